@@ -19,8 +19,6 @@ from racetrap.sim.cpu.recorder import record_program
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["PACKAGES", "Build", "ForeignPackage", "build_and_record", "fetch", "main"]
-
 _CC, _CXX = "{racetrap} cc", "{racetrap} c++"
 #: A file to compress: text, then bytes without any order, so that blocks differ.
 _INPUT_BYTES = 300_000

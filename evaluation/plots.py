@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-__all__ = ["grouped_bars", "legend_above", "svg_text"]
-
 _BARS_WIDTH = 0.8
 
 

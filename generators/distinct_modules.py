@@ -35,8 +35,6 @@ from amaranth.lib import wiring
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["DistinctModule", "distinct_modules", "ports_of"]
-
 _Ports = dict[str, tuple[Signal, PortDirection]]
 
 #: What is compared as it is.

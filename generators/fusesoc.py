@@ -10,8 +10,6 @@ from importlib import metadata
 
 from racetrap.generators.presets import module_name
 
-__all__ = ["LIBRARY", "VENDOR", "core_description", "core_name"]
-
 #: Who and what the generated designs are, in names of the form vendor:library:name:version.
 VENDOR = "racetrap"
 LIBRARY = "detectors"

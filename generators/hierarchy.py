@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from amaranth.hdl._nir import ModuleNetFlow, Net, Netlist
 
-__all__ = ["OUTSIDE", "Diagram", "Link", "block_diagram"]
-
 #: Name of what is around the module, at either end of a link.
 OUTSIDE = ""
 #: Ends of names of ports without which a diagram says more: clock, reset, the way back of a stream.

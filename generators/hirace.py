@@ -20,7 +20,6 @@ from racetrap.golden_model.trace.gpu.trace import Trace
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
 
-__all__ = ["HIRACE"]
 
 _PRESETS = presets_by_name(
     # Fast to generate and simulate: the configuration of most tests.

@@ -18,7 +18,6 @@ from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
 
-__all__ = ["NONCOHERENT"]
 
 _PRESETS = presets_by_name(
     # Sets run out of entries soon: the configuration of most tests.

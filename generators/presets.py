@@ -13,16 +13,6 @@ from racetrap.generators.system import Params, Preset
 from racetrap.generators.systems import SYSTEMS
 from racetrap.golden_model.link.configuration import configuration_hash
 
-__all__ = [
-    "PRESETS",
-    "Preset",
-    "configuration_name",
-    "find_preset",
-    "module_name",
-    "settings_of",
-    "with_settings",
-]
-
 _Changed = TypeVar("_Changed", bound=Params)
 
 #: Every preset by name, but those of the size of real chips.

@@ -17,8 +17,6 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.rtl.common.registers import description_text
 
-__all__ = ["register_manual", "write_register_files"]
-
 _INCLUDE = "#include <assert.h>\n"
 _PACKED = "__attribute__ ((__packed__))"
 _SIZE_CHECK = re.compile(r"^static_assert\(.*\);$", re.MULTILINE)

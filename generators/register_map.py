@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["RegisterMap", "RegisterPort"]
-
 
 class RegisterMap:
     """Addresses and fields of registers.

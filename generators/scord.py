@@ -34,7 +34,6 @@ from racetrap.golden_model.trace.gpu.trace import Trace
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
 
-__all__ = ["SCORD"]
 
 _SMALL = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, outstanding=8)
 

@@ -17,7 +17,6 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 if TYPE_CHECKING:
     from amaranth.lib.wiring import Component
 
-__all__ = ["SIGRACE"]
 
 _PRESETS = presets_by_name(
     # Everything overflows, wraps and saturates soon: the configuration of most tests.

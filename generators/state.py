@@ -12,8 +12,6 @@ from racetrap.generators.structure import StateBits, state_bits
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 
-__all__ = ["StatePart", "state_parts"]
-
 
 @dataclass(frozen=True)
 class StatePart:

@@ -17,15 +17,6 @@ from amaranth.lib import wiring
 
 from racetrap.generators.distinct_modules import distinct_modules, ports_of
 
-__all__ = [
-    "StateBits",
-    "memory_bits",
-    "netlist_of",
-    "state_bits",
-    "total_state",
-    "valid_to_ready_paths",
-]
-
 
 @dataclass(frozen=True)
 class StateBits:

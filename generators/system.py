@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from racetrap.golden_model.trace import AnyTrace
 
-__all__ = ["MemoryRate", "Overhead", "Params", "Preset", "System", "no_memory", "presets_by_name"]
-
 
 class Params(Protocol):
     """Parameters of any detector: a frozen dataclass with a switch for the trace port."""

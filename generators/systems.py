@@ -14,7 +14,6 @@ from racetrap.generators.system import Params, System
 if TYPE_CHECKING:
     from racetrap.rtl.common.hardware_block import HardwareBlock
 
-__all__ = ["SYSTEMS", "SYSTEM_NAMES", "blocks_of", "system_named", "system_of"]
 
 #: Every detector.
 SYSTEMS: tuple[System[Any], ...] = (

@@ -13,8 +13,6 @@ from amaranth.lib import wiring
 from racetrap.generators.distinct_modules import distinct_modules
 from racetrap.generators.garbage_collection import garbage_collection_paused
 
-__all__ = ["to_verilog"]
-
 _MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
 #: A field without bits, which Verilog cannot declare, or what is connected to it; further in are
 #: the ports of cells.

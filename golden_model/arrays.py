@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["bit_counts", "group_numbers", "ranges", "run_starts", "running_sums"]
-
 
 def run_starts(*columns: np.ndarray) -> np.ndarray:
     """Positions at which any of the columns differs from the position before."""

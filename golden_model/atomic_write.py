@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["atomic_write", "atomic_write_text"]
-
 #: Folders whose links lead to what a process has open, not to files that could be replaced.
 _OF_SYSTEM = ("/dev/", "/proc/")
 

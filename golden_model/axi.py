@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["PAGE_BYTES", "AxiBurst"]
-
 #: No burst crosses a boundary of so many bytes.
 PAGE_BYTES = 4096
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.checks import check_integer, check_printable
 
-__all__ = ["Frame", "FrameTable", "call_stack", "check_frames"]
-
 _MOST_FRAMES = (1 << 32) - 1
 
 

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-__all__ = [
-    "check_barrier", "check_integer", "check_lines", "check_parameters", "check_printable",
-    "check_provenance",
-]  # fmt: skip
-
 
 def check_integer(what: str, value: object, low: int, high: int) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless ``value`` is an integer from low to high."""

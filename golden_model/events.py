@@ -18,29 +18,6 @@ from typing import NamedTuple
 from racetrap.golden_model.call_stacks import Frame, check_frames
 from racetrap.golden_model.checks import check_integer, check_lines, check_provenance
 
-__all__ = [
-    "ACCESS_KINDS",
-    "ACCESS_SIZES",
-    "ALL_LANES",
-    "ATOMIC_SIZES",
-    "BLOCK_BARRIERS",
-    "COPY_KINDS",
-    "LANE_KINDS",
-    "USUAL_GEOMETRY",
-    "WARP_SIZE",
-    "AtomicOp",
-    "DataRegion",
-    "Event",
-    "EventKind",
-    "Geometry",
-    "Lane",
-    "MemoryOrder",
-    "Scope",
-    "Space",
-    "TraceHeader",
-    "lanes_of",
-]
-
 #: Lanes (threads) of a warp.
 WARP_SIZE = 32
 #: Mask of all of them.

@@ -11,8 +11,6 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-__all__ = ["h3_hash", "h3_rows"]
-
 
 @cache
 def h3_rows(input_bits: int, output_bits: int, seed: str) -> tuple[int, ...]:

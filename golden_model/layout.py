@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["Layout", "index_bits"]
-
 
 def index_bits(count: int) -> int:
     """Bits of a field that numbers ``count`` things, at least one."""

@@ -17,8 +17,6 @@ from racetrap.commands.shared.lazy_group import LazyGroup
 from racetrap.commands.shared.terminal import fail, input_errors
 from racetrap.sim.tools import share_cache
 
-__all__ = ["cli", "main"]
-
 _LINES = {
     "bench": "Measure throughput and simulation speed.",
     "c++": "Compile C++ for recording, as g++ does.",

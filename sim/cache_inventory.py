@@ -9,8 +9,6 @@ from pathlib import Path
 
 from racetrap.sim.content_cache import VERSION_TAG, cache_base, cache_folder
 
-__all__ = ["SWEEPS", "Holding", "holdings", "remove"]
-
 #: Kind that took a user's hours to make, and that is no build.
 SWEEPS = "sweep"
 

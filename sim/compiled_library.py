@@ -12,8 +12,6 @@ from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.twins import HEADER, Twin, check_twins, header_of
 
-__all__ = ["Functions", "compiled_library", "load_library"]
-
 #: Result and arguments of each function of a library.
 Functions = Mapping[str, tuple[Any, list[Any]]]
 

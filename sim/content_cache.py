@@ -21,19 +21,6 @@ from filelock import FileLock
 
 from racetrap.sim.failure import Failure
 
-__all__ = [
-    "VERSION_TAG",
-    "CacheError",
-    "cache_base",
-    "cache_folder",
-    "content_key",
-    "keep",
-    "keep_json",
-    "locked",
-    "make_folder",
-    "write_whole",
-]  # fmt: skip
-
 _UNFINISHED = ".unfinished"
 #: File that marks a folder of the cache, one a version of racetrap; backup programs know its name.
 VERSION_TAG = "CACHEDIR.TAG"

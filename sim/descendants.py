@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 
-__all__ = ["kill_descendants"]
-
 _TRACKER = "multiprocessing.resource_tracker"
 
 

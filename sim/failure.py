@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Failure"]
-
 
 class Failure(RuntimeError):
     """A run cannot go on: a tool is missing or fails, a simulation stops, or hardware differs.

@@ -10,8 +10,6 @@ from pathlib import Path
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import not_found
 
-__all__ = ["run_tool"]
-
 _SHOWN_CHARACTERS = 4000
 
 

@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-__all__ = ["Table", "TomlError", "TomlFile", "one_of", "read_toml", "rule_error"]
-
 #: Of a value in an error.
 _MOST_CHARACTERS = 200
 _Schema = TypeVar("_Schema", bound="TomlFile")

@@ -16,16 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = [
-    "install_command",
-    "install_extra",
-    "missing_extras",
-    "missing_tools",
-    "not_found",
-    "share_cache",
-    "tool_environment",
-]
-
 _OLDEST_PYTHON = (3, 11)
 #: Virtual environment that `make setup` makes in a checkout.
 _CHECKOUT_ENVIRONMENT = ".venv"

@@ -16,11 +16,6 @@ import numpy as np
 
 from racetrap.sim.failure import Failure
 
-__all__ = [
-    "HEADER", "Twin", "check_twins", "constants", "enumeration", "header_of", "numbers",
-    "positions", "record", "structure",
-]  # fmt: skip
-
 #: Name of the header.
 HEADER = "twins.h"
 

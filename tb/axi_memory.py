@@ -22,8 +22,6 @@ from racetrap.tb.memory_knobs import MemoryKnobs, ReadRecord
 from racetrap.tb.pins import Pins
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["AxiMemory"]
-
 _ALL_STROBES = 0xFF
 _BAD_RESPONSES = (AxiResponse.SLVERR, AxiResponse.DECERR)
 

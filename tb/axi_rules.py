@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.tb.pins import Pins
 
-__all__ = ["AxiViolation", "ChannelWatch", "check_address"]
-
 _BEAT_BYTES = 8
 _BEAT_SIZE = 3
 

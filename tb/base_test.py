@@ -9,8 +9,6 @@ from pyuvm import ConfigDB, uvm_env, uvm_root, uvm_test
 
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["BaseTest", "run_test"]
-
 
 class BaseTest(uvm_test):
     """Builds the environment, starts the clock, runs :meth:`body`, writes coverage.

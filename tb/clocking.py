@@ -15,8 +15,6 @@ from cocotb.triggers import Event, RisingEdge
 
 from racetrap.tb.pins import Pins
 
-__all__ = ["Clocking", "TestbenchTimeout"]
-
 _PERIOD_STEPS = 2
 _RESET_CYCLES = 4
 #: Cycles without a change of any flag after which the device is taken to be stuck.

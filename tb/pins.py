@@ -7,8 +7,6 @@ from typing import Any
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["Pins"]
-
 
 class Pins:
     """Access to the testbench module's ports; each handle is looked up once.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["watch_streams"]
-
 
 def watch_streams(
     testbench: Testbench, coverage: BinCounts, name: str, ports: Sequence[str], *, stalls_only=False

@@ -13,8 +13,6 @@ from pyuvm import ConfigDB, uvm_agent
 from racetrap.generators.register_map import RegisterMap, RegisterPort
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["RegisterAgent", "RegisterError", "SoftwareThread", "poll"]
-
 _TIMEOUT_STEPS = 4000
 _WORD_BYTES = 4
 _POLLS = 20_000

@@ -7,8 +7,6 @@ from typing import Any
 from racetrap.tb.register_agent import RegisterAgent, RegisterError
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["RegisterRules", "demand"]
-
 _OKAY, _SLVERR = 0, 2
 _WORD_BYTES = 4
 _LAST_ADDRESS = 0xFFC

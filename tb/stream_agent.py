@@ -21,8 +21,6 @@ from pyuvm import (
 from racetrap.golden_model.layout import Layout
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["SinkAgent", "StreamAgent", "StreamMonitor", "StreamSequence", "play_together"]
-
 
 class StreamMonitor(uvm_analysis_port):
     """Publishes the payloads that a stream hands over, as the wires hold them.

@@ -7,8 +7,6 @@ from typing import Any
 
 from pyuvm import uvm_component, uvm_subscriber
 
-__all__ = ["Subscriber"]
-
 
 class Subscriber(uvm_subscriber):
     """Subscriber whose ``write`` is a given function."""

@@ -11,8 +11,6 @@ from racetrap.sim.cosim.verilator import plan
 from racetrap.tb.clocking import Clocking
 from racetrap.tb.pins import Pins
 
-__all__ = ["Testbench"]
-
 
 class Testbench:
     """Context of one test, which every component finds under ``TESTBENCH`` in the ConfigDB.

@@ -11,8 +11,6 @@ from racetrap.golden_model.noncoherent.axi_monitor import Burst
 from racetrap.tb.testbench import Testbench
 from racetrap.tb.third_party_memory import pause_at_random
 
-__all__ = ["ThirdPartyBus"]
-
 
 class ThirdPartyBus:
     """Traffic between a manager and a memory, both with pauses on each channel.

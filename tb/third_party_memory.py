@@ -10,8 +10,6 @@ from cocotbext.axi import AxiBus, AxiRam
 
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["ThirdPartyMemory", "pause_at_random"]
-
 _WORD_BYTES = 8
 _PAUSED = 0.3
 

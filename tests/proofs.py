@@ -9,8 +9,6 @@ from importlib import import_module
 from tests.support import REPOSITORY
 from tests.support.formal.proof import Proof
 
-__all__ = ["all_proofs", "row_of"]
-
 
 def all_proofs() -> Mapping[str, Proof]:
     """Proofs by the file that has each, relative to the folder of the tests."""

@@ -32,8 +32,6 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Vari
 from racetrap.sim.gpu.suites.weak_memory.runner import variant_module, with_kernels
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
-__all__ = ["AdviceRun", "Advised", "advice_runs", "advice_table", "advise"]
-
 _SUITE = "racetrap.sim.gpu.suites.weak_memory"
 #: Line of a fence that is added on purpose: none stands there.
 _ADDED_LINE = 1

@@ -29,8 +29,6 @@ from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 
-__all__ = ["HOLDS", "Exposure", "ExposureRun", "Flushes", "expose", "exposed_wrongly"]
-
 #: Probabilities p_w of Table IV.
 HOLDS = (1.0, 0.75, 0.5, 0.25)
 #: Flushed buffers by their length: of stores to global and to shared memory.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.evaluation.history.limit import Limit
 
-__all__ = ["LIMITS"]
-
 LIMITS = (
     Limit(
         "missing fences that are no race", ("that lack a fence, racy by the oracle",),

@@ -11,11 +11,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = [
-    "COUNTS", "FAILURES", "FLUSH_LENGTHS", "MEAN_OVERHEAD", "MEDIAN_OVERHEAD", "TIMES", "Failures",
-    "FlushLengths", "PaperCounts", "PaperTimes",
-]  # fmt: skip
-
 
 class PaperCounts(NamedTuple):
     """A row of Table II: what the threads of a program execute.

@@ -21,8 +21,6 @@ from racetrap.evaluation.bugaroo.published import (
 from racetrap.evaluation.bugaroo.verdicts import Verdict
 from racetrap.evaluation.table import Cell, Table
 
-__all__ = ["make_tables"]
-
 #: Variant of each row of Table II.
 _COUNTED = {
     "cbe_dot_2_fence": ("cbe_dot", "full"),

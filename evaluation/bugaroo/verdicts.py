@@ -18,8 +18,6 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Vari
 from racetrap.sim.gpu.suites.weak_memory.runner import run_variant
 from racetrap.verdict.gpu.oracle import JUDGE, run_oracle
 
-__all__ = ["VariantRun", "Verdict", "judge", "problems", "variant_runs"]
-
 
 @dataclass(frozen=True)
 class VariantRun:

@@ -28,8 +28,6 @@ from racetrap.sim.gpu.stress.subject import (
 )
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
-__all__ = ["WorkloadSubject"]
-
 _SIZE, _SEED = "tiny", 1
 #: Sequentially consistent runs that are traced.
 _SEQUENTIAL_RUNS = 10

@@ -15,8 +15,6 @@ from typing import Any
 from racetrap.generators.systems import SYSTEM_NAMES, system_named
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 
-__all__ = ["merge_files"]
-
 
 def merge_files(paths: Iterable[Path]) -> dict[str, BinCounts]:
     """Coverage of all files together, by system; only systems that a file is of.

@@ -22,8 +22,6 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 
-__all__ = ["Case", "CaseResult", "RandomVolume", "run_case", "run_cases"]
-
 
 @dataclass(frozen=True)
 class RandomVolume:

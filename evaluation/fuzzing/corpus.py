@@ -9,9 +9,6 @@ from pathlib import Path
 
 from racetrap.golden_model.trace import ThreadTrace, read_trace
 
-__all__ = ["ARRAY", "GPU_TRACE", "KERNEL", "LAUNCH", "SWEEPS", "THREAD_TRACE", "binary_form",
-           "coverage_files", "kernels"]  # fmt: skip
-
 GPU_TRACE = b"""\
 racetrap-trace 2
 system scord

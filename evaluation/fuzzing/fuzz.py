@@ -17,8 +17,6 @@ from types import FrameType
 from racetrap.evaluation.fuzzing.mutation import mutate
 from racetrap.evaluation.fuzzing.readers import READERS, REFUSALS, Reader
 
-__all__ = ["MEMORY_BYTES", "SECONDS", "Batch", "Finding", "batches", "keep", "outcome", "run_batch"]
-
 #: What a file may take that is no larger than those of the corpus.
 SECONDS = 10
 MEMORY_BYTES = 1 << 30

@@ -6,8 +6,6 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-__all__ = ["mutate"]
-
 _NUMBER = re.compile(rb"0x[0-9a-fA-F]+|\d+")
 _WORD = re.compile(rb"[A-Za-z_%.$]+|\d+|[^\sA-Za-z0-9]")
 #: Numbers at which widths end, and some beyond all of them.

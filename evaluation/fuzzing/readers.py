@@ -16,8 +16,6 @@ from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
 from racetrap.sim.gpu.launch.launch_file import read_launch
 
-__all__ = ["READERS", "REFUSALS", "Reader"]
-
 #: Errors that say what is wrong with a file.
 REFUSALS = (ValueError, OSError, ExecutionError)
 

@@ -21,8 +21,6 @@ from racetrap.sim.cosim.hirace.fast_simulation import FastSim
 from racetrap.sim.cosim.hirace.random_events import STYLES, random_events
 from racetrap.sim.cosim.hirace.scoreboard import Observer
 
-__all__ = ["RANDOM_VOLUME", "LaunchObserver", "play"]
-
 #: About so many accesses in the first launch of a case, and in the second.
 _ACCESSES = (16_000, 4_000)
 #: Log2 of the largest region of most launches.

@@ -28,8 +28,6 @@ from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.verdict.gpu.trace_check import MOST_FINDING
 from racetrap.verdict.hirace.fit import around
 
-__all__ = ["Counted", "constructs", "main", "micro_benchmarks"]
-
 #: Presets that are compared.
 _PRESETS = ("hirace", MOST_FINDING)
 _SCHEDULES = 4

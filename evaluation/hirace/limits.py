@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.evaluation.history.limit import Limit
 
-__all__ = ["LIMITS"]
-
 LIMITS = (
     Limit(
         "fences, volatile accesses, locks",

@@ -23,8 +23,6 @@ from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.verdict.gpu.oracle import JUDGE
 from racetrap.verdict.hirace.fit import around
 
-__all__ = ["SWEPT", "hirace_quality"]
-
 
 def hirace_quality(params: HiraceParams, spec: QualitySpec) -> Quality:
     """What the golden model makes of the workloads.

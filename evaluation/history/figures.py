@@ -9,8 +9,6 @@ from racetrap.evaluation.history.limit import Figures
 from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS
 
-__all__ = ["MEASURING", "figures_of"]
-
 _Json: TypeAlias = Mapping[str, Any]
 #: Cells that are look-up tables and nothing else.
 _TABLES = ("LUT4", "SB_LUT4")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["OUTCOME", "Figures", "Limit", "counted", "outcome_figures"]
-
 #: Name, unit and value of each figure.
 Figures: TypeAlias = Iterator[tuple[str, str, float]]
 #: Begins the end of the name of a figure that counts races by what a detector made of them.

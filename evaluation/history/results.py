@@ -17,8 +17,6 @@ from typing import Any
 
 from racetrap.evaluation.history.figures import figures_of
 
-__all__ = ["RESULTS", "Result", "add", "main", "read_results", "revision_of"]
-
 #: The file of all rows, in a checkout.
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results.csv"
 

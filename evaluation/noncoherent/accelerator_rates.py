@@ -22,8 +22,6 @@ from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.recorder import record_accelerator
 
-__all__ = ["ANALYSES", "AnalysisRun", "buffers_trace", "measure_analysis", "recorder_rate"]
-
 _PROGRAM = Path(__file__).with_suffix(".c")
 #: Words of a pass, in which each is loaded and stored.
 _ACCESSES = 2 * 4096

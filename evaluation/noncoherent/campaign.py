@@ -20,8 +20,6 @@ from racetrap.sim.cosim.noncoherent.fast_compare import check_run
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
 from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
 
-__all__ = ["RANDOM_VOLUME", "play"]
-
 _RUNS = 12
 _OPERATIONS = 1000
 #: Lines of memory that the operations of a run are on; few for many races, many for full sets.

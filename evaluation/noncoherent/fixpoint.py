@@ -21,8 +21,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["TINY_MACHINES", "Fixpoint", "TinyMachine", "reach_fixpoint"]
-
 _RANGED = (
     OperationKind.CACHED_READ, OperationKind.CACHED_WRITE,
     OperationKind.UNCACHED_READ, OperationKind.UNCACHED_WRITE,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.evaluation.history.limit import Limit
 
-__all__ = ["LIMITS"]
-
 LIMITS = (
     Limit("mode strict", ("mode strict: first race missed", "mode strict: first race added")),
     Limit("mode thesis", ("mode thesis: first race missed", "mode thesis: first race added")),

@@ -12,8 +12,6 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.verdict.accelerators.hardware import simulate_trace
 
-__all__ = ["CyclesPart", "ProgramCycles", "measure_cycles"]
-
 _ENTRIES = 8
 
 

@@ -19,18 +19,6 @@ from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.programs.traces import record_program
 from racetrap.sim.accelerator.random_operations import random_memory, random_operations
 
-__all__ = [
-    "MonitorQuality",
-    "ProgramQuality",
-    "RandomQuality",
-    "merged_quality",
-    "monitor_quality",
-    "params_for",
-    "program_quality",
-    "quality_parts",
-    "random_quality",
-]
-
 #: Addresses of programs that run on the host.
 _ADDRESS_BITS = 48
 _MOST_OPERATIONS = 60

@@ -18,8 +18,6 @@ from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS, Ac
 from racetrap.sim.accelerator.programs.traces import record_program
 from racetrap.sim.accelerator.timings import TimingProgram
 
-__all__ = ["COMPLETE", "ProgramCase", "ProgramPart", "program_problems", "run_program"]
-
 #: Behind the name of a rule: no byte that either operation uses can come out wrong by it.
 _FALSE_SHARING = " (false sharing)"
 #: Name of the case in which nothing is left out.

@@ -14,8 +14,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["PUBLISHED", "PublishedTrace", "rules_of"]
-
 K = OperationKind
 #: The thesis' processor, by the addresses of its races.
 _MEMORY = MemorySystem(line_bytes=64, granule_bytes=64)

@@ -21,9 +21,6 @@ from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.random_operations import random_memory, random_operations
 
-__all__ = ["ModeCounts", "RandomPart", "RandomResult", "merged", "parts_of", "random_case",
-           "run_part"]  # fmt: skip
-
 _MOST_OPERATIONS = 10
 #: Traces of a part, so that workers have something to share.
 _PART = 1000

@@ -13,8 +13,6 @@ from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.programs.traces import record_program
 
-__all__ = ["PAPER", "AnalysisTime", "measure_analysis"]
-
 #: Lines of the trace and seconds of the analysis, where the thesis gives them in numbers.
 PAPER = {"libfixmath": (6_000, 0.03), "mtx_sobel": (29_000_000, 815_000.0)}
 

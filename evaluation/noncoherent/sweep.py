@@ -22,8 +22,6 @@ from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.programs.traces import record_program
 
-__all__ = ["SWEPT", "noncoherent_quality"]
-
 #: Addresses of programs that were recorded on the host.
 _ADDRESS_BITS = 48
 

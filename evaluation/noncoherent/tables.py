@@ -19,8 +19,6 @@ from racetrap.evaluation.table import Table
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 
-__all__ = ["Evaluation", "make_tables", "problems"]
-
 #: A machine whose lines are no longer than the padding of the thesis' allocator.
 _SHORT_LINES = MemorySystem(line_bytes=16, granule_bytes=16)
 

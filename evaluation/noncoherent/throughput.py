@@ -10,8 +10,6 @@ from typing import Any
 from racetrap.evaluation.noncoherent import accelerator_rates
 from racetrap.evaluation.throughput.figures import BenchTable
 
-__all__ = ["UNIT", "WORKLOAD", "measurements", "tables"]
-
 #: What is checked; co-simulation has no workload of its own.
 UNIT, WORKLOAD = "operations", None
 HAS_MEMORY = False

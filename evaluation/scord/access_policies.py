@@ -35,8 +35,6 @@ from racetrap.verdict.gpu.oracle import (
 )
 from racetrap.verdict.scord.findings import RaceFinder
 
-__all__ = ["POLICIES", "Policy", "PolicyCount", "PolicyRun", "fullness", "judge", "tables"]
-
 _DEPTH = 8
 _PARAMS = SCORD.presets["scord"].params
 

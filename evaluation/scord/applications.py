@@ -15,8 +15,6 @@ from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.golden_model.scord.report import race_words
 from racetrap.sim.cosim.fast.build import FastModel
 
-__all__ = ["ApplicationVerdict", "application_runs", "application_verdicts"]
-
 _GOLDEN = "golden"
 
 

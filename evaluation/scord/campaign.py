@@ -30,8 +30,6 @@ from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Observer
 
-__all__ = ["RANDOM_VOLUME", "LaunchObserver", "play"]
-
 #: About so many accesses in the first launch of a case, and in the second.
 _ACCESSES = (16_000, 4_000)
 #: Log2 of the metadata entries that the first launch of case 0 sweeps.

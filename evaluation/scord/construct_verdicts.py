@@ -13,8 +13,6 @@ from racetrap.sim.gpu.suites.constructs.cases import GROUPS, Pair, run_kernel
 from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED, REPORTED
 from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
 
-__all__ = ["SCHEDULES", "Verdict", "is_right", "judge", "verdicts"]
-
 #: Warp schedulers and seeds that every kernel runs under.
 SCHEDULES = (("in-order", 1), ("round-robin", 1), ("random", 1))
 

@@ -18,8 +18,6 @@ from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError, compile
 from racetrap.verdict.gpu.program_check import ProgramCheck
 from racetrap.verdict.gpu.trace_check import TraceCheck
 
-__all__ = ["ProgramVerdict", "check_program", "check_source"]
-
 #: Programs whose race-free form is so by the ScoRD paper's rule alone: by PTX's, an acquire is
 #: missing.  Behind the ticket of RED's last block there is no fence.
 _LACK_ACQUIRE = frozenset({"scor_reduction"})

@@ -26,27 +26,6 @@ from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 from racetrap.verdict.gpu.fit import region_of
 
-__all__ = [
-    "FENCE_LANES",
-    "LATENCIES",
-    "OUTSTANDING",
-    "SLICE_LATENCY",
-    "WIDTHS",
-    "Bandwidth",
-    "Fences",
-    "Load",
-    "Width",
-    "back_to_back",
-    "bandwidth",
-    "banks",
-    "fences",
-    "one_slice",
-    "slices",
-    "streaming",
-    "wide",
-    "width",
-]
-
 #: Cycles from a metadata request to its answer, and accesses in flight, that are measured.
 LATENCIES = (1, 8, 16, 32, 64, 100)
 OUTSTANDING = (8, 16, 32, 64, 128, 256)

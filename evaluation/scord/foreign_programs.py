@@ -16,8 +16,6 @@ from pathlib import Path
 from racetrap.evaluation.scord.cuda_programs import check_source
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError
 
-__all__ = ["FOREIGN_PROGRAMS", "check_foreign_program"]
-
 _PACKAGE = "libthrust-dev"
 _EXAMPLES = Path("usr/share/doc") / _PACKAGE / "examples"
 _FETCH_SECONDS = 120

@@ -9,8 +9,6 @@ from typing import Any
 from racetrap.evaluation.history.limit import Figures, outcome_figures
 from racetrap.verdict.scord.missed import Cause
 
-__all__ = ["bench_figures", "evaluate_figures"]
-
 #: Bytes that ``evaluate scord`` monitors at least, if nothing else is asked for.
 _REGION = 1 << 20
 

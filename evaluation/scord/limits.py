@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.evaluation.history.limit import Limit, counted
 
-__all__ = ["LIMITS"]
-
 LIMITS = (
     counted("read hand-over", "handed-over entry", remark="with every other new owner"),
     counted(

@@ -18,8 +18,6 @@ from racetrap.golden_model.scord.bloom_filter import filter_of_key, share_a_lock
 from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["DISTANCES", "SCHEMES", "different_locks", "same_lock"]
-
 #: Byte distances between the two locks.
 DISTANCES = tuple(4 << power for power in range(11))
 _WORD_RANGE = 1 << 30

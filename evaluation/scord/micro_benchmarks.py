@@ -20,8 +20,6 @@ from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
 from racetrap.sim.gpu.suites.micro.program import program_region
 
-__all__ = ["MicroBenchmarkRuns", "run_micro_benchmark"]
-
 
 @dataclass(frozen=True)
 class MicroBenchmarkRuns:

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["FALSE_RACES", "MICRO_BENCHMARKS_ROW", "RACES", "PaperFalseRaces", "PaperRaces"]
-
 #: Name of the row of Table VI that sums up the micro-benchmarks.
 MICRO_BENCHMARKS_ROW = "Microbenchmarks"
 

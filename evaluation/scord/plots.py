@@ -10,8 +10,6 @@ from matplotlib.ticker import MaxNLocator
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.scord.tables import FalseRow, RaceRow
 
-__all__ = ["plot_false_races", "plot_races"]
-
 _INCHES = (8.0, 3.2)
 
 

@@ -19,8 +19,6 @@ from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement, random_schedule, run_program
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
-__all__ = ["Build", "Schedule", "applications", "micro_benchmarks", "trace_of"]
-
 _SCHEDULERS = ("round-robin", "greedy-then-oldest", "in-order")
 
 

@@ -19,8 +19,6 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 
-__all__ = ["KINDS", "lock_program", "phase_program", "reported"]
-
 _PARAMS = ScordParams(ratio=1)
 _REGION = Region(data_base=0, size_log2=12)
 _LOCK_WORDS = range(64, 1024)

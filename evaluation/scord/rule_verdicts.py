@@ -22,8 +22,6 @@ from racetrap.sim.gpu.suites.concurrency.cases import BARRIER_DIVERGENCE, GROUPS
 from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.verdict.gpu.oracle import ORACLE_RULES, run_oracle
 
-__all__ = ["Subject", "SubjectRun", "Verdicts", "judge", "subjects", "tables"]
-
 _MICROS, _APPLICATIONS, _SMALL = "ScoR micro-benchmarks", "ScoR applications", "small kernels"
 
 

@@ -20,8 +20,6 @@ from racetrap.verdict.scord.detect import detect
 from racetrap.verdict.scord.findings import reports_of
 from racetrap.verdict.scord.hardware import HardwareRun, run_hardware
 
-__all__ = ["BuildRun", "RunResult", "run_build"]
-
 
 @dataclass(frozen=True)
 class BuildRun:

@@ -27,8 +27,6 @@ from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement
 from racetrap.verdict.gpu.oracle import PAPER_RULE
 
-__all__ = ["SWEPT", "scord_quality"]
-
 #: Groups of programs; an application is also one by its own name.
 _SUITES = ("micro-benchmarks", "concurrency-suite", "applications")
 

@@ -16,14 +16,6 @@ from racetrap.verdict.gpu.findings import UniqueRace
 from racetrap.verdict.gpu.oracle import unconfirmed
 from racetrap.verdict.scord.detect import DETECTORS
 
-__all__ = [
-    "BuildSummary",
-    "FalseRow",
-    "RaceRow",
-    "Tables",
-    "make_tables",
-]
-
 
 @dataclass
 class BuildSummary:

@@ -19,8 +19,6 @@ from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
-__all__ = ["UNIT", "WORKLOAD", "application_rates", "measurements", "tables"]
-
 #: What co-simulation counts, and what it plays.
 UNIT, WORKLOAD = "accesses", ScordWorkload
 #: Whether ``measurements`` follow a latency of memory.

@@ -12,8 +12,6 @@ from typing import Any
 from racetrap.golden_model.scord.report import RaceReport, race_words
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
-__all__ = ["Verdict"]
-
 
 @dataclass
 class Verdict:

@@ -24,8 +24,6 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 
-__all__ = ["LinesWorkload", "ScordWorkload"]
-
 _KNOBS = "streaming"
 _REGION = Region(size_log2=17, metadata_base=1 << 20)
 _ALL_WORDS = (1 << WORDS_PER_LINE) - 1

@@ -18,8 +18,6 @@ from racetrap.sim.cosim.sigrace.knobs import KNOBS
 from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.sim.cosim.sigrace.scoreboard import Observer, Scoreboard
 
-__all__ = ["RANDOM_VOLUME", "play"]
-
 #: Actions of each run of a case.
 _ACTIONS = (16_000, 4_000, 1_000)
 

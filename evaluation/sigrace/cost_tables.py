@@ -24,15 +24,6 @@ from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.golden_model.sigrace.state import core_state_bits, thread_state_bits
 
-__all__ = [
-    "first_race",
-    "hardware_table",
-    "instruction_table",
-    "message_table",
-    "storage_table",
-    "verdict_table",
-]
-
 _BYTE = 8
 #: Mean, 99th percentile (not given), bytes for 1,000 instructions.
 _PAPER_MESSAGES = (MESSAGE_BYTES, None, BYTES_PER_1000_INSTRUCTIONS)

@@ -19,8 +19,6 @@ from racetrap.sim.cosim.sigrace.fast_compare import check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 
-__all__ = ["Scan", "Sustained", "sustained", "worst_scan"]
-
 _PRESET = "sigrace"
 
 

@@ -23,18 +23,6 @@ from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = [
-    "RateOf",
-    "figure_7a",
-    "figure_7a_programs",
-    "figure_7b",
-    "figure_7b_programs",
-    "figure_8",
-    "of_configuration",
-    "of_size",
-    "window_means",
-]
-
 _RATES = ("regular %", "irregular %", "regular, per pair %", "irregular, per pair %")
 _Results = Sequence[ProgramResult]
 #: Takes rates out of a result.

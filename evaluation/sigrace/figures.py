@@ -19,18 +19,6 @@ from racetrap.golden_model.sigrace.params import ORGANISATIONS, PARTITIONS, Form
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = [
-    "BLOCK_SIZES",
-    "CHOSEN",
-    "DEPTHS",
-    "ONE_HOT",
-    "SETS",
-    "SYNC",
-    "Figures",
-    "configuration_params",
-    "make_figures",
-]
-
 #: The configuration that the paper chooses.
 CHOSEN = "B2_S2"
 #: The same with one bit for each value of the lower portion, and with blocks of form ``sets``,

@@ -20,14 +20,6 @@ from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 from racetrap.verdict.threads.oracle import unconfirmed
 
-__all__ = [
-    "HardwareRun",
-    "ProgramSimulation",
-    "SimulatedProgram",
-    "run_hardware",
-    "simulate_program",
-]
-
 
 @dataclass(frozen=True)
 class HardwareRun:

@@ -9,8 +9,6 @@ from typing import Any
 from racetrap.evaluation.history.limit import Figures, outcome_figures
 from racetrap.evaluation.sigrace.figures import CHOSEN
 
-__all__ = ["bench_figures", "evaluate_figures"]
-
 
 def bench_figures(found: Mapping[str, Any]) -> Figures:
     """Figures in its part of the JSON of `racetrap bench`."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.evaluation.history.limit import Limit, counted
 
-__all__ = ["LIMITS"]
-
 LIMITS = (
     counted("window: queue", "missed: queue", "missed: queue or log"),
     counted("window: checkpoint", "missed: checkpoint"),

@@ -8,8 +8,6 @@ from statistics import fmean
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 
-__all__ = ["mean", "of_kind", "percent"]
-
 
 def of_kind(results: Iterable[ProgramResult], kind: str) -> list[ProgramResult]:
     """Results of the programs of a kind: regular or irregular."""

@@ -13,8 +13,6 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.sigrace.compiled_sigrace import measure_sigrace
 
-__all__ = ["FalsePositives", "MeasuredRun", "MessageSizes", "WindowFigures", "measured_run"]
-
 
 @dataclass(frozen=True)
 class FalsePositives:

@@ -9,19 +9,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = [
-    "BYTES_PER_1000_INSTRUCTIONS",
-    "CORE_BYTES",
-    "FALSE_POSITIVE_PERCENT",
-    "FALSE_POSITIVE_SHARE",
-    "INSTRUCTION_OVERHEAD_PERCENT",
-    "LOST_WINDOW_PERCENT",
-    "MESSAGE_BYTES",
-    "RACES",
-    "THREAD_BYTES",
-    "PaperRaces",
-]
-
 #: False positives of B2_S2, mean of the applications (Section 5.2).
 FALSE_POSITIVE_PERCENT = 1.57
 #: Lost detection window with 2,000 instructions and 16 entries (Section 5.3).

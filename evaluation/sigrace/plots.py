@@ -27,8 +27,6 @@ from racetrap.evaluation.sigrace.paper import (
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.golden_model.sigrace.params import Form
 
-__all__ = ["plot_block_sizes", "plot_configurations", "plot_messages", "plot_windows"]
-
 _WIDE, _PANELS = (9.0, 3.6), (9.0, 3.4)
 #: Entries for which the paper gives the lost window.
 _PAPER_DEPTH = 16

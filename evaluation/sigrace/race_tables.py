@@ -13,8 +13,6 @@ from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.table import Cell, Table
 from racetrap.golden_model.sigrace.missed import RaceOutcome
 
-__all__ = ["existing_table", "injected_table", "outcome_table"]
-
 _Results = Sequence[ProgramResult]
 
 

@@ -21,8 +21,6 @@ from racetrap.sim.cpu.injection import inject
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 from racetrap.verdict.threads.oracle import unconfirmed
 
-__all__ = ["Existing", "Injected", "RaceCount", "existing_races", "injected_races"]
-
 
 @dataclass(frozen=True)
 class RaceCount:

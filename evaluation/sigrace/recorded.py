@@ -20,8 +20,6 @@ from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.stream_compare import StreamCompare
 from racetrap.sim.cpu.program_traces import program_trace
 
-__all__ = ["ComparedProgram", "RecordedProgram", "compare_program", "compare_trace"]
-
 #: Events between two looks of software at log and counters.
 _SHARE = 1 << 16
 _FIGURES = ("events", "messages", "rdm_steps", "conflicts", "cycles")

@@ -27,8 +27,6 @@ from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace, run_sigra
 from racetrap.sim.cpu.thread_sanitizer import SanitizedProgram
 from racetrap.sim.cpu.trace_rules import prepare_rules
 
-__all__ = ["MEASURED", "MeasuredProgram", "RecorderRates", "recorder_rates"]
-
 
 class MeasuredProgram(NamedTuple):
     """A program that is measured.

@@ -25,8 +25,6 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict
 
-__all__ = ["ProgramPart", "ProgramResult", "gather", "parts_of", "run_part"]
-
 PartResult: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | None
 
 

@@ -29,8 +29,6 @@ from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
-__all__ = ["SWEPT", "RecordingDiffers", "recording_digest", "sigrace_figures"]
-
 #: Runs that a process keeps from point to point.
 _KEPT_RUNS = 64
 

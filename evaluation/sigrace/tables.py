@@ -30,8 +30,6 @@ from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["make_tables", "problems"]
-
 
 def make_tables(results: Sequence[ProgramResult], params: SigraceParams) -> list[Table]:
     """Tables of some programs, in the order in which they are shown.

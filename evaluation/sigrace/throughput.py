@@ -17,8 +17,6 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 
-__all__ = ["UNIT", "WORKLOAD", "measurements", "program_rates", "tables"]
-
 #: What co-simulation counts, and what it plays.
 UNIT, WORKLOAD = "events", SigraceWorkload
 HAS_MEMORY = False

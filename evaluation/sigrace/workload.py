@@ -22,8 +22,6 @@ from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
 from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 
-__all__ = ["SigraceWorkload"]
-
 _KNOBS = "mixed"
 
 

@@ -10,8 +10,6 @@ from racetrap.generators.system import Params
 from racetrap.generators.systems import blocks_of, system_of
 from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 
-__all__ = ["cost_figures", "tools_of"]
-
 
 def cost_figures(params: Params, spec: CostSpec) -> dict[str, Any]:
     """Figures by name: state bits that the method needs, and what the spec asks for.

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import not_found
 
-__all__ = ["ClusterError", "cluster"]
-
 _CONNECT_SECONDS = 10
 
 

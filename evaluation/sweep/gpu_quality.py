@@ -28,8 +28,6 @@ from racetrap.verdict.gpu.oracle import (
     unconfirmed,
 )
 
-__all__ = ["concurrency_traces", "gpu_quality"]
-
 #: Traces are the same at every point; a process keeps them.
 _KEPT_TRACES = 1024
 

@@ -10,8 +10,6 @@ from typing import Any
 from racetrap.evaluation.sweep.spec import Spec
 from racetrap.generators.system import Params
 
-__all__ = ["Point", "points_of"]
-
 
 @dataclass(frozen=True)
 class Point:

@@ -8,8 +8,6 @@ from racetrap.evaluation.sweep.quality import Swept
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 
-__all__ = ["resolve", "swept_of"]
-
 
 def swept_of(params: Params) -> Swept:
     """What a sweep asks of the detector that parameters belong to."""

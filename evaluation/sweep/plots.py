@@ -10,8 +10,6 @@ from racetrap.evaluation.plots import legend_above, svg_text
 from racetrap.evaluation.sweep.results import PointResult, cost_column
 from racetrap.evaluation.sweep.spec import Spec
 
-__all__ = ["plot_front"]
-
 _INCHES = (8.0, 3.6)
 
 

@@ -25,8 +25,6 @@ from racetrap.generators.systems import system_of
 from racetrap.sim.content_cache import content_key
 from racetrap.sim.toml_file import Table
 
-__all__ = ["SourcesDiffer", "Task", "measure", "sources"]
-
 #: Threads of a worker take turns: what a process keeps is for one point at a time.
 _TURN = Lock()
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from racetrap.evaluation.sweep.spec import QualitySpec
 
-__all__ = ["Quality", "Swept"]
-
 
 @dataclass(frozen=True)
 class Quality:

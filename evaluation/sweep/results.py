@@ -11,8 +11,6 @@ from typing import Any
 from racetrap.evaluation.sweep.grid import Point
 from racetrap.evaluation.sweep.spec import STATE, Spec
 
-__all__ = ["PointResult", "cost_column", "csv_text", "objectives", "pareto_front", "rows_of"]
-
 #: Costs beside the main one, where a sweep measures them.
 _OTHER_COSTS = ("block_ram", "metadata_percent")
 _QUALITY = ("misses", "false_reports")

@@ -17,8 +17,6 @@ from racetrap.evaluation.sweep.spec import Spec
 from racetrap.sim.content_cache import write_whole
 from racetrap.sim.failure import Failure
 
-__all__ = ["PointFailed", "Store", "measure_missing", "tasks_of"]
-
 
 class PointFailed(Failure):
     """A point could not be measured, for a reason that is not its own."""

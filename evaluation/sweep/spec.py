@@ -19,8 +19,6 @@ from racetrap.generators.system import Params
 from racetrap.generators.systems import blocks_of, system_of
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
 
-__all__ = ["CostSpec", "QualitySpec", "Spec", "read_spec"]
-
 #: Family that stands for counting state bits: no tool runs.
 STATE = "state"
 

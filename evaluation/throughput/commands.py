@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["COMMANDS", "times_of"]
-
 _CALLS = 3
 #: Arguments of each command; words in braces are files.
 COMMANDS: Mapping[str, str] = {

@@ -15,8 +15,6 @@ from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
-__all__ = ["THREADS", "ExecutorRun", "measure_executor"]
-
 #: Numbers of threads worth a measurement.
 THREADS = (64, 256, 1024, 4096, 16384, 65536)
 

@@ -10,8 +10,6 @@ from racetrap.evaluation.table import Cell
 from racetrap.evaluation.throughput import speed
 from racetrap.generators.system import System
 
-__all__ = ["SIZE", "BenchTable", "measurements"]
-
 #: Size of the applications and programs.
 SIZE = "small"
 #: Title, columns and rows.

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
 
-__all__ = ["Rate", "rate", "rate_of", "timed"]
-
 _Result = TypeVar("_Result")
 
 

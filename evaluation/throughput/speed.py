@@ -16,8 +16,6 @@ from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cosim.verilator.cocotb_build import build
 from racetrap.sim.cosim.verilator.cocotb_run import run
 
-__all__ = ["Rates", "SameTrace", "Workload", "rates", "same_trace", "speed"]
-
 _SEED = 1
 
 

@@ -11,8 +11,6 @@ from racetrap.fpga.boards.table import Board
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 
-__all__ = ["BoardTop", "device_of"]
-
 
 def device_of(board: Board, params: Params, divisor: int) -> LinkedDevice:
     """What is inside a board's top.

@@ -20,8 +20,6 @@ from racetrap.fpga.flow.fit import shortage
 from racetrap.generators.system import Params
 from racetrap.sim.failure import Failure
 
-__all__ = ["TOP", "BoardBuild", "BoardError", "build", "prepare"]
-
 #: Name of the top; files of a build begin with it.
 TOP = "racetrap"
 

@@ -22,8 +22,6 @@ from amaranth.lib.cdc import FFSynchronizer
 
 from racetrap.fpga.boards.pll import ecp5_pll, ice40_pll
 
-__all__ = ["RESET_CYCLES", "SystemClock"]
-
 #: Cycles of reset after lock.  An iCE40's block RAM reads as zero for some microseconds after
 #: configuration: at 48 MHz this is 21 us.
 RESET_CYCLES = 1024

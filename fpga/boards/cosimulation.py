@@ -24,8 +24,6 @@ from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build_component, build_key
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 
-__all__ = ["DIVISOR", "PinTest", "build_device", "pin_test_of", "play", "write_traces"]
-
 #: Clock cycles of a bit in co-simulation: the least that the link takes, for short runs.
 DIVISOR = 8
 

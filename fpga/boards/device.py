@@ -13,8 +13,6 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.rtl.link.link import Link
 
-__all__ = ["LinkedDevice"]
-
 
 class LinkedDevice(wiring.Component):
     """A detector behind a UART; what is behind the link is the subclass's own.

@@ -12,8 +12,6 @@ from racetrap.generators.system import Params
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.frames import Hello
 
-__all__ = ["identify"]
-
 
 def identify(hello: Hello) -> tuple[str, Params]:
     """Name and parameters of the configuration that a device says it has.

@@ -19,8 +19,6 @@ from racetrap.golden_model.link.frames import Counters, Kind
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.plan import note, read_plan
 
-__all__ = ["Note", "run_host"]
-
 #: Takes a note on what was played.
 Note: TypeAlias = Callable[[dict[str, Any]], None]
 

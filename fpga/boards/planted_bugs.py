@@ -27,8 +27,6 @@ from racetrap.sim.cosim.verilator.cocotb_build import build_component
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult
 from racetrap.sim.cosim.verilator.generate_rtl import use_package
 
-__all__ = ["PlantedBug", "planted_bugs", "play_with"]
-
 _PACKAGE = "racetrap.fpga"
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-__all__ = ["Ecp5Pll", "Ice40Pll", "ecp5_pll", "ice40_pll"]
-
 # Limits in MHz: input of the phase detector, oscillator.
 _ECP5_DETECTOR = (Fraction("3.125"), Fraction(400))
 _ECP5_OSCILLATOR = (400, 800)

@@ -10,8 +10,6 @@ from racetrap.rtl.common.axi import Axi4WriteSignature
 from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
 
-__all__ = ["ReportSink"]
-
 _DATA_BITS = 64
 _BEATS = 8 * RECORD_BYTES // _DATA_BITS
 

@@ -6,8 +6,6 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["LIGHTS", "StatusLights"]
-
 #: Lights from bit 0 on.
 LIGHTS = ("link up", "busy", "race seen", "error")
 

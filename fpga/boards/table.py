@@ -15,8 +15,6 @@ from typing import Any
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 
-__all__ = ["BOARDS", "Board", "board_params", "find_board"]
-
 _EBR_64K = ("local_bytes=65536",)  # 32 of the 85F's block RAMs, for 512 KiB of monitored data
 _HX8K = (
     "blocks_per_sm=2", "warps_per_sm=4", "ratio=16", "lock_table_depth=2", "fence_id_bits=4",

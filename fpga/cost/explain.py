@@ -10,8 +10,6 @@ from racetrap.fpga.cost.papers import Figure, paper_of
 from racetrap.generators.state import StatePart
 from racetrap.generators.system import Params
 
-__all__ = ["Comparison", "compare", "explain_state"]
-
 
 @dataclass(frozen=True)
 class Comparison:

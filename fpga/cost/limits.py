@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["limits"]
-
 _ALL = (
     "Every block is synthesised on its own, some are parts of others, and synthesis shares and "
     "drops logic across boundaries: the blocks do not add up to the system.",

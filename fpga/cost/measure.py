@@ -26,17 +26,6 @@ from racetrap.sim.content_cache import keep_json
 from racetrap.sim.cosim.verilator.build_cache import build_key
 from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 
-__all__ = [
-    "SYSTEM",
-    "BlockMeasurement",
-    "Target",
-    "make_table",
-    "measure",
-    "measured",
-    "select_blocks",
-    "targets",
-]
-
 _COST = TypeAdapter(Cost)
 #: The block that is the whole system.
 SYSTEM = "system"

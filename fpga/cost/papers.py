@@ -9,8 +9,6 @@ from typing import Any
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 
-__all__ = ["Figure", "Paper", "paper_of"]
-
 
 @dataclass(frozen=True)
 class Figure:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from racetrap.fpga.cost.table import Cost, CostTable
 
-__all__ = ["provenance"]
-
 
 def provenance(tables: Sequence[CostTable]) -> dict[str, str]:
     """For each family, what made its figures."""

@@ -15,8 +15,6 @@ from racetrap.fpga.flow.synthesis import Synthesis
 from racetrap.generators.state import StatePart
 from racetrap.generators.structure import StateBits
 
-__all__ = ["BlockRow", "Cost", "CostTable", "Fmax"]
-
 
 @dataclass(frozen=True)
 class Fmax:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-__all__ = ["ARRAYS_FOR_ABC9", "ECP5_MAPPING", "FAMILIES", "Device", "Family", "family"]
-
 
 @dataclass(frozen=True)
 class Device:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["DoesNotFit", "shortage"]
-
 
 class DoesNotFit(RuntimeError):
     """A design, or a workload, needs more of something than its device or configuration has."""

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 
 from racetrap.fpga.flow.families import Family
 
-__all__ = ["Cells", "cells_of", "count_cells", "has_memory", "logic_depth"]
-
 #: Cells of the flattened top module by name.
 Cells: TypeAlias = Mapping[str, Mapping[str, Any]]
 

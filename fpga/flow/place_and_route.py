@@ -26,8 +26,6 @@ from racetrap.generators.structure import memory_bits
 from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import keep_json
 
-__all__ = ["PlacedBlock", "place_and_route"]
-
 _REPORT = "report.json"
 
 

@@ -19,17 +19,6 @@ from racetrap.generators.structure import memory_bits
 from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import keep_json
 
-__all__ = [
-    "KEPT_MEMORY_BITS",
-    "TOOLCHAIN",
-    "MemoryLost",
-    "Synthesis",
-    "check_memories",
-    "synthesis_script",
-    "synthesise",
-    "write_netlist",
-]
-
 #: A memory of more bits than this must stay a memory; smaller ones a tool may put in flip-flops.
 KEPT_MEMORY_BITS = 1024
 

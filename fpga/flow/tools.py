@@ -15,8 +15,6 @@ from pathlib import Path
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import not_found
 
-__all__ = ["TOOL_LOG", "ToolError", "run_tool", "tool_versions"]
-
 #: Name of a log in the tool's folder, shown if the tool fails and says nothing itself.
 TOOL_LOG = "tool.log"
 

@@ -6,8 +6,6 @@ from amaranth.hdl import Cat, Module, Signal, Value, ValueCastable
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ShiftWrapper"]
-
 
 class ShiftWrapper(wiring.Component):
     """Every input of a block comes from a flip-flop, every output ends in one.

@@ -9,8 +9,6 @@ from racetrap.fpga.cost.papers import Figure, Paper
 from racetrap.golden_model.gpu.params import ENTRY_BITS
 from racetrap.golden_model.hirace.params import LANE_BITS, STATE_BITS, HiraceParams
 
-__all__ = ["PAPER"]
-
 _PLACE = "artefact"
 
 PAPER = Paper(

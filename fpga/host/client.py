@@ -24,8 +24,6 @@ from racetrap.golden_model.link.frames import (
 )
 from racetrap.sim.failure import Failure
 
-__all__ = ["HostLink", "LineCounts", "LinkError", "Port", "RefusedError", "reached"]
-
 _SEQUENCES = 256
 #: Bits on the line of one byte: start, eight data, stop.
 _BITS_PER_BYTE = 10

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from racetrap.fpga.host.client import HostLink
 from racetrap.golden_model.link.frames import Counters, Kind
 
-__all__ = ["Line"]
-
 #: Where the device's counters stop.
 _STOPPED = 0xFFFF
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from racetrap.fpga.host.session import Session, wait_until
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
-__all__ = ["RING_LOG2", "LinkedBoard"]
-
 #: Log2 of the records that may be under way before ``REPORT_TAIL`` is advanced.
 RING_LOG2 = 10
 _REPORTS = 0  # the output channel

@@ -16,8 +16,6 @@ from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.frames import MAX_PAYLOAD_BYTES, Hello, Kind, Status
 
-__all__ = ["PATIENCE_S", "Session", "check_device", "wait_until"]
-
 _PULL_MOST = 255
 _PUSH_HEAD = 1  # payload bytes before the records
 _PULL_HEAD = 2

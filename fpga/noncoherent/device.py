@@ -15,8 +15,6 @@ from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.noncoherent.system import NoncoherentSystem
 
-__all__ = ["NoncoherentDevice", "device_of"]
-
 
 class NoncoherentDevice(LinkedDevice):
     """Link and system, with the report ring turned into a stream.

@@ -14,8 +14,6 @@ from racetrap.golden_model.trace.noncoherent.noncoherent_trace import Noncoheren
 from racetrap.golden_model.trace.noncoherent.operations import NoncoherentTraceHeader
 from racetrap.sim.accelerator.random_operations import random_operations
 
-__all__ = ["PIN_TEST", "operation_plan", "operation_traces"]
-
 #: Random operations of a trace, and the lines of memory that they are on.
 _OPERATIONS, _LINES = 80, 8
 _SEEDS = (3,)

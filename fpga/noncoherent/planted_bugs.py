@@ -8,8 +8,6 @@ from types import MappingProxyType
 from racetrap.fpga.boards.planted_bugs import PlantedBug
 from racetrap.sim.cosim.verilator.build_cache import Patch
 
-__all__ = ["PLANTED_BUGS"]
-
 
 def _bug(file: str, before: str, after: str) -> PlantedBug:
     return PlantedBug("ice40-hx8k", Patch(file, before, after), "noncoherent-tiny")

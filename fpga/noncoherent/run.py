@@ -24,8 +24,6 @@ from racetrap.golden_model.trace.noncoherent.operations import Operation
 from racetrap.sim.cosim.noncoherent.monitor_software import MonitorSoftware
 from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
 
-__all__ = ["OperationRun", "run_operations"]
-
 _CHANNEL = 0  # of operations
 
 

@@ -19,8 +19,6 @@ from racetrap.golden_model.trace.files import read_accelerator_trace
 from racetrap.golden_model.trace.noncoherent.operations import Operation, OperationKind
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
-__all__ = ["overload_the_pins", "play_traces_at_the_pins"]
-
 #: Reads of what the cache has not written back, each a report: more than all queues hold.
 _OVERLOAD = 100
 

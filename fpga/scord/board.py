@@ -14,8 +14,6 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
 
-__all__ = ["ScordBoard", "core_region", "monitored_region"]
-
 #: Transactions after which reports are fetched even from a detector that is idle: half of what
 #: a board's queues hold, if each has a race.  A core holds no more than its bank's queue.
 _PULL_EVERY, _PULL_EVERY_FROM_CORE = 8, 1

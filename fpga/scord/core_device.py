@@ -21,8 +21,6 @@ from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.tracker import Tracker
 
-__all__ = ["CORE_REGISTERS", "ScordCoreDevice"]
-
 #: Registers of a whole system that a core has, at the same addresses.
 CORE_REGISTERS = ("CONTROL", "STATUS", "REPORTS_DROPPED")
 

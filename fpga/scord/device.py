@@ -16,8 +16,6 @@ from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.scord.system import ScordSystem
 
-__all__ = ["ScordDevice", "device_of"]
-
 
 class ScordDevice(LinkedDevice):
     """Link and system, with metadata on the chip and the report ring turned into a stream.

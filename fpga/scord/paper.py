@@ -9,8 +9,6 @@ from racetrap.fpga.cost.papers import Figure, Paper
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import metadata_overhead, state_bits
 
-__all__ = ["PAPER"]
-
 _BYTE = 8
 _KILOBYTE = 1024
 

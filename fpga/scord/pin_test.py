@@ -11,8 +11,6 @@ from racetrap.fpga.boards.table import Board
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
-__all__ = ["PIN_TEST", "benchmark_plan"]
-
 #: The second finds the metadata that the first has left, unless a launch clears it.
 _SOME = ("race_interwarp_none-lock_waw", "norace_interwarp_blklock_waw")
 

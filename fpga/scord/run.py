@@ -20,8 +20,6 @@ from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 
-__all__ = ["BoardRun", "check_reports", "run_trace"]
-
 
 @dataclass(frozen=True)
 class BoardRun:

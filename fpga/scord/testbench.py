@@ -30,8 +30,6 @@ from racetrap.sim.cosim.scord.random_events import random_events, transactions_o
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
 from racetrap.sim.gpu.suites.micro.program import program_region
 
-__all__ = ["overload_the_pins", "play_at_the_pins"]
-
 #: Counters that follow from what the device is fed; a core has the last one only.
 _COUNTERS = ("accesses", "fences", "unmonitored", "reports_dropped")
 _OVERLOAD_SEED, _OVERLOAD_EVENTS = 1, 100

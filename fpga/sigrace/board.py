@@ -13,8 +13,6 @@ from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, LogEntry, T
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware
 
-__all__ = ["SigraceBoard"]
-
 _RESET = CoreEvent(CoreOp.RESET)
 
 

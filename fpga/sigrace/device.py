@@ -15,8 +15,6 @@ from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.sigrace.system import SigraceSystem
 
-__all__ = ["SigraceDevice", "device_of"]
-
 
 class SigraceDevice(LinkedDevice):
     """Link and system; conflicts are read from the log in the registers.

@@ -9,8 +9,6 @@ from racetrap.fpga.cost.papers import Figure, Paper
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.state import core_state_bits, thread_state_bits
 
-__all__ = ["PAPER"]
-
 _BYTE = 8
 
 PAPER = Paper(

@@ -14,8 +14,6 @@ from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.cpu.recorder import record
 
-__all__ = ["PIN_TEST", "program_plan", "program_traces"]
-
 #: Small programs that need no other library than pthreads.
 _PTHREAD_PROGRAMS = tuple(
     name for name, case in SMALL_PROGRAMS.items() if not case.options and not case.unseen

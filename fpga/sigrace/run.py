@@ -23,8 +23,6 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
-__all__ = ["ProgramRun", "run_program"]
-
 
 @dataclass(frozen=True)
 class ProgramRun:

@@ -19,8 +19,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.files import read_thread_trace
 
-__all__ = ["play_programs_at_the_pins"]
-
 
 def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
     """Play all programs; gives the lights that must be on: the one for a requested rollback."""

@@ -25,8 +25,6 @@ from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.warp_clocks import WarpClocks
 from racetrap.golden_model.events import ALL_LANES, EventKind, Scope
 
-__all__ = ["NO_RACE", "RACE_KINDS", "KernelAnalysis", "Step", "merge"]
-
 #: Events that change clocks in every analysis.
 _STRUCTURE = (EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT)
 #: Synchronising events after which pairs are checked: bounds the memory for clocks.

@@ -28,8 +28,6 @@ from racetrap.golden_model.barracuda.sync import SyncLocation
 from racetrap.golden_model.events import EventKind, Scope
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["Barracuda"]
-
 _GLOBAL = Scope.DEVICE + 1
 
 

@@ -28,8 +28,6 @@ from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.lane_times import Times, adds, later, of_lane, outside, split
 from racetrap.golden_model.events import ALL_LANES
 
-__all__ = ["NOTHING", "START", "Clock", "Format", "Knowledge", "Place", "join_all"]
-
 
 class Format(Enum):
     """The paper's formats of a thread's clock, the simplest first."""

@@ -22,8 +22,6 @@ from racetrap.golden_model.events import EventKind, Scope, Space, lanes_of
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.operations import Operations
 
-__all__ = ["concurrent_races", "device_atomics"]
-
 _IsStrong = Callable[[np.ndarray], np.ndarray]
 
 

@@ -11,8 +11,6 @@ from racetrap.golden_model.barracuda.compressed import NOTHING, Clock, Knowledge
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.events import WARP_SIZE, lanes_of
 
-__all__ = ["Fence", "Fences"]
-
 
 class Fence:
     """Knowledge at a fence, which releases after it publish.

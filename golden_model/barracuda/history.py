@@ -17,8 +17,6 @@ from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.events import WARP_SIZE
 
-__all__ = ["History", "Order"]
-
 #: Stands for times that differ from lane to lane.
 _BY_LANE = -1
 

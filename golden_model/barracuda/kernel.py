@@ -15,8 +15,6 @@ import numpy as np
 from racetrap.golden_model.events import ALL_LANES, BLOCK_BARRIERS, WARP_SIZE, EventKind, Space
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["SHARED_BITS", "Kernel", "kernels_of"]
-
 #: Log2 of the most bytes of shared memory that a block can have.
 SHARED_BITS = 24
 #: More block slots than an SM can have: makes one key of an SM and a slot.

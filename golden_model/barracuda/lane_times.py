@@ -14,8 +14,6 @@ import numpy as np
 
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE
 
-__all__ = ["Split", "Times", "adds", "later", "of_lane", "outside", "split"]
-
 _LANES = np.arange(WARP_SIZE, dtype=np.int64)
 
 

@@ -14,8 +14,6 @@ from racetrap.golden_model.arrays import bit_counts, ranges, run_starts
 from racetrap.golden_model.barracuda.kernel import SHARED_BITS, Kernel
 from racetrap.golden_model.events import WARP_SIZE, Space
 
-__all__ = ["Lanes", "LocationMap", "rows_at", "sync_keys"]
-
 _PAGE_BITS = 12
 _WORD_BITS = 2
 #: Pages of shared memories lie above those of global memory.

@@ -33,8 +33,6 @@ from racetrap.golden_model.arrays import ranges
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.events import ALL_LANES, AtomicOp, EventKind
 
-__all__ = ["Neighbours", "Operations", "infer_operations", "neighbours"]
-
 #: Scope of a neighbouring fence as a number: no fence, block, device.
 NO_FENCE = 0
 

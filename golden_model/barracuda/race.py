@@ -12,8 +12,6 @@ from typing import NamedTuple, overload
 
 from racetrap.golden_model.events import EventKind, Space
 
-__all__ = ["BarrierDivergence", "Counts", "Party", "Race", "RaceClass", "RaceKind", "Result"]
-
 
 class RaceClass(Enum):
     """Relation of the two threads of a race: of one warp, one block or one grid, or of two kernels

@@ -12,8 +12,6 @@ from racetrap.golden_model.barracuda.race import Party, Race, RaceClass, RaceKin
 from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.events import EventKind, Space, lanes_of
 
-__all__ = ["first_races", "party"]
-
 _KINDS = tuple(RaceKind)
 _CLASSES = tuple(RaceClass)
 

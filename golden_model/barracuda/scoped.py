@@ -29,8 +29,6 @@ from racetrap.golden_model.barracuda.sync import SyncLocation
 from racetrap.golden_model.events import AtomicOp, EventKind, Scope, lanes_of
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["ScopedOracle"]
-
 _UNORDERED, _NOT_STRONG, _SCOPED_ATOMIC = (
     RACE_KINDS.index(kind)
     for kind in (RaceKind.UNORDERED, RaceKind.NOT_STRONG, RaceKind.SCOPED_ATOMIC)

@@ -22,8 +22,6 @@ from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.locations import Lanes, LocationMap
 from racetrap.golden_model.events import WARP_SIZE, EventKind
 
-__all__ = ["Pairs", "conflicts", "rows_that_may_race", "same_instruction_conflicts"]
-
 #: Accesses whose locations are worked on at a time: bounds the memory for temporary arrays.
 _ROWS = 1 << 16
 #: Accesses of shared locations that are paired at a time.

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from racetrap.golden_model.barracuda.compressed import NOTHING, START, Clock, Knowledge, Place
 from racetrap.golden_model.events import ALL_LANES, EventKind
 
-__all__ = ["Warp"]
-
 
 @dataclass(slots=True)
 class _Branch:

@@ -10,8 +10,6 @@ from typing import Protocol
 
 from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_all
 
-__all__ = ["Published", "SyncLocation"]
-
 
 class Published(Protocol):
     """What a release makes known: can be joined with what was released before."""

@@ -10,8 +10,6 @@ from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.race import BarrierDivergence
 from racetrap.golden_model.barracuda.simt import Warp
 
-__all__ = ["WarpClocks"]
-
 
 class WarpClocks:
     """The warps of a kernel with their clocks.

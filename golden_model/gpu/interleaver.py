@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.gpu.params import GpuParams
 
-__all__ = ["bank_of", "bank_of_entry", "port_of"]
-
 
 def bank_of(params: GpuParams, word: int) -> int:
     """Bank of a word address: that of its metadata entry.

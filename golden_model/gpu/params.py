@@ -9,11 +9,6 @@ from abc import ABC, abstractmethod
 
 from racetrap.golden_model.layout import Layout, index_bits
 
-__all__ = [
-    "ENTRY_BITS", "ENTRY_BYTES", "LINE_BYTES", "VALID_ROW_BITS", "WORDS_PER_LINE", "WORD_BYTES",
-    "GpuParams",
-]  # fmt: skip
-
 #: Bytes of a word: the unit in which locks are named and lines are masked.
 WORD_BYTES = 4
 #: Bytes of the line that the SM's coalescer works on (Table V: 128-byte blocks).

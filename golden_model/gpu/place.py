@@ -5,8 +5,6 @@ from __future__ import annotations
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.params import GpuParams
 
-__all__ = ["check_place"]
-
 
 def check_place(event: Event, params: GpuParams) -> None:
     """Raise ``ValueError`` if an event is out of range: it would silently hit another place."""

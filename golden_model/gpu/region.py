@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from racetrap.golden_model.events import DataRegion
 from racetrap.golden_model.gpu.params import ENTRY_BYTES, GpuParams
 
-__all__ = ["Region"]
-
 
 @dataclass(frozen=True)
 class Region:

@@ -13,8 +13,6 @@ from typing import TypeAlias
 from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES, GpuParams
 from racetrap.golden_model.gpu.region import Region
 
-__all__ = ["LineRegion", "MonitoredRegion", "RegionTable", "regions_of", "table_of"]
-
 #: Most lines of a region: what its register holds.
 _MOST_LINES = (1 << 32) - 1
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.gpu.params import GpuParams
 
-__all__ = ["RACE_BITS", "ReportFilter", "filter_index"]
-
 #: Bits of a race kind.
 RACE_BITS = 3
 

@@ -10,8 +10,6 @@ from collections.abc import Collection
 from racetrap.golden_model.gpu.params import VALID_ROW_BITS, GpuParams
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 
-__all__ = ["clearing_cycles", "is_covered", "is_written", "valid_bit"]
-
 
 def clearing_cycles(params: GpuParams) -> int:
     """Cycles in which a launch clears the table: a row each."""

@@ -18,8 +18,6 @@ from racetrap.golden_model.trace.threads.events import (
     ThreadEventKind,
 )
 
-__all__ = ["SharedAccesses", "granule_accesses", "shared_accesses"]
-
 _KIND = ThreadEventKind
 
 

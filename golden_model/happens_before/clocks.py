@@ -13,8 +13,6 @@ import numpy as np
 
 from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, ThreadEventKind
 
-__all__ = ["EpochClocks", "epoch_clocks"]
-
 _KIND = ThreadEventKind
 
 

@@ -20,8 +20,6 @@ from racetrap.golden_model.happens_before.epochs import event_epochs
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["Allocations", "CollectedAccess", "EpochIndex"]
-
 _LOG2 = np.uint64(GRANULE_LOG2)
 #: Epochs whose granules are remembered; a long trace must not fill the memory.
 _REMEMBERED = 1 << 12

@@ -12,8 +12,6 @@ import numpy as np
 from racetrap.golden_model.arrays import running_sums
 from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind, epoch_steps
 
-__all__ = ["EventEpochs", "event_epochs"]
-
 _KIND = ThreadEventKind
 
 

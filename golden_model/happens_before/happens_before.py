@@ -19,8 +19,6 @@ from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["HappensBefore", "HappensBeforeResult"]
-
 #: Intervals whose races are listed at a time.
 _CHUNK = 1 << 14
 

@@ -18,8 +18,6 @@ import numpy as np
 from racetrap.golden_model.trace.threads.events import BOUNDED, SyncClass, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["LockOrder", "lock_order_inversions"]
-
 _KIND = ThreadEventKind
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 #: Locks of the longest cycle that is looked for.

@@ -15,8 +15,6 @@ from racetrap.golden_model.arrays import ranges, run_starts
 from racetrap.golden_model.happens_before.accesses import SharedAccesses
 from racetrap.golden_model.happens_before.clocks import EpochClocks
 
-__all__ = ["Intervals", "unordered_pairs"]
-
 #: Rows searched at a time; bounds the memory.
 _CHUNK_ROWS = 1 << 20
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["RaceParty", "ThreadRace"]
-
 
 class RaceParty(NamedTuple):
     """One access of a race.

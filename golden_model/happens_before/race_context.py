@@ -17,8 +17,6 @@ from racetrap.golden_model.trace.threads.events import (
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["Allocation", "HeldLock", "RaceContext", "RaceContexts"]
-
 _KIND = ThreadEventKind
 #: Events looked at in one step.
 _BLOCK = 1 << 20

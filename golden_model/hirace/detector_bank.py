@@ -14,8 +14,6 @@ from racetrap.golden_model.hirace.params import STATE_BITS, HiraceParams
 from racetrap.golden_model.hirace.states import Access, State
 from racetrap.golden_model.hirace.transitions import FIRST, TRANSITIONS
 
-__all__ = ["COUNTERS", "DetectorBank"]
-
 _RACE: Final = int(State.RACE)
 _STATE_MASK: Final = (1 << STATE_BITS) - 1
 _RACE_KINDS: Final = {

@@ -12,8 +12,6 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.packets import Packet
 from racetrap.golden_model.hirace.params import HiraceParams
 
-__all__ = ["entry_of"]
-
 
 def entry_of(params: HiraceParams, region: Region, packet: Packet) -> int | None:
     """Index of a packet's entry; None if its word is not monitored."""

@@ -17,8 +17,6 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import RaceReport
 from racetrap.golden_model.hirace.tracker import Tracker
 
-__all__ = ["Hirace"]
-
 
 class Hirace:
     """Trackers of all SMs, and all detector banks.

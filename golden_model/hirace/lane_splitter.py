@@ -13,8 +13,6 @@ from racetrap.golden_model.gpu.place import check_place
 from racetrap.golden_model.hirace.packets import Transaction, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams
 
-__all__ = ["split_lanes"]
-
 _WORD_SHIFT = WORD_BYTES.bit_length() - 1
 _ACCESSES = {
     EventKind.LOAD: TransactionKind.LOAD,

@@ -12,11 +12,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.hirace.states import Access, Family, State
 
-__all__ = [
-    "AFTER_ATOMICS", "Packet", "PacketKind", "RaceKind", "Step", "Transaction", "TransactionKind",
-    "access_of", "race_kind",
-]  # fmt: skip
-
 
 class TransactionKind(IntEnum):
     """What an SM tells its tracker."""

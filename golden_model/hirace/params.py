@@ -13,8 +13,6 @@ from racetrap.golden_model.events import WARP_SIZE
 from racetrap.golden_model.gpu.params import ENTRY_BITS, WORD_BYTES, GpuParams
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["LANE_BITS", "MOST_WORDS", "HiraceParams"]
-
 #: Bits of a lane's number in its warp, and of a word's state.
 LANE_BITS = WARP_SIZE.bit_length() - 1
 STATE_BITS = 5

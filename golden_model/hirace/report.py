@@ -15,8 +15,6 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.states import Relation, State
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["RaceReport", "race_words"]
-
 _REASONS = {
     RaceKind.READ_AFTER_WRITE: "no barrier that both pass lies between the write and the read",
     RaceKind.WRITE_AFTER_READ: "no barrier that both pass lies between the read and the write",

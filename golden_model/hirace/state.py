@@ -11,8 +11,6 @@ from __future__ import annotations
 from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.hirace.params import HiraceParams
 
-__all__ = ["metadata_overhead", "state_bits"]
-
 
 def state_bits(params: HiraceParams) -> dict[str, int]:
     """State bits of the whole instance by kind."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["Access", "Family", "Form", "Relation", "State", "Sync"]
-
 
 class Access(IntEnum):
     """What an access does to a word."""

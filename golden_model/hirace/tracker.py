@@ -8,8 +8,6 @@ from __future__ import annotations
 from racetrap.golden_model.hirace.packets import Packet, Transaction, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams
 
-__all__ = ["Tracker"]
-
 
 class Tracker:
     """Counts of one SM: barriers and blocks of each block slot, barriers of each warp slot.

@@ -14,8 +14,6 @@ from types import MappingProxyType
 
 from racetrap.golden_model.hirace.states import Access, Family, Form, Relation, State, Sync
 
-__all__ = ["EXCEPTIONS", "FIRST", "STATE_OF", "TRANSITIONS", "rule", "transition"]
-
 #: State of each form.
 STATE_OF: Mapping[Form, State] = MappingProxyType({state.form: state for state in State})
 #: State after the first access to a word.

@@ -8,8 +8,6 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["HASHED_IF_SET", "configuration_hash"]
-
 #: Metadata of an option that came later: configurations without it keep their hash.
 HASHED_IF_SET = MappingProxyType({"hashed_if_set": True})
 

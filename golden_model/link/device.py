@@ -18,8 +18,6 @@ from racetrap.golden_model.link.frames import (
     encode,
 )
 
-__all__ = ["LinkDevice", "LinkTarget"]
-
 _SEQUENCES = 256
 #: Bytes of a PUSH before its records, and of a reply to PULL before its records.
 _PUSH_HEAD, _PULL_HEAD = 1, 2

@@ -14,25 +14,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = [
-    "ESCAPE",
-    "ESCAPE_MASK",
-    "FLAG",
-    "FRAME_OVERHEAD",
-    "HEADER_BYTES",
-    "MAX_BODY_BYTES",
-    "MAX_PAYLOAD_BYTES",
-    "PROTOCOL_VERSION",
-    "REPLY",
-    "Counters",
-    "Decoder",
-    "Frame",
-    "Hello",
-    "Kind",
-    "Status",
-    "encode",
-]
-
 PROTOCOL_VERSION = 1
 
 #: Byte before and after each body.

@@ -18,8 +18,6 @@ from racetrap.golden_model.noncoherent.packets import BusOperation
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
-__all__ = ["AxiMonitor", "Burst", "BusCycle", "range_of"]
-
 
 class Burst(NamedTuple):
     """Fields of an address handshake.

@@ -15,8 +15,6 @@ from racetrap.golden_model.noncoherent.interval_cam import DIGEST_MASK, Entry, f
 from racetrap.golden_model.noncoherent.packets import MISS, Hit
 from racetrap.golden_model.noncoherent.params import WORD_GRANULES, NoncoherentParams
 
-__all__ = ["Bitmap", "Word"]
-
 
 class Word(NamedTuple):
     """Bits of neighbouring granules.

@@ -15,8 +15,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["Access", "Detector", "Finding"]
-
 #: All addresses.
 _EVERYWHERE: Ranges = [(0, (1 << 64) - 1)]
 

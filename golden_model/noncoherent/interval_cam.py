@@ -12,8 +12,6 @@ from typing import NamedTuple
 from racetrap.golden_model.noncoherent.packets import MISS, Hit
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
-__all__ = ["DIGEST_MASK", "DIGEST_TURN", "Entry", "IntervalCam", "folded", "turned"]
-
 _DIGEST_BITS = 32
 #: All bits of a digest.
 DIGEST_MASK = (1 << _DIGEST_BITS) - 1

@@ -10,8 +10,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-__all__ = ["ByteSet", "IntervalSet", "Origin", "Run"]
-
 
 class Origin(NamedTuple):
     """Operation that put bytes into a set.

@@ -26,8 +26,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["ExhaustiveMachine", "MachineLimitError"]
-
 #: Contents of a cached line, then its dirty granules as bits; None if the line is not cached.
 _Line = tuple[tuple[int, ...], int] | None
 #: Operation and how many of its bytes have moved.

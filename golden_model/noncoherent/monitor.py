@@ -19,8 +19,6 @@ from racetrap.golden_model.noncoherent.packets import MISS, Hit, MonitorStep, Ro
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
-__all__ = ["Monitor"]
-
 _K = OperationKind
 _CACHED = (_K.CACHED_READ, _K.CACHED_WRITE)
 _CLEAN = (_K.CACHE_CLEAN, _K.CLEAN_ALL)

@@ -15,8 +15,6 @@ from racetrap.golden_model.noncoherent.strict import Strict
 from racetrap.golden_model.noncoherent.thesis import Thesis
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, Operation
 
-__all__ = ["MODES", "Noncoherent", "has_races"]
-
 #: Detectors by the name of their mode.
 MODES: dict[str, type[Detector]] = {"strict": Strict, "thesis": Thesis}
 

@@ -20,8 +20,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     Operation,
 )
 
-__all__ = ["MAX_STEPS", "OracleLimitError", "RacyBytes", "racy_bytes"]
-
 #: Lines that the operations of a trace may touch, altogether: some minutes.
 MAX_STEPS = 1_000_000
 

@@ -13,9 +13,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["MISS", "BusOperation", "Hit", "MonitorStep", "Row", "bus_operation", "is_empty",
-           "rows_of", "rules_of"]  # fmt: skip
-
 _K = OperationKind
 
 

@@ -14,8 +14,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     MemorySystem,
 )
 
-__all__ = ["WORD_GRANULES", "Mode", "NoncoherentParams"]
-
 
 class Mode(StrEnum):
     """Rules of the monitor, by the name of the software detector that has them."""

@@ -9,8 +9,6 @@ from racetrap.golden_model.noncoherent.detector import Finding
 from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule, is_harmless_alone
 
-__all__ = ["Race", "RaceTable"]
-
 
 @dataclass
 class Race:

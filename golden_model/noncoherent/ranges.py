@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-__all__ = ["Ranges", "common", "difference", "widen"]
-
 Ranges = list[tuple[int, int]]
 
 

@@ -9,9 +9,6 @@ from enum import Enum
 
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
-__all__ = ["Overlap", "Rule", "cure", "is_harmless_alone", "kind_name",
-           "sentence"]  # fmt: skip
-
 
 class Rule(Enum):
     """Rule that a pair of operations breaks; the value is its name in reports."""

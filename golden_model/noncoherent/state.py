@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
-__all__ = ["state_bits"]
-
 
 def state_bits(params: NoncoherentParams) -> dict[str, int]:
     """Bits of the entries, with one that says whether there is one, or of a bitmap and the tag of

@@ -16,8 +16,6 @@ from racetrap.golden_model.noncoherent.ranges import Ranges, difference
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 
-__all__ = ["Strict"]
-
 _ANY_LINE = Origin(0, 0)
 _LAST_BYTE = (1 << 64) - 1
 

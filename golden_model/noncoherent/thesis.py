@@ -17,8 +17,6 @@ from itertools import chain
 from racetrap.golden_model.noncoherent.detector import Access, Detector, Finding
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
 
-__all__ = ["Thesis"]
-
 
 class Thesis(Detector):
     """Three sets: what may still be written back, what engines read, and what they write."""

@@ -11,18 +11,6 @@ from typing import NamedTuple
 from racetrap.golden_model.ptx_memory_model.execution import Execution
 from racetrap.golden_model.ptx_memory_model.relation import bits_of
 
-__all__ = [
-    "AXIOMS",
-    "Axiom",
-    "atomicity",
-    "causality",
-    "coherence",
-    "fence_sc",
-    "no_thin_air",
-    "sc_per_location",
-    "violated_axioms",
-]
-
 
 def coherence(execution: Execution) -> list[int]:
     """Coherence: a write that precedes an overlapping write in causality order precedes it in

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = ["INITIAL_THREAD", "Event", "EventKind", "Location", "Order"]
-
 #: Thread of the writes that memory is initialised by: none of the program's.
 INITIAL_THREAD = -1
 

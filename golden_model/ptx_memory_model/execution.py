@@ -12,8 +12,6 @@ from functools import cached_property
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 from racetrap.golden_model.ptx_memory_model.structure import EventStructure
 
-__all__ = ["Execution"]
-
 #: What is derived without the Fence-SC order, and without the coherence order.
 _WITHOUT_FENCES = ("reads_from", "observation_order")
 _WITHOUT_COHERENCE = (

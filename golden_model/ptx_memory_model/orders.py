@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 
-__all__ = ["orders_relating"]
-
 
 def orders_relating(
     pairs: Relation, start: Relation, is_possible: Callable[[Relation], bool]

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.execution import Execution
 
-__all__ = ["ConflictingPair", "PairClass", "classify_conflicts"]
-
 
 class PairClass(Enum):
     """What a conflicting pair is."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-__all__ = ["Relation", "bits_of"]
-
 
 def bits_of(mask: int) -> Iterator[int]:
     """Numbers of the bits that are set, in ascending order."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-__all__ = ["Place", "Scope", "includes"]
-
 
 class Scope(IntEnum):
     """Set of threads that may interact directly with a strong operation, narrowest first.

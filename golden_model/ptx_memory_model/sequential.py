@@ -11,8 +11,6 @@ from racetrap.golden_model.ptx_memory_model.execution import Execution
 from racetrap.golden_model.ptx_memory_model.orders import orders_relating
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 
-__all__ = ["is_sequentially_consistent"]
-
 
 def is_sequentially_consistent(execution: Execution) -> bool:
     """Whether all its operations can be put in one order in which every read returns the latest

@@ -16,8 +16,6 @@ from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD, Event,
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 from racetrap.golden_model.ptx_memory_model.scopes import Place, includes
 
-__all__ = ["EventStructure", "Synchronization"]
-
 
 class Synchronization(NamedTuple):
     """A release pattern and an acquire pattern that synchronise if ``read`` observes ``write``.

@@ -5,8 +5,6 @@ Ref: SigRace (ISCA'09) Sections 2.2, 5.1 and 5.4.1, Table 4.
 
 from __future__ import annotations
 
-__all__ = ["Cache", "Line"]
-
 
 class Line:
     """A cached line.

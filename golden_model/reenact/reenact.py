@@ -21,8 +21,6 @@ from racetrap.golden_model.trace.threads.events import (
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["Reenact"]
-
 _KIND = ThreadEventKind
 #: Events turned into Python objects at a time.
 _BLOCK = 1 << 16

@@ -15,8 +15,6 @@ from racetrap.golden_model.happens_before.accesses import SharedAccesses
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 
-__all__ = ["Meeting", "watch"]
-
 
 class Meeting(NamedTuple):
     """An access that found an unordered timestamp.

@@ -11,8 +11,6 @@ from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.tracker import granule_mask
 
-__all__ = ["AccessBuffer", "is_sampled"]
-
 _ATOMIC: Final = int(TransactionKind.ATOMIC)
 
 

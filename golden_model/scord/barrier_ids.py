@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["BarrierIds", "Generations", "SlotCounters"]
-
 
 class SlotCounters:
     """Counts something of each block slot.

@@ -9,8 +9,6 @@ from typing import Final
 
 from racetrap.golden_model.scord.params import FILTER_BIN_BITS
 
-__all__ = ["filter_of_key", "is_empty", "share_a_lock"]
-
 _LOW_BIN: Final = (1 << FILTER_BIN_BITS) - 1
 _INDEX: Final = FILTER_BIN_BITS - 1
 

@@ -13,8 +13,6 @@ from racetrap.golden_model.gpu.place import check_place
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["coalesce"]
-
 _LINE_SHIFT = LINE_BYTES.bit_length() - 1
 _WORD_SHIFT = WORD_BYTES.bit_length() - 1
 

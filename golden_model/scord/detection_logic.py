@@ -28,8 +28,6 @@ from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.bloom_filter import is_empty, share_a_lock
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, TableRow
 
-__all__ = ["LOAD_TABLE", "STORE_TABLE", "Condition", "Encounter", "TableRule", "decide"]
-
 
 class Condition(NamedTuple):
     """Condition of the paper: one of Table III rules a race out, one of Table IV is a race.

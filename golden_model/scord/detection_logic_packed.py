@@ -21,8 +21,6 @@ from racetrap.golden_model.scord.metadata import (
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["Decision", "PackedDetectionLogic"]
-
 #: Row taken, preliminary check that held, race found, entry left behind.
 Decision = tuple[TableRow, Preliminary, RaceKind, int]
 

@@ -22,8 +22,6 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["COUNTERS", "DetectorBank"]
-
 _FENCE: Final = int(PacketKind.FENCE)
 _NONE: Final = Preliminary.NONE
 _NO_RACE: Final = RaceKind.NONE

@@ -8,8 +8,6 @@ from __future__ import annotations
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["FenceFile"]
-
 
 class FenceFile:
     """Counts the block-scope and device-scope fences of every warp.

@@ -9,8 +9,6 @@ from racetrap.golden_model.gpu.interleaver import bank_of
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["banks_of"]
-
 
 def banks_of(params: ScordParams, packet: Packet) -> range:
     """Banks that a packet goes to: all for a fence, that of its word for an access."""

@@ -24,8 +24,6 @@ from functools import cache, lru_cache
 
 from racetrap.golden_model.scord.params import FILTER_BIN_BITS, LOCK_HASH_BITS
 
-__all__ = ["block_mask", "lock_hash", "lock_hash_columns"]
-
 #: x^6 + x + 1, primitive over GF(2).
 _POLYNOMIAL = 0b1000011
 #: Hash of address bit 0, chosen over all 63 by the table in ``docs/lock-hash.md``.

@@ -10,8 +10,6 @@ from racetrap.golden_model.scord.bloom_filter import filter_of_key
 from racetrap.golden_model.scord.lock_hash import block_mask
 from racetrap.golden_model.scord.packets import LockState
 
-__all__ = ["AFTER_FENCE", "CAS_SCOPE", "LockTable"]
-
 _S = LockState
 
 #: Scope of the CAS that made an entry of each state: what a later CAS or EXCH must match.

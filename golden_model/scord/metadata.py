@@ -14,20 +14,6 @@ from typing import Final
 
 from racetrap.golden_model.scord.params import FILTER_BITS, ScordParams
 
-__all__ = [
-    "BLK_SHARED",
-    "DEV_SHARED",
-    "FILTER_MASK",
-    "IS_ATOM",
-    "MODIFIED",
-    "SCOPE",
-    "STRONG",
-    "UNINITIALISED_ENTRY",
-    "EntryShifts",
-    "pack_entry",
-    "unpack_entry",
-]
-
 #: Lock filter, the lowest field of an entry.
 FILTER_MASK: Final = (1 << FILTER_BITS) - 1
 #: Flags, as masks of an entry.

@@ -12,19 +12,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 
-__all__ = [
-    "ROWS_KEEPING_OWNER",
-    "LockState",
-    "Packet",
-    "PacketKind",
-    "Preliminary",
-    "RaceKind",
-    "Step",
-    "TableRow",
-    "Transaction",
-    "TransactionKind",
-]
-
 
 class TransactionKind(IntEnum):
     """What an SM tells its tracker."""

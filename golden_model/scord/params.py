@@ -20,8 +20,6 @@ from racetrap.golden_model.gpu.params import (
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.link.configuration import HASHED_IF_SET
 
-__all__ = ["AccessPolicy", "ScordParams"]
-
 #: Cycles that a segment is in flight besides its read's and its write's latency.
 CHECK_CYCLES = 13
 #: Bits of the lock address hash, which is also the key of the Bloom filter, and filter bins.

@@ -16,8 +16,6 @@ from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import PacketKind, RaceKind, Step
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["RaceReport", "race_words"]
-
 _REASONS = {
     RaceKind.MISSING_BLOCK_FENCE: "no fence of the earlier warp lies between them",
     RaceKind.MISSING_DEVICE_FENCE: "no device-scope fence of the earlier warp lies between them",

@@ -19,8 +19,6 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 
-__all__ = ["Scord", "sum_counters"]
-
 
 def sum_counters(
     banks: Iterable[DetectorBank], access_buffers: Iterable[AccessBuffer]

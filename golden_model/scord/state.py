@@ -13,8 +13,6 @@ from __future__ import annotations
 from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, LOCK_STATE_BITS, ScordParams
 
-__all__ = ["metadata_overhead", "state_bits"]
-
 
 def state_bits(params: ScordParams) -> dict[str, int]:
     """State bits of the whole instance by kind; each bank has a fence file of its own."""

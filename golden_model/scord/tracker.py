@@ -15,8 +15,6 @@ from racetrap.golden_model.scord.lock_table import LockTable
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["Tracker", "granule_mask"]
-
 _LINE_SHIFT: Final = WORDS_PER_LINE.bit_length() - 1
 # What is compared for every transaction is looked up once, as plain numbers.
 _ATOMIC: Final = int(TransactionKind.ATOMIC)

@@ -14,8 +14,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
-__all__ = ["AddressSet"]
-
 
 class AddressSet:
     """A read set or a write set.

@@ -24,8 +24,6 @@ from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, Sigrac
 from racetrap.golden_model.sigrace.timestamp import relation
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2
 
-__all__ = ["AnalysisPass", "Hit", "analysis_events", "hits", "plan_passes", "races_of"]
-
 _CONFLICTING = 1 << 2  # the CT flag of CoreOp.MODE
 _ADDRESS_MASK = (1 << ADDRESS_BITS) - 1
 _WORD_MASK = (1 << WORD_BITS) - 1

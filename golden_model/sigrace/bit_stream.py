@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from racetrap.golden_model.sigrace.params import FLIT_BITS
 
-__all__ = ["BitReader", "BitWriter", "StreamError"]
-
 _FLIT_MASK = (1 << FLIT_BITS) - 1
 
 

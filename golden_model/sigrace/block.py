@@ -11,8 +11,6 @@ from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import Summary
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["FinishedBlock"]
-
 
 class FinishedBlock(NamedTuple):
     """What a core unit hands to its compressor.

@@ -9,8 +9,6 @@ Ref: SigRace (ISCA'09) Sections 3.3.1 and 5.1.
 
 from __future__ import annotations
 
-__all__ = ["Checkpoint"]
-
 
 class Checkpoint:
     """The last checkpoint, and the TS log since then.

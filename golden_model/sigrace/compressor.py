@@ -17,8 +17,6 @@ from racetrap.golden_model.sigrace.bit_stream import BitWriter
 from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.params import FLIT_BITS, Form, SigraceParams
 
-__all__ = ["encode", "message_bytes"]
-
 
 def encode(params: SigraceParams, block: FinishedBlock) -> tuple[int, ...]:
     """Flits of the message of ``block``, which is in the form of ``params``."""

@@ -10,8 +10,6 @@ from enum import IntFlag
 from racetrap.golden_model.sigrace.packets import Cause, LogEntry, Summary
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["ConflictLog", "Reason"]
-
 
 class Reason(IntFlag):
     """Why a rollback is requested; what has been set stays until the log is cleared."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from racetrap.golden_model.sigrace.packets import Drop, Summary
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["CoreToThread"]
-
 
 class CoreToThread:
     """Checks where messages come from.

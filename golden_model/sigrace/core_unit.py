@@ -14,8 +14,6 @@ from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, Form, 
 from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
-__all__ = ["CoreUnit"]
-
 _INSTRUCTIONS = int(CoreOp.INSTRUCTIONS)
 _STORE = int(CoreOp.STORE)
 _COLLECT_ON = int(CoreOp.COLLECT_ON)

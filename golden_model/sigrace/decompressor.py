@@ -14,8 +14,6 @@ from racetrap.golden_model.sigrace.bit_stream import BitReader, StreamError
 from racetrap.golden_model.sigrace.packets import Summary
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 
-__all__ = ["decode"]
-
 
 def decode(params: SigraceParams, flits: Sequence[int]) -> Summary:
     """Summary of a message.

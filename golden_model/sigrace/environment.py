@@ -12,8 +12,6 @@ from racetrap.golden_model.checks import check_integer
 from racetrap.golden_model.sigrace.packets import CoreEvent
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["ENVIRONMENTS", "OWN", "Command", "CoreCommand", "Environment", "Remap", "Slot"]
-
 #: Ways to put threads on contexts.
 ENVIRONMENTS = ("fixed", "migration", "multiplex", "multithreaded")
 #: Number of a command that stands for no event of the trace.

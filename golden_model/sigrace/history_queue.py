@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["HistoryEntry", "HistoryQueue"]
-
 
 class HistoryEntry(NamedTuple):
     """Timestamp and signatures of a block."""

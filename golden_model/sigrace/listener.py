@@ -9,8 +9,6 @@ from racetrap.golden_model.sigrace.environment import Command
 from racetrap.golden_model.sigrace.packets import CoreEvent
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["Listener", "RecordingUnit"]
-
 
 class Listener(Protocol):
     """Is told of everything in order; messages are taken in the order of the commands."""

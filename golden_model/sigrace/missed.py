@@ -11,8 +11,6 @@ from racetrap.golden_model.happens_before.happens_before import HappensBeforeRes
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult
 
-__all__ = ["RaceOutcome", "race_outcomes"]
-
 
 class RaceOutcome(StrEnum):
     """Outcome of a race: reported, or why it was missed."""

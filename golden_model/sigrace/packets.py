@@ -10,22 +10,6 @@ from __future__ import annotations
 from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
-__all__ = [
-    "Cause",
-    "Conflict",
-    "CoreEvent",
-    "CoreOp",
-    "CoreStep",
-    "Drop",
-    "LogEntry",
-    "Mode",
-    "RdmStep",
-    "RdmStepKind",
-    "Relation",
-    "Summary",
-    "Trap",
-]
-
 
 class CoreOp(IntEnum):
     """What a core tells its unit.

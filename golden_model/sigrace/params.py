@@ -15,16 +15,6 @@ from racetrap.golden_model.h3 import h3_rows
 from racetrap.golden_model.layout import Layout, index_bits
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
-__all__ = [
-    "FLIT_BITS",
-    "MAX_BITMAP_LSB_BITS",
-    "ORGANISATIONS",
-    "PARTITIONS",
-    "Form",
-    "SigraceParams",
-    "SubFilter",
-]
-
 #: Bits of an address that go into a signature.
 ADDRESS_BITS = 32
 #: Bits of a flit of a Summary message.

@@ -22,8 +22,6 @@ from racetrap.golden_model.sigrace.scheduler import Scheduler
 from racetrap.golden_model.sigrace.sync_library import SyncLibrary
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["check_threads", "play", "widened"]
-
 #: Environments in which threads never wait for a context.
 _ROOMY = ("fixed", "migration")
 

@@ -24,8 +24,6 @@ from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.golden_model.sigrace.timestamp import relation
 
-__all__ = ["Rdm", "digest"]
-
 _DROPPED = {drop: f"dropped_{drop.name.lower()}" for drop in Drop if drop}
 _COUNTERS = (
     "messages", *_DROPPED.values(), "ignored", "comparisons", "intersections", "conflicts",

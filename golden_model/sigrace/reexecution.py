@@ -9,8 +9,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
-__all__ = ["Reexecution"]
-
 _Timestamp = Sequence[int]
 
 

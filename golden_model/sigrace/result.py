@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 
 from racetrap.golden_model.happens_before.race import ThreadRace
 
-__all__ = ["FirstRace", "SigraceResult", "SigraceStatistics"]
-
 
 @dataclass(frozen=True)
 class FirstRace:

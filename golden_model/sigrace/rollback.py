@@ -28,8 +28,6 @@ from racetrap.golden_model.sigrace.reexecution import Reexecution
 from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.golden_model.sigrace.signature import signature_hash
 
-__all__ = ["Rollback"]
-
 #: Two epochs, each as thread and its own counter.
 _Epochs = tuple[tuple[int, int], tuple[int, int]]
 

@@ -27,8 +27,6 @@ from racetrap.golden_model.sigrace.sync_library import SyncLibrary
 from racetrap.golden_model.trace.threads.replay_order import SyncOrder, ThreadCursor, thread_cursors
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["Scheduler"]
-
 
 class Scheduler:
     """Plays a trace on fewer contexts than threads, or with threads that move.

@@ -15,12 +15,6 @@ from racetrap.golden_model.h3 import h3_hash
 from racetrap.golden_model.sigrace.params import SigraceParams, SubFilter
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
-__all__ = [
-    "SignatureHash",
-    "signature_hash",
-    "signature_of_granules",
-]
-
 #: Address portions whose bits are remembered; scattered addresses must not fill the memory.
 _REMEMBERED = 1 << 15
 _GRANULE_MASK = (1 << 32) - (1 << GRANULE_LOG2)

@@ -25,8 +25,6 @@ from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistic
 from racetrap.golden_model.sigrace.rollback import Rollback
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["MOST_INSTRUCTIONS", "Sigrace"]
-
 #: Minutes of the golden model; blocks end with instructions, whatever the accesses are.
 MOST_INSTRUCTIONS = 1_000_000_000
 

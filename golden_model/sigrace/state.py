@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 
-__all__ = ["core_state_bits", "state_bits", "thread_state_bits"]
-
 
 def core_state_bits(params: SigraceParams) -> dict[str, int]:
     """State bits of one core unit by kind.

@@ -18,8 +18,6 @@ from racetrap.golden_model.trace.threads.events import (
     releases,
 )
 
-__all__ = ["SyncLibrary"]
-
 _ADDRESS_MASK = (1 << ADDRESS_BITS) - 1
 MAX_INSTRUCTIONS = (1 << INSTRUCTION_BITS) - 1
 

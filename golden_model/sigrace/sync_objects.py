@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEvent, ThreadEventKind
 
-__all__ = ["SyncObjects", "Timestamp"]
-
 #: A counter for each thread.
 Timestamp = tuple[int, ...]
 

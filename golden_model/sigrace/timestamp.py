@@ -9,8 +9,6 @@ from collections.abc import Sequence
 
 from racetrap.golden_model.sigrace.packets import Relation
 
-__all__ = ["generate_timestamp", "relation"]
-
 
 def relation(
     entry: Sequence[int], entry_thread: int, message: Sequence[int], message_thread: int

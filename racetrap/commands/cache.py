@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.commands.shared.lazy_group import lazy_group
 
-__all__ = ["command"]
-
 _LINES = {
     "clear": "Remove it.",
     "info": "Show where it lies and how large it is.",

@@ -8,8 +8,6 @@ from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.sim.cache_inventory import SWEEPS, holdings, remove
 
-__all__ = ["command"]
-
 
 @click.command("clear")
 @click.option("--old", is_flag=True, help="Only what other versions of racetrap have left.")

@@ -10,8 +10,6 @@ from racetrap.presenters.tables import print_table
 from racetrap.sim.cache_inventory import holdings
 from racetrap.sim.content_cache import cache_folder
 
-__all__ = ["command"]
-
 
 @click.command("info")
 @result_options

@@ -34,8 +34,6 @@ from racetrap.presenters.recorded_campaign import print_recorded, recorded_to_js
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
-__all__ = ["command"]
-
 _VOLUME, _RECORDED = "random volume", "recorded programs"
 #: Options that are not for every stimulus.
 _STIMULI = {

@@ -10,8 +10,6 @@ from racetrap.commands.shared.terminal import ExitStatus, fail
 from racetrap.sim.cpu.compiler import driver_command
 from racetrap.sim.tools import not_found
 
-__all__ = ["command", "compiler_command"]
-
 
 def compiler_command(name: str, compiler: str, language: str) -> click.Command:
     """A command that becomes ``compiler``, whose options it takes."""

@@ -40,8 +40,6 @@ from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.oracle import JUDGE, ORACLE_RULES
 from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
 
-__all__ = ["command"]
-
 #: Options that are not for every trace.
 _STIMULI = {
     **{

@@ -36,8 +36,6 @@ from racetrap.generators.presets import Preset, find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.presenters.cost import page_of, print_cost, to_json
 
-__all__ = ["command"]
-
 
 @click.command("cost")
 @click.argument("presets", nargs=-1, required=True, shell_complete=complete_preset)

@@ -17,8 +17,6 @@ from racetrap.commands.shared.terminal import (
 from racetrap.evaluation.campaign.coverage_report import merge_files
 from racetrap.presenters.tables import print_table
 
-__all__ = ["command"]
-
 
 @click.command("coverage")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())

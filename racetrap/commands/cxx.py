@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from racetrap.commands.cc import compiler_command
 
-__all__ = ["command"]
-
 command = compiler_command("c++", "g++", "C++")

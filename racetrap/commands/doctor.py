@@ -8,8 +8,6 @@ from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import ExitStatus, report_console, write_json
 from racetrap.sim.tools import missing_extras, missing_tools
 
-__all__ = ["command"]
-
 
 @click.command("doctor")
 @result_options

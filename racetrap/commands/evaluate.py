@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.commands.shared.lazy_group import lazy_group
 
-__all__ = ["command"]
-
 _LINES = {
     "advice": "Advice on programs of weak memory beside what their authors have.",
     "bugaroo": "Tables II, III and IV of the Bugaroo paper.",

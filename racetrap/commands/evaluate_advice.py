@@ -14,8 +14,6 @@ from racetrap.presenters.tables import show_table
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
-__all__ = ["command"]
-
 
 @click.command("advice")
 @click.option(

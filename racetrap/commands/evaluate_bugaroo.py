@@ -13,8 +13,6 @@ from racetrap.evaluation.bugaroo.verdicts import judge, problems, variant_runs
 from racetrap.presenters.tables import show_tables
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
-__all__ = ["command"]
-
 
 @click.command("bugaroo")
 @click.option(

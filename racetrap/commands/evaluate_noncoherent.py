@@ -33,8 +33,6 @@ from racetrap.presenters.noncoherent_evaluation import page_of, to_json
 from racetrap.presenters.tables import show_table
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 
-__all__ = ["command"]
-
 #: Entries of a set of the bus monitor on programs.
 _ENTRIES = (4, 8)
 

@@ -12,8 +12,6 @@ from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Schedule, applications, micro_benchmarks
 from racetrap.presenters.tables import show_tables
 
-__all__ = ["command"]
-
 
 @click.command("policies")
 @size_option

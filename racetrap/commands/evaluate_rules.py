@@ -11,8 +11,6 @@ from racetrap.evaluation.scord.programs import Schedule
 from racetrap.evaluation.scord.rule_verdicts import SubjectRun, judge, subjects, tables
 from racetrap.presenters.tables import show_tables
 
-__all__ = ["command"]
-
 
 @click.command("rules")
 @click.option(

@@ -36,8 +36,6 @@ from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.verdict.gpu.oracle import PAPER_RULE
 from racetrap.verdict.scord.detect import DETECTORS
 
-__all__ = ["command"]
-
 _RACY_DETECTORS = ("base", "cached")
 
 

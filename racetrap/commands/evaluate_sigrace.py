@@ -28,8 +28,6 @@ from racetrap.presenters.tables import show_table
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
-__all__ = ["command"]
-
 _PRESET = SIGRACE.presets["sigrace"]
 
 

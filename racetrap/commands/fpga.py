@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.commands.shared.lazy_group import lazy_group
 
-__all__ = ["command"]
-
 _LINES = {
     "boards": "List the boards, and the presets that fit on each.",
     "build": "Build the bitstream of a preset for a board.",

@@ -11,8 +11,6 @@ from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.fpga.boards.table import BOARDS
 from racetrap.presenters.tables import print_table
 
-__all__ = ["command"]
-
 
 @click.command("boards")
 @result_options

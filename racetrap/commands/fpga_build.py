@@ -14,8 +14,6 @@ from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.generators.presets import configuration_name
 from racetrap.presenters.tables import print_table
 
-__all__ = ["command"]
-
 
 @click.command("build")
 @click.argument("preset", metavar="PRESET")

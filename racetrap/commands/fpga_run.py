@@ -31,8 +31,6 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.trace import ThreadTrace, read_trace
 from racetrap.presenters.race_choice import RaceChoice
 
-__all__ = ["command"]
-
 
 @click.command("run")
 @click.argument("trace_file", metavar="TRACE", type=InputFile())

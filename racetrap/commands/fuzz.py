@@ -21,8 +21,6 @@ from racetrap.evaluation.fuzzing.fuzz import MEMORY_BYTES, SECONDS, batches, kee
 from racetrap.evaluation.fuzzing.readers import READERS
 from racetrap.presenters.tables import print_table
 
-__all__ = ["command"]
-
 
 @click.command("fuzz")
 @click.option(

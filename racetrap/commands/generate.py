@@ -18,8 +18,6 @@ from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.systems import system_of
 
-__all__ = ["command"]
-
 
 @click.command("generate")
 @click.argument("preset", shell_complete=complete_preset)

@@ -22,8 +22,6 @@ from racetrap.golden_model.ptx_memory_model.operational.exploration import MODEL
 from racetrap.presenters.litmus_judgement import judgement_to_dict, print_judgement
 from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 
-__all__ = ["command"]
-
 
 @click.command("litmus")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())

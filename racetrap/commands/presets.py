@@ -17,8 +17,6 @@ from racetrap.presenters.tables import print_table
 if TYPE_CHECKING:
     from racetrap.generators.state import StatePart
 
-__all__ = ["command"]
-
 
 @click.command("presets")
 @click.argument("name", required=False, shell_complete=complete_preset)

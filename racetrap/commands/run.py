@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from racetrap.verdict.gpu.program_check import ProgramCheck
     from racetrap.verdict.gpu.trace_check import Detector
 
-__all__ = ["command"]
-
 
 def _detector(preset: str | None, is_needed: bool) -> Detector | None:
     if preset is None and not is_needed:

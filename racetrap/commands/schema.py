@@ -8,8 +8,6 @@ import click
 
 from racetrap.commands.shared.terminal import input_errors
 
-__all__ = ["command"]
-
 
 @click.command("schema")
 @click.argument("words", metavar="[COMMAND]", nargs=-1)

@@ -35,8 +35,6 @@ from racetrap.generators.system import Params, System
 from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.golden_model.trace import AnyTrace, read_trace
 
-__all__ = ["command"]
-
 _SUITES: Mapping[str, System[Any]] = {
     name: system for system in SYSTEMS for name in system.own("commands.shared.detectors").SUITES
 }

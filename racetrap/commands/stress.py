@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.stress.patch import Patch
     from racetrap.sim.gpu.stress.subject import Run, Subject
 
-__all__ = ["command"]
-
 
 @click.command("stress")
 @click.argument("kernel", metavar="KERNEL|PROGRAM", type=NamedFiles())

@@ -38,8 +38,6 @@ from racetrap.presenters.tables import show_table
 from racetrap.sim.content_cache import cache_folder, write_whole
 from racetrap.sim.failure import Failure
 
-__all__ = ["command"]
-
 _LOCAL = "processes on this machine"
 
 

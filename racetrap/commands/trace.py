@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.commands.shared.lazy_group import lazy_group
 
-__all__ = ["command"]
-
 _LINES = {
     "capture": "Run a kernel, and write its trace.",
     "convert": "Write a trace in its other form.",

@@ -30,8 +30,6 @@ from racetrap.golden_model.atomic_write import atomic_write
 from racetrap.presenters.trace_findings import ending_sentences
 from racetrap.presenters.trace_summary import trace_summary
 
-__all__ = ["command"]
-
 
 def _dumps(texts: tuple[str, ...]) -> dict[int | str, str]:
     files: dict[int | str, str] = {}

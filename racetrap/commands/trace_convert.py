@@ -10,8 +10,6 @@ from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_trace
 
-__all__ = ["command"]
-
 
 @click.command("convert")
 @click.argument("source", metavar="SOURCE", type=InputFile())

@@ -10,8 +10,6 @@ from racetrap.commands.shared.terminal import input_errors, report_console, writ
 from racetrap.golden_model.trace import read_trace
 from racetrap.presenters.trace_summary import print_summary, trace_summary
 
-__all__ = ["command"]
-
 
 @click.command("info")
 @click.argument("trace_file", metavar="TRACE", type=InputFile())

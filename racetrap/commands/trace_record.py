@@ -39,8 +39,6 @@ from racetrap.sim.cpu.recorder import (
 )
 from racetrap.verdict.threads.line_races import address_text
 
-__all__ = ["command"]
-
 _THREADS, _ACCELERATOR = "a program with threads", "--accelerator"
 _HEAP_OPTIONS = ("padding", "alignment", "heap_base")
 #: Options that are not for every program.

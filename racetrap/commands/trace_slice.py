@@ -10,8 +10,6 @@ from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.golden_model.trace import read_thread_trace
 
-__all__ = ["command"]
-
 
 @click.command("slice")
 @click.argument("source", metavar="TRACE", type=InputFile())

@@ -17,15 +17,6 @@ from racetrap.presenters.sigrace_races import print_result, result_to_dict
 from racetrap.verdict.accelerators.hardware import MonitorRace
 from racetrap.verdict.gpu.findings import Finding
 
-__all__ = [
-    "accelerator_run_to_dict",
-    "gpu_run_to_dict",
-    "print_accelerator_run",
-    "print_gpu_run",
-    "print_thread_run",
-    "thread_run_to_dict",
-]
-
 
 def print_gpu_run(
     console: Console, where: str, trace: Trace, races: RaceList[Finding], run: BoardRun

@@ -12,8 +12,6 @@ from racetrap.evaluation.campaign.random_volume import CaseResult
 from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.presenters.tables import print_table
 
-__all__ = ["print_campaign", "to_json"]
-
 #: Results of all cases of each preset.
 _Results = Sequence[Sequence[CaseResult]]
 

@@ -16,8 +16,6 @@ from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
 from racetrap.presenters.page import Section, html_page
 from racetrap.presenters.tables import show_table
 
-__all__ = ["page_of", "print_cost", "tables_of", "to_json"]
-
 #: Figures of synthesis: name of the column, attribute of the result.
 _SYNTHESIS = {
     "LUT": "lut", "FF": "ff", "block RAM": "block_ram", "DSP": "dsp", "depth": "depth",

@@ -16,8 +16,6 @@ from racetrap.verdict.line_pairs import place_of
 from racetrap.verdict.threads.exact_check import ExactFindings
 from racetrap.verdict.threads.line_races import address_text
 
-__all__ = ["exact_to_dict", "inversion_sentence"]
-
 
 def inversion_sentence(cycle: Sequence[LockOrder], header: ThreadTraceHeader) -> str:
     """A lock-order inversion in one sentence, which begins with the place of its first lock."""

@@ -16,8 +16,6 @@ from racetrap.verdict.source_text import relative_place, split_place
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import KnownRace
 
-__all__ = ["Findings", "known_sentences", "print_annotations", "print_findings"]
-
 
 @dataclass(frozen=True)
 class Findings:

@@ -23,8 +23,6 @@ from racetrap.presenters.page import page_environment
 from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import excerpt, marked_line, relative_place
 
-__all__ = ["findings_page"]
-
 #: Lines that are shown before and behind that of an access.
 _CONTEXT = 6
 

@@ -9,8 +9,6 @@ from racetrap.schemas.gpu_races import Oracle, OraclePair, OracleParty
 from racetrap.verdict.gpu.oracle import is_missed
 from racetrap.verdict.gpu.trace_check import DetectorRun
 
-__all__ = ["oracle_to_dict"]
-
 
 def oracle_to_dict(run: DetectorRun, locations: Mapping[int, str]) -> Oracle:
     """Every race of the oracle, and what the detector made of it, as plain data."""

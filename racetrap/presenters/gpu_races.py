@@ -13,8 +13,6 @@ from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
 from racetrap.verdict.gpu.findings import Finding, Report
 
-__all__ = ["finding_to_dict", "left_out_sentence", "print_kinds", "race_list"]
-
 
 def finding_to_dict(finding: Finding) -> dict[str, Any]:
     """A finding as plain data."""

@@ -7,8 +7,6 @@ import shutil
 import tempfile
 from typing import Any, Protocol
 
-__all__ = ["JsonArray", "SupportsWrite", "write_document"]
-
 #: Kept in memory at most.
 _MOST_BYTES = 1 << 16
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from racetrap.presenters.printable import printable
 
-__all__ = ["junit_text"]
-
 
 def junit_text(suite: str, problems: Mapping[str, str | None]) -> str:
     """Text of a JUnit file.

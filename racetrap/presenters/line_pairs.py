@@ -15,19 +15,6 @@ from racetrap.schemas.values import StackFrame
 from racetrap.verdict.line_pairs import LinePair, LineRace, Side
 from racetrap.verdict.source_text import marked_line, relative_place
 
-__all__ = [
-    "annotation",
-    "counts_text",
-    "exposure_text",
-    "number_text",
-    "pair_to_dict",
-    "pairs_text",
-    "race_sentence",
-    "side_text",
-    "stack_text",
-    "stack_to_dict",
-]
-
 #: Functions of a call stack that text names.
 _MOST_FRAMES = 8
 

@@ -23,13 +23,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.condition import Quantifier, 
 from racetrap.golden_model.ptx_memory_model.litmus.printer import print_place
 from racetrap.schemas.weak_memory import Execution, Instruction, LitmusJudgement
 
-__all__ = [
-    "judgement_to_dict",
-    "print_judgement",
-    "summary_of",
-    "witness_title",
-]
-
 
 def summary_of(judgement: Judgement) -> str:
     """The judgement in one line."""

@@ -10,8 +10,6 @@ from racetrap.golden_model.ptx_memory_model.operational import Deviation
 from racetrap.golden_model.ptx_memory_model.operational.exploration import Comparison
 from racetrap.schemas.weak_memory import LitmusDeviation, LitmusRuns
 
-__all__ = ["comparison_to_dict", "print_comparison"]
-
 
 def _values(judgement: Judgement, state: tuple[int, ...]) -> dict[str, int]:
     return dict(zip(map(print_observed, observed_in(judgement.test.condition)), state, strict=True))

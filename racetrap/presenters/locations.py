@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["pc_text"]
-
 
 def pc_text(pc: int, locations: Mapping[int, str]) -> str:
     """A program counter, with its line if that is known."""

@@ -10,8 +10,6 @@ from racetrap.evaluation.noncoherent.tables import Evaluation, problems
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
 
-__all__ = ["page_of", "to_json"]
-
 
 def to_json(found: Evaluation, tables: Sequence[Table]) -> dict[str, Any]:
     """Everything as plain data; ``tables`` are those of ``make_tables``."""

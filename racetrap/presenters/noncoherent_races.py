@@ -24,8 +24,6 @@ from racetrap.schemas.accelerator_races import (
 )
 from racetrap.verdict.accelerators.hardware import MonitorRace
 
-__all__ = ["monitor_race_list", "oracle_to_dict", "print_oracle", "print_races", "race_to_dict"]
-
 _LAYOUT_REMARKS = {
     "host": "Addresses are those of the host: on the target other objects may share a line.",
     "mixed": "Some addresses are those of the host: on the target other objects may share a line.",

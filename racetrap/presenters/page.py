@@ -11,8 +11,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from racetrap.evaluation.table import Table, cell_text
 from racetrap.presenters.printable import printable
 
-__all__ = ["Section", "html_page", "page_environment"]
-
 
 @dataclass(frozen=True)
 class Section:

@@ -12,8 +12,6 @@ from racetrap.presenters.trace_findings import fault_sentence, trace_check_to_di
 from racetrap.sim.gpu.ptx.kernel_names import written_name
 from racetrap.verdict.gpu.program_check import ProgramCheck
 
-__all__ = ["check_to_dict", "findings_of"]
-
 
 def findings_of(check: ProgramCheck, choice: RaceChoice, remarks: Sequence[str] = ()) -> Findings:
     """What is wrong with a program, and a summary in numbers, which the remarks belong to."""

@@ -10,8 +10,6 @@ from rich.console import Console
 
 from racetrap.presenters.json_array import JsonArray
 
-__all__ = ["MOST_SHOWN", "Group", "RaceChoice", "RaceList", "instances_text"]
-
 #: Groups that are printed if nothing else is asked for.
 MOST_SHOWN = 20
 

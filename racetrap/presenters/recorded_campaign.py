@@ -11,8 +11,6 @@ from rich.console import Console
 from racetrap.evaluation.sigrace.recorded import ComparedProgram
 from racetrap.presenters.tables import print_table
 
-__all__ = ["print_recorded", "recorded_to_json"]
-
 
 def recorded_to_json(results: Sequence[ComparedProgram]) -> dict[str, Any]:
     """Rows of all programs, and their sum, as plain data."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["recording_remarks"]
-
 #: What is not in a trace, before its number.
 _LOSSES = {
     "outliving_threads": "Threads that still ran when the grace at the end was over, whose later "

@@ -17,8 +17,6 @@ from racetrap.verdict.baseline import line_texts
 from racetrap.verdict.line_pairs import LinePair, LineRace, Side
 from racetrap.verdict.source_text import relative_place, split_place
 
-__all__ = ["sarif_log"]
-
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )

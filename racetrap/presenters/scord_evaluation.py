@@ -10,8 +10,6 @@ from racetrap.evaluation.scord.tables import BuildSummary, Tables
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
 
-__all__ = ["page_of", "problems_of", "tables_of", "to_json"]
-
 _NOT_RUN = "not run"
 
 

@@ -11,8 +11,6 @@ from racetrap.evaluation.sigrace.tables import problems
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
 
-__all__ = ["page_of", "to_json"]
-
 
 def to_json(results: Sequence[ProgramResult], tables: Sequence[Table]) -> dict[str, Any]:
     """Everything as plain data; ``tables`` are those of ``make_tables``."""

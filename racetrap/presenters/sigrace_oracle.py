@@ -19,8 +19,6 @@ from racetrap.presenters.tables import print_table
 from racetrap.schemas.thread_races import ThreadOracle
 from racetrap.verdict.threads.oracle import OracleComparison
 
-__all__ = ["oracle_to_dict", "print_oracle"]
-
 
 def print_oracle(console: Console, found: OracleComparison, header: ThreadTraceHeader) -> None:
     """Print each missed static race, then every report without a race, then their numbers."""

@@ -22,17 +22,6 @@ from racetrap.presenters.tables import print_table
 from racetrap.schemas.thread_races import ThreadParty, ThreadRaceDocument
 from racetrap.verdict.threads.line_races import address_text
 
-__all__ = [
-    "by_static_race",
-    "party_text",
-    "print_race",
-    "print_result",
-    "race_count",
-    "race_list",
-    "result_to_dict",
-    "thread_race_to_dict",
-]
-
 
 def by_static_race(races: Iterable[ThreadRace]) -> dict[tuple[int, int], list[ThreadRace]]:
     """Dynamic races by the two instructions, in the order of their first instances."""

@@ -19,8 +19,6 @@ from racetrap.verdict.source_text import (
     with_relative_places,
 )
 
-__all__ = ["advice_lines", "patch_lines", "stress_to_dict", "witness_lines"]
-
 _PLACE = re.compile(r"[\w./+-]+:\d+")
 
 

@@ -14,14 +14,6 @@ from racetrap.presenters.sigrace_races import by_static_race, result_to_dict
 from racetrap.presenters.tables import print_table
 from racetrap.sim.cosim.sigrace.machine import MachineRun
 
-__all__ = [
-    "machine_run_to_dict",
-    "print_applications",
-    "print_micro_benchmarks",
-    "print_programs",
-    "program_to_dict",
-]
-
 
 def print_micro_benchmarks(
     console: Console, verdicts: Sequence[Verdict], preset: str, seed: int

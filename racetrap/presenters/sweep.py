@@ -10,8 +10,6 @@ from racetrap.evaluation.sweep.spec import Spec
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
 
-__all__ = ["page_of", "tables_of", "to_json"]
-
 
 def tables_of(spec: Spec, rows: Sequence[PointResult]) -> list[Table]:
     """Pareto front, points measured, and points refused."""

@@ -11,8 +11,6 @@ from rich.table import Table as RichTable
 from racetrap.evaluation.table import Cell, Table, cell_text
 from racetrap.presenters.printable import printable
 
-__all__ = ["print_table", "show_table", "show_tables"]
-
 
 def show_table(console: Console, table: Table) -> None:
     """Print a table; columns of numbers are aligned to the right."""

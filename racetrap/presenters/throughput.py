@@ -11,8 +11,6 @@ from racetrap.evaluation.throughput.figures import BenchTable
 from racetrap.generators.system import System
 from racetrap.presenters.tables import print_table
 
-__all__ = ["print_figures"]
-
 
 def print_figures(console: Console, system: System[Any], figures: Mapping[str, Any]) -> None:
     """Print the tables of a detector; ``figures`` as ``measurements`` gives them."""

@@ -13,8 +13,6 @@ from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
 
-__all__ = ["ending_sentences", "fault_sentence", "trace_check_to_dict", "trace_findings"]
-
 
 def fault_sentence(fault: str) -> str:
     """What ended a kernel before its time, and where, if that is known."""

@@ -11,8 +11,6 @@ from rich.console import Console
 from racetrap.golden_model.trace import AnyTrace, is_binary
 from racetrap.presenters.tables import print_table
 
-__all__ = ["print_summary", "trace_summary"]
-
 
 def trace_summary(trace_file: str, trace: AnyTrace) -> dict[str, Any]:
     """Plain data about a trace that has been read from ``trace_file``, or written to it."""

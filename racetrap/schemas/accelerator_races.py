@@ -6,8 +6,6 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-__all__ = ["AcceleratorOracle", "AcceleratorRace", "MonitorRaceDocument"]
-
 
 class OperationParty(TypedDict):
     """An operation of a race."""

@@ -19,8 +19,6 @@ from racetrap.schemas.thread_races import (
 )
 from racetrap.schemas.values import Configuration
 
-__all__ = ["Check", "ProgramVerdict", "RunCounts"]
-
 
 class RunCounts(TypedDict):
     """What was run of a kernel."""

@@ -13,8 +13,6 @@ from racetrap.fpga.flow.synthesis import Synthesis
 from racetrap.generators.state import StatePart
 from racetrap.generators.structure import StateBits
 
-__all__ = ["CostDocument", "Sweep"]
-
 
 class TargetCost(TypedDict):
     """Cost of a block on a target."""

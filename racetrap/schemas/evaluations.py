@@ -11,16 +11,6 @@ from racetrap.evaluation.sigrace.races import Injected
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.schemas.values import Tables
 
-__all__ = [
-    "EvaluateAdvice",
-    "EvaluateBugaroo",
-    "EvaluateNoncoherent",
-    "EvaluatePolicies",
-    "EvaluateRules",
-    "EvaluateScord",
-    "EvaluateSigrace",
-]
-
 
 class UniqueRaceDocument(TypedDict):
     """A race of the oracle by its instructions."""

@@ -9,17 +9,6 @@ from typing_extensions import TypedDict
 from racetrap.schemas.values import StackFrame
 from racetrap.verdict.gpu.findings import Access
 
-__all__ = [
-    "BarrierDivergence",
-    "DetectorRace",
-    "DetectorVerdict",
-    "Exposure",
-    "GpuVerdict",
-    "LineAccess",
-    "LineFinding",
-    "Oracle",
-]
-
 
 class LineAccess(TypedDict):
     """One side of a finding."""

@@ -13,17 +13,6 @@ from racetrap.schemas.gpu_races import DetectorRace
 from racetrap.schemas.thread_races import SigraceFigures, ThreadRaceDocument
 from racetrap.schemas.values import Call, Configuration, Parameters, Verdict
 
-__all__ = [
-    "BoardBuildDocument",
-    "BoardRun",
-    "Boards",
-    "Campaign",
-    "Coverage",
-    "Generate",
-    "Presets",
-    "Simulate",
-]
-
 
 class Generate(Configuration):
     """`racetrap generate`."""

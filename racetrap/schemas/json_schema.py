@@ -17,8 +17,6 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import is_typeddict
 
-__all__ = ["DOCUMENTS", "schema_of"]
-
 #: Module and type of the JSON of each command; modules are imported when they are asked for.
 DOCUMENTS: Mapping[str, str] = {
     "bench": "measurements:Bench",

@@ -12,8 +12,6 @@ from racetrap.evaluation.sigrace.cycles import Scan, Sustained
 from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 
-__all__ = ["Bench"]
-
 
 class Speed(TypedDict):
     """Accesses (ScoRD) or events (SigRace) a second."""

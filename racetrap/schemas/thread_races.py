@@ -8,14 +8,6 @@ from typing_extensions import TypedDict
 
 from racetrap.schemas.values import StackFrame
 
-__all__ = [
-    "ExactRace",
-    "LockOrder",
-    "SigraceFigures",
-    "ThreadOracle",
-    "ThreadRaceDocument",
-]
-
 
 class ThreadParty(TypedDict):
     """An access of a thread."""

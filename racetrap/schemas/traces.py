@@ -12,8 +12,6 @@ from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.schemas.checks import RunCounts
 from racetrap.schemas.thread_races import ThreadWaiting
 
-__all__ = ["Capture", "Record", "Slice", "TraceInfo"]
-
 
 class TraceInfo(TypedDict):
     """`racetrap trace info`."""

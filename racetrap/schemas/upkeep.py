@@ -6,8 +6,6 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-__all__ = ["CacheClear", "CacheInfo", "Doctor", "Fuzz"]
-
 
 class CacheHolding(TypedDict):
     """A kind of content of the cache."""

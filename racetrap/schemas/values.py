@@ -8,8 +8,6 @@ from typing_extensions import TypedDict
 
 from racetrap.generators.systems import SYSTEMS
 
-__all__ = ["Call", "Configuration", "Parameters", "Rows", "StackFrame", "Tables", "Verdict"]
-
 #: Every parameter of a detector.
 Parameters: TypeAlias = Union[*(system.params for system in SYSTEMS)]  # type: ignore[valid-type]
 #: What a table has in a row and column; null where there is nothing to say.

@@ -6,8 +6,6 @@ from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-__all__ = ["Litmus", "Stress"]
-
 
 class State(TypedDict):
     """A final state."""

@@ -18,8 +18,6 @@ from racetrap.sim.toml_file import Table, TomlFile, read_toml
 from racetrap.verdict.line_pairs import DividedPairs, LinePair
 from racetrap.verdict.source_text import relative_place, source_line
 
-__all__ = ["Baseline", "KnownRace", "baseline_text", "line_texts", "read_baseline"]
-
 #: File and text of a line.
 _Line = tuple[str, str]
 _WRITTEN_REASON = "known when the baseline was written"

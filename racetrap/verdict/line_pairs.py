@@ -16,8 +16,6 @@ from racetrap.golden_model.call_stacks import Frame
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
 
-__all__ = ["DividedPairs", "LinePair", "LinePairs", "LineRace", "Side", "place_of"]
-
 
 def place_of(pc: int, locations: Mapping[int, str]) -> str:
     """Line of the source of a program counter; the counter if it has none."""

@@ -13,11 +13,6 @@ from typing import NamedTuple, TypeVar
 from racetrap.golden_model.events import TraceHeader
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 
-__all__ = [
-    "SourceLine", "beside", "excerpt", "header_beside", "marked_line", "relative_place",
-    "source_line", "split_place", "with_relative_places",
-]  # fmt: skip
-
 _Header = TypeVar("_Header", TraceHeader, ThreadTraceHeader)
 #: A file that is larger is no source; nor is one that is none, such as a device.
 _MOST_BYTES = 1 << 24

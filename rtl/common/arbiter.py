@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.stream import StreamRegister
 
-__all__ = ["StreamArbiter", "VectorArbiter"]
-
 
 class StreamArbiter(wiring.Component):
     """Merges streams into one, round robin.

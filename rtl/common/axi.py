@@ -13,15 +13,6 @@ from amaranth.hdl import Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = [
-    "Axi4Signature",
-    "Axi4SnoopSignature",
-    "Axi4WriteSignature",
-    "AxiLiteSignature",
-    "AxiResponse",
-    "is_error",
-]
-
 
 class AxiResponse(IntEnum):
     """Codes of BRESP and RRESP."""

@@ -8,10 +8,6 @@ from operator import add, and_, or_
 
 from amaranth.hdl import Cat, Const, Mux, Value
 
-__all__ = [
-    "is_between", "is_less", "lowest_one_hot", "lowest_set", "one_hot_select", "total",
-]  # fmt: skip
-
 
 def is_between(value: Value, low: int, high: int) -> Value:
     """Whether an unsigned number is one of ``low`` to ``high``.

@@ -11,8 +11,6 @@ from operator import xor
 
 from amaranth.hdl import Cat, Const, Value
 
-__all__ = ["h3_hash_of"]
-
 
 def h3_hash_of(rows: Sequence[int], bits: int, value: Value) -> Value:
     """Hash of ``value``, combinational.

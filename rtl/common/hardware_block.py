@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from amaranth.lib import wiring
 
-__all__ = ["HardwareBlock"]
-
 
 @dataclass(frozen=True)
 class HardwareBlock:

@@ -6,8 +6,6 @@ from amaranth.lib import data
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["struct_layout"]
-
 
 def struct_layout(layout: Layout) -> data.StructLayout:
     """The ``StructLayout`` with the same field names, widths and offsets as ``layout``."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from amaranth.hdl import ShapeLike
 from amaranth.lib.memory import Memory
 
-__all__ = ["block_memory"]
-
 #: Words from which on block RAM is asked for; LUT RAM has 16 to 64 for each table.
 _WORDS = 32
 

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.stream import StreamRegister
 
-__all__ = ["MessageArbiter"]
-
 
 class MessageArbiter(wiring.Component):
     """Merges streams of messages into one, round robin, a whole message at a time.

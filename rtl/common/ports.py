@@ -7,8 +7,6 @@ from typing import Any
 from amaranth.hdl import Module
 from amaranth.lib.wiring import In, Member
 
-__all__ = ["forward_ports", "ports_like"]
-
 
 def ports_like(part: Any, *names: str) -> dict[str, Member]:
     """Members of a component that has ports as those of a part of it."""

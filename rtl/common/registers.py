@@ -23,17 +23,6 @@ from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 from racetrap.rtl.common.axi import AxiLiteSignature, AxiResponse
 
-__all__ = [
-    "REGISTER_ADDRESS_BITS",
-    "FieldKind",
-    "RegisterBlock",
-    "compile_description",
-    "description_text",
-    "field_kind",
-    "identity_values",
-    "version_fields",
-]
-
 #: Bits of a register's byte address: every system's registers have a space of 4 KiB.
 REGISTER_ADDRESS_BITS = 12
 _REGISTER_BYTES = 4

@@ -14,8 +14,6 @@ from racetrap.golden_model.layout import Layout
 from racetrap.rtl.common.axi import Axi4WriteSignature, is_error
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["RECORD_BYTES", "ReportWriter"]
-
 #: Bytes of a record in the ring buffer.
 RECORD_BYTES = 32
 _DATA_BITS = 64

@@ -8,8 +8,6 @@ from amaranth.hdl import Module, Shape, ShapeLike, Signal, ValueLike
 from amaranth.lib import fifo, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["StreamFifo", "StreamRegister", "assign_stream"]
-
 
 def assign_stream(m: Module, sink: Any, source: Any, payload: ValueLike | None = None) -> None:
     """Connect two streams whose payloads have the same bits, but not the same shape.

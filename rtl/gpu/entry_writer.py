@@ -12,8 +12,6 @@ from racetrap.rtl.common.axi import Axi4WriteSignature, is_error
 from racetrap.rtl.gpu.hazard_window import slot_bits
 from racetrap.rtl.gpu.region import index_bits, region_layout, segment_address
 
-__all__ = ["EntryWriter", "entry_write", "lost_bits"]
-
 
 def entry_write(params: GpuParams) -> data.StructLayout:
     """A segment's entries, which of them were lost and are not written, and its place."""

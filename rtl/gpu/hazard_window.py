@@ -10,8 +10,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.gpu.region import index_bits
 
-__all__ = ["HazardWindow", "read_request", "slot_bits", "window_claim"]
-
 
 def slot_bits(params: GpuParams) -> int:
     """Bits of a slot number, and of the ids of the metadata port."""

@@ -13,8 +13,6 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.gpu.entry_writer import entry_write
 from racetrap.rtl.gpu.region import index_bits, region_layout, turn_bits
 
-__all__ = ["InitEngine", "engine_index_bits"]
-
 
 def engine_index_bits(params: GpuParams) -> int:
     """Bits of an engine's next index: one bit more than an index, the end of the largest region.

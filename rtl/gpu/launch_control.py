@@ -18,8 +18,6 @@ from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.gpu.region import region_layout
 from racetrap.rtl.gpu.region_table import RegionChecker, region_registers
 
-__all__ = ["LaunchControl", "TransactionGate"]
-
 
 class LaunchControl(wiring.Component):
     """Stops transactions, waits for what is unfinished, takes the configuration, clears.

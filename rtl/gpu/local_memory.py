@@ -10,8 +10,6 @@ from amaranth.lib.wiring import In
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.gpu.metadata_port import metadata_port
 
-__all__ = ["LocalMemory"]
-
 
 class LocalMemory(wiring.Component):
     """AXI4 subordinate for single-beat transfers of whole segments.

@@ -26,11 +26,6 @@ from racetrap.rtl.gpu.region import index_bits, region_layout, segment_address
 from racetrap.rtl.gpu.warp_slot import warp_index, warp_slot
 from racetrap.rtl.gpu.write_back import WriteBack
 
-__all__ = [
-    "MetadataAccessor", "checked_packet", "is_present", "located_packet", "located_segment",
-    "packet_with_entry",
-]  # fmt: skip
-
 
 def located_segment(params: GpuParams) -> data.StructLayout:
     """A segment's packets and where their metadata is; ``monitored`` is 0 for fences.

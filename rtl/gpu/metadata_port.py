@@ -6,8 +6,6 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.common.axi import Axi4Signature
 from racetrap.rtl.gpu.hazard_window import slot_bits
 
-__all__ = ["metadata_port"]
-
 
 def metadata_port(params: GpuParams) -> Axi4Signature:
     """A beat is a segment, the entries of the port's banks; a read id is a window slot."""

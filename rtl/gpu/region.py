@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.gpu.params import LINE_BYTES, GpuParams
 
-__all__ = ["RegionDecoder", "index_bits", "region_layout", "segment_address", "turn_bits"]
-
 
 def region_layout(params: GpuParams) -> data.Layout:
     """Byte addresses of data and metadata, log2 of the data's bytes; or a table of regions.

@@ -18,8 +18,6 @@ from racetrap.rtl.gpu.metadata_accessor import located_segment
 from racetrap.rtl.gpu.region import index_bits, region_layout, turn_bits
 from racetrap.rtl.gpu.valid_table import valid_bit
 
-__all__ = ["RegionChecker", "RegionLocator", "region_registers"]
-
 _LINE_BITS = LINE_BYTES.bit_length() - 1
 #: Bits of a tag that are found in one stage of the locator.
 _TAG_BITS_OF_STAGE = 2

@@ -13,8 +13,6 @@ from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.gpu.launch_control import LaunchControl
 from racetrap.rtl.gpu.report_path import ReportPath
 
-__all__ = ["REGION_REGISTERS", "connect_launch", "connect_reports"]
-
 #: Registers of one region of a table, behind ``REGION<n>_``.
 REGION_REGISTERS = (
     "DATA_BASE_LO", "DATA_BASE_HI", "LINES", "METADATA_BASE_LO", "METADATA_BASE_HI",

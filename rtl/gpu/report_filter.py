@@ -17,8 +17,6 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.report_filter import RACE_BITS
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["ReportFilter"]
-
 
 class ReportFilter(wiring.Component):
     """Direct-mapped table of the (PC, kind) pairs seen last; a repeat is swallowed.

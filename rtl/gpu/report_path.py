@@ -16,8 +16,6 @@ from racetrap.rtl.common.ports import forward_ports, ports_like
 from racetrap.rtl.common.report_writer import ReportWriter
 from racetrap.rtl.gpu.report_filter import ReportFilter
 
-__all__ = ["ReportPath"]
-
 _WRITER_PORTS = (
     "i_base", "i_capacity_log2", "i_tail", "o_head", "o_full", "o_written", "o_dropped",
     "o_write_error",

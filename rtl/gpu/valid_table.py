@@ -14,8 +14,6 @@ from racetrap.rtl.common.memory import block_memory
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.gpu.metadata_accessor import located_segment
 
-__all__ = ["ValidTable", "valid_bit"]
-
 
 def valid_bit(params: GpuParams, within: Value, region: Value | None = None) -> tuple[Value, Value]:
     """Bit of a segment in its port's table, by its index in its region; and whether it has one.

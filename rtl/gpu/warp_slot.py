@@ -6,8 +6,6 @@ from amaranth.lib import data
 
 from racetrap.golden_model.gpu.params import GpuParams
 
-__all__ = ["warp_index", "warp_slot"]
-
 
 def warp_slot(params: GpuParams) -> data.StructLayout:
     """Whose counters: the block's slot in its SM does not matter, a warp slot belongs to one."""

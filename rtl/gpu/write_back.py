@@ -11,8 +11,6 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.gpu.entry_writer import entry_write
 from racetrap.rtl.gpu.hazard_window import slot_bits
 
-__all__ = ["WriteBack"]
-
 
 class WriteBack(wiring.Component):
     """Follows the checked slots: writes those whose entry changed, and retires all in order.

@@ -22,8 +22,6 @@ from racetrap.rtl.hirace.system import HiraceSystem
 from racetrap.rtl.hirace.tracker import Tracker
 from racetrap.rtl.hirace.transitions import Transitions
 
-__all__ = ["blocks"]
-
 
 def blocks(params: HiraceParams) -> list[HardwareBlock]:
     """Blocks of HiRace, a part of another after it, and last the system itself."""

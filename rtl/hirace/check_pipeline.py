@@ -18,8 +18,6 @@ from racetrap.rtl.gpu.hazard_window import slot_bits
 from racetrap.rtl.gpu.metadata_accessor import checked_packet, located_packet, packet_with_entry
 from racetrap.rtl.hirace.transitions import Transitions
 
-__all__ = ["CheckPipeline", "trace_signature"]
-
 
 def trace_signature(params: HiraceParams) -> stream.Signature:
     """The trace port: a stream of steps without back-pressure."""

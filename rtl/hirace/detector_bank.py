@@ -20,8 +20,6 @@ from racetrap.rtl.hirace.check_pipeline import CheckPipeline, trace_signature
 from racetrap.rtl.hirace.entry_locator import EntryLocator
 from racetrap.rtl.hirace.report_encoder import ReportEncoder
 
-__all__ = ["PULSES", "DetectorBank"]
-
 #: What a bank counts, one pulse an event.
 PULSES = (
     "accesses",

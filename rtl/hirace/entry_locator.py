@@ -15,8 +15,6 @@ from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.gpu.metadata_accessor import located_segment
 from racetrap.rtl.gpu.region import RegionDecoder, region_layout
 
-__all__ = ["EntryLocator"]
-
 
 class EntryLocator(wiring.Component):
     """Finds a packet's entry; latency is one cycle, throughput a packet a cycle.

@@ -13,8 +13,6 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.rtl.common.arbiter import StreamArbiter
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["Interleaver"]
-
 
 class Interleaver(wiring.Component):
     """Crossbar from SMs to banks, each of which serves the SMs round robin.

@@ -12,8 +12,6 @@ from systemrdl.node import AddrmapNode
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
-__all__ = ["RDL_FILE", "compile_registers", "register_parameters", "supplied_constants"]
-
 #: The register description.
 RDL_FILE = Path(__file__).with_name("hirace.rdl")
 

@@ -27,8 +27,6 @@ from racetrap.rtl.hirace.interleaver import Interleaver
 from racetrap.rtl.hirace.registers import compile_registers, supplied_constants
 from racetrap.rtl.hirace.tracker import Tracker
 
-__all__ = ["HiraceSystem"]
-
 
 class HiraceSystem(wiring.Component):
     """Trackers, interleaver, detector banks, report path and registers.

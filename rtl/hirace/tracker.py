@@ -14,8 +14,6 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 
-__all__ = ["SlotCounts", "Tracker"]
-
 
 class SlotCounts(wiring.Component):
     """One wrapping count for each slot.

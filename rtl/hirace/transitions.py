@@ -13,8 +13,6 @@ from racetrap.golden_model.hirace.params import STATE_BITS
 from racetrap.golden_model.hirace.states import Access, Family, Relation, State, Sync
 from racetrap.golden_model.hirace.transitions import EXCEPTIONS, FIRST
 
-__all__ = ["Transitions"]
-
 _FORM = data.StructLayout({"family": 3, "width": 2, "shield": 2})
 _WARP, _BLOCK, _BOTH = 1, 2, 3
 

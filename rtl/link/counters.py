@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.link.frames import Counters
 
-__all__ = ["LinkCounters"]
-
 _COUNTER_BITS = 16
 
 

@@ -13,8 +13,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.link.frames import ESCAPE, ESCAPE_MASK, FLAG, MAX_PAYLOAD_BYTES
 from racetrap.rtl.link.layouts import START, Header, LineByte, PayloadRead
 
-__all__ = ["Deframer"]
-
 _CRC_BYTES = 2
 
 

@@ -8,8 +8,6 @@ from amaranth.hdl import Module, Signal, Value, ValueLike
 
 from racetrap.golden_model.link.frames import Status
 
-__all__ = ["ADDRESS_BYTES", "DATA_BYTES", "Execution"]
-
 #: Bytes of a register's address and of its value in a request.
 ADDRESS_BYTES = 2
 DATA_BYTES = 4

@@ -23,8 +23,6 @@ from racetrap.rtl.link.record_states import pull_states, push_states
 from racetrap.rtl.link.register_access import Response, access_layout
 from racetrap.rtl.link.register_states import register_states
 
-__all__ = ["Executor"]
-
 _COUNTER_BYTES = 2 * len(Counters._fields)
 
 

@@ -13,8 +13,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.link.frames import ESCAPE, ESCAPE_MASK, FLAG
 from racetrap.rtl.link.layouts import START, Header, PayloadWrite
 
-__all__ = ["Framer"]
-
 
 class Framer(wiring.Component):
     """Adds flags, escapes and CRC to a payload that lies in its memory of 256 bytes.

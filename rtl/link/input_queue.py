@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.common.stream import StreamFifo
 
-__all__ = ["InputQueue"]
-
 
 class InputQueue(wiring.Component):
     """Holds records as bytes, and puts them together one after the other.

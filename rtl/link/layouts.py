@@ -3,8 +3,6 @@
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["START", "Header", "LineByte", "PayloadRead", "PayloadWrite"]
-
 #: First value of a 9-bit index of body bytes: the header is -3 to -1, the payload from 0 on, so
 #: that bit 8 tells the header from what lies in the 256 bytes of a memory.
 START = 512 - 3

@@ -17,8 +17,6 @@ from racetrap.rtl.link.input_queue import InputQueue
 from racetrap.rtl.link.register_access import RegisterAccess
 from racetrap.rtl.link.uart import UartReceiver, UartTransmitter
 
-__all__ = ["Link"]
-
 #: Channels of a direction: each is a byte of the reply to HELLO, and a queue.
 _MAX_CHANNELS = 64
 

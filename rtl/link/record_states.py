@@ -10,8 +10,6 @@ from amaranth.hdl import Array, Module, Signal, Value
 from racetrap.golden_model.link.frames import MAX_PAYLOAD_BYTES, Status
 from racetrap.rtl.link.execution import Execution
 
-__all__ = ["pull_states", "push_states"]
-
 #: Address of the byte of a reply to PULL that says whether more records wait.
 _MORE = 1
 _PULL_HEAD = 2

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.common.axi import AxiLiteSignature, is_error
 
-__all__ = ["RegisterAccess", "Response", "access_layout"]
-
 _DATA_BITS = 32
 
 

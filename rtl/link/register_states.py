@@ -9,8 +9,6 @@ from amaranth.hdl import Cat, Module, Signal
 from racetrap.golden_model.link.frames import Kind, Status
 from racetrap.rtl.link.execution import ADDRESS_BYTES, DATA_BYTES, Execution
 
-__all__ = ["register_states"]
-
 
 def register_states(m: Module, execution: Execution, access: Any, response: Any) -> None:
     """READ and WRITE: collect the operand, access the register, reply with what was read.

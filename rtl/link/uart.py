@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.link.layouts import LineByte
 
-__all__ = ["MIN_DIVISOR", "UartReceiver", "UartTransmitter"]
-
 #: Fewest clock cycles of a bit: at less, two cycles of uncertainty of the edge matter.
 MIN_DIVISOR = 8
 

@@ -19,8 +19,6 @@ from racetrap.rtl.common.axi import Axi4SnoopSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
 
-__all__ = ["AxiMonitor", "bus_signature"]
-
 _COUNT_BITS = 8
 
 

@@ -17,8 +17,6 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.interval_cam import Command, folded
 from racetrap.rtl.noncoherent.layouts import range_layout
 
-__all__ = ["Bitmap"]
-
 _PLACE_BITS = index_bits(WORD_GRANULES)
 
 

@@ -18,8 +18,6 @@ from racetrap.rtl.noncoherent.registers import compile_registers
 from racetrap.rtl.noncoherent.row_splitter import RowSplitter
 from racetrap.rtl.noncoherent.system import NoncoherentSystem
 
-__all__ = ["blocks"]
-
 
 def blocks(params: NoncoherentParams) -> list[HardwareBlock]:
     """Blocks of the bus monitor, a part of another after it, and last the system itself."""

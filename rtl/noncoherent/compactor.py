@@ -12,8 +12,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["Compactor"]
-
 
 class Compactor(wiring.Component):
     """While no entry is free, finds the smallest gap, one pair of entries a cycle.

@@ -26,8 +26,6 @@ from racetrap.rtl.noncoherent.range_comparator import (
     relation_layout,
 )
 
-__all__ = ["Command", "IntervalCam", "folded"]
-
 
 class Command(IntEnum):
     """What to do with a range."""

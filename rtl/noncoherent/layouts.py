@@ -8,8 +8,6 @@ from amaranth.lib.wiring import Out
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["range_layout", "report_signature", "trace_signature"]
-
 
 def range_layout(params: NoncoherentParams) -> data.StructLayout:
     """Bytes from ``first`` up to the one before ``end``."""

@@ -21,8 +21,6 @@ from racetrap.rtl.noncoherent.interval_cam import Command, IntervalCam
 from racetrap.rtl.noncoherent.layouts import range_layout, report_signature, trace_signature
 from racetrap.rtl.noncoherent.row_ring import RowRing
 
-__all__ = ["Monitor"]
-
 _K = OperationKind
 _CLEANS = (_K.CACHE_CLEAN, _K.CLEAN_ALL)
 _FLUSHES = (_K.CACHE_FLUSH, _K.FLUSH_ALL)

@@ -13,8 +13,6 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.bits import is_less
 from racetrap.rtl.noncoherent.layouts import range_layout
 
-__all__ = ["RangeComparator", "change_layout", "left_by", "relation_layout"]
-
 
 def relation_layout(count: int) -> data.StructLayout:
     """How intervals lie to a range, a bit each: an interval ends behind the range's first byte,

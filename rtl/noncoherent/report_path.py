@@ -13,8 +13,6 @@ from racetrap.rtl.common.report_writer import ReportWriter
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.noncoherent.layouts import report_signature
 
-__all__ = ["ReportPath"]
-
 
 class ReportPath(wiring.Component):
     """Holds reports until they are in memory; one that finds no room is counted, not waited for.

@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["RowRing", "place_layout"]
-
 _STAGES = 4
 
 

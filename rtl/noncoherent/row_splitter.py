@@ -13,8 +13,6 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["RowSplitter"]
-
 
 class RowSplitter(wiring.Component):
     """Hands out the rows of an operation in ascending order; all bytes if it has no range.

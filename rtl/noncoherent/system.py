@@ -20,8 +20,6 @@ from racetrap.rtl.noncoherent.registers import compile_registers, supplied_const
 from racetrap.rtl.noncoherent.report_path import ReportPath
 from racetrap.rtl.noncoherent.row_splitter import RowSplitter
 
-__all__ = ["NoncoherentSystem"]
-
 
 class NoncoherentSystem(wiring.Component):
     """Row splitter, monitor, report path and registers.

@@ -16,8 +16,6 @@ from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
 
-__all__ = ["AccessBuffer"]
-
 
 class AccessBuffer(wiring.Component):
     """Hands transactions on in order; some accesses are left out, by the policy.

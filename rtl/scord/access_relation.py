@@ -9,9 +9,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import FILTER_BIN_BITS, FILTER_BITS, ScordParams
 
-__all__ = ["AccessComparator", "AccessRelation", "access_identity", "identify"]
-
-
 #: Fields that packets and entries have in common.
 _SHARED_FIELDS = ("filter", "block", "generation", "warp", "barrier_id")
 

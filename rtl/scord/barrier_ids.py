@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["BarrierIds", "Generations", "SlotCounters"]
-
 
 class SlotCounters(wiring.Component):
     """Counts something of each block slot.

@@ -24,8 +24,6 @@ from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.rtl.scord.tracker import Tracker
 
-__all__ = ["blocks"]
-
 
 def blocks(params: ScordParams) -> list[HardwareBlock]:
     """Blocks of ScoRD, a part of another after it, and last the system itself."""

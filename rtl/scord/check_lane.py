@@ -18,8 +18,6 @@ from racetrap.rtl.scord.check_pipeline import CheckPipeline
 from racetrap.rtl.scord.counters import BANK_PULSES, pulses_layout
 from racetrap.rtl.scord.report_encoder import ReportEncoder
 
-__all__ = ["CheckLane", "trace_signature"]
-
 
 def trace_signature(params: ScordParams) -> stream.Signature:
     """The trace port: a stream of steps without back-pressure."""

@@ -24,8 +24,6 @@ from racetrap.rtl.scord.decision_stage import DecisionStage
 from racetrap.rtl.scord.fence_bundle import fences_of
 from racetrap.rtl.scord.fence_file import FenceFile
 
-__all__ = ["CheckPipeline"]
-
 
 def _lookup(params: ScordParams) -> data.StructLayout:
     """A packet whose warps' counters are being looked up."""

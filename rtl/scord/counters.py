@@ -7,8 +7,6 @@ from amaranth.lib import data
 from racetrap.golden_model.scord.packets import Preliminary, RaceKind
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["BANK_PULSES", "PORT_PULSES", "PULSES", "pulses_layout"]
-
 #: Pulses of a metadata port, which its first bank has.
 PORT_PULSES = ("stall_cycles", "metadata_write_errors")
 #: Pulses of each bank; ``races_*`` and ``preliminary_*`` follow the enumerations.

@@ -20,8 +20,6 @@ from racetrap.rtl.scord.detection_logic import DetectionLogic, FenceStatus
 from racetrap.rtl.scord.fence_bundle import fence_presence, fences_of, unused_by_fence
 from racetrap.rtl.scord.fence_counters import fence_counters
 
-__all__ = ["DecisionStage", "decision_request"]
-
 
 def decision_request(params: ScordParams) -> data.StructLayout:
     """A packet with its entry.

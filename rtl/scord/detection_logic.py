@@ -18,8 +18,6 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.access_relation import AccessRelation
 from racetrap.rtl.scord.fence_counters import fence_counters
 
-__all__ = ["DetectionLogic", "FenceStatus"]
-
 
 class FenceStatus(data.Struct):
     """Scopes of which a warp has executed a fence since its access."""

@@ -21,8 +21,6 @@ from racetrap.rtl.gpu.valid_table import ValidTable, valid_bit
 from racetrap.rtl.scord.check_lane import CheckLane, trace_signature
 from racetrap.rtl.scord.counters import BANK_PULSES, PORT_PULSES, pulses_layout
 
-__all__ = ["DetectorBank"]
-
 
 class DetectorBank(wiring.Component):
     """Checks segments in the order in which they arrive, all words of one in the same cycle.

@@ -12,8 +12,6 @@ from amaranth.lib import data
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["bundle_layout", "fence_presence", "fences_of", "unused_by_fence"]
-
 
 def bundle_layout(params: ScordParams) -> data.StructLayout:
     """Which lanes have a fence, and the fences of all lanes but the first."""

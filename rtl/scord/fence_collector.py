@@ -16,8 +16,6 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.scord.fence_bundle import bundle_layout, unused_by_fence
 
-__all__ = ["FenceCollector"]
-
 
 class FenceCollector(wiring.Component):
     """Sends one bundle of fences at a time to the banks of every metadata port.

@@ -13,8 +13,6 @@ from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.memory import block_memory
 
-__all__ = ["FenceCounters", "fence_counters", "lane_slot"]
-
 
 def fence_counters(params: ScordParams) -> data.StructLayout:
     """Counters of one warp: block-scope and device-scope fences."""

@@ -13,8 +13,6 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.warp_slot import warp_slot
 from racetrap.rtl.scord.fence_counters import FenceCounters, fence_counters
 
-__all__ = ["FenceFile"]
-
 
 class FenceFile(wiring.Component):
     """Looks up two warps a cycle, or counts a fence in each lane.

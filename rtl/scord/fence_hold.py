@@ -8,8 +8,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["FenceHold"]
-
 
 class FenceHold(wiring.Component):
     """Remembers each warp from its fence until every bank has it, and the block that it is of.

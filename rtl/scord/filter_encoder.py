@@ -20,8 +20,6 @@ from racetrap.golden_model.scord.params import (
 )
 from racetrap.rtl.scord.lock_table import lock_table_layout
 
-__all__ = ["FilterEncoder"]
-
 
 class FilterEncoder(wiring.Component):
     """Bloom filter of a lock table; combinational.

@@ -15,8 +15,6 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["GranuleSplitter", "item_layout"]
-
 _LINE_INDEX_BITS = WORDS_PER_LINE.bit_length() - 1
 
 

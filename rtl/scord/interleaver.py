@@ -16,8 +16,6 @@ from racetrap.rtl.common.arbiter import VectorArbiter
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.scord.fence_collector import FenceCollector
 
-__all__ = ["Interleaver", "PacketRouter"]
-
 
 class Interleaver(wiring.Component):
     """Crossbar from SMs to banks: an access goes to its bank, a fence to every bank.

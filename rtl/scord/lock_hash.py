@@ -11,8 +11,6 @@ from racetrap.golden_model.scord.lock_hash import block_mask, lock_hash_columns
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, ScordParams
 from racetrap.rtl.common.h3 import h3_hash_of
 
-__all__ = ["block_masks_of", "lock_hash_of"]
-
 
 def lock_hash_of(word: Value) -> Value:
     """Six-bit hash of a word address, combinational."""

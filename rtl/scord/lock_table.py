@@ -17,8 +17,6 @@ from racetrap.golden_model.scord.lock_table import AFTER_FENCE, CAS_SCOPE
 from racetrap.golden_model.scord.packets import LockState
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, LOCK_STATE_BITS, ScordParams
 
-__all__ = ["LockOperation", "LockTable", "LockTables", "lock_table_layout"]
-
 
 class LockOperation(enum.Enum, shape=3):  # type: ignore[call-arg]  # Amaranth's metaclass
     """What an access does to its warp's lock table."""

@@ -13,8 +13,6 @@ from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
-__all__ = ["RDL_FILE", "compile_registers", "register_parameters", "supplied_constants"]
-
 #: The register description.
 RDL_FILE = Path(__file__).with_name("scord.rdl")
 

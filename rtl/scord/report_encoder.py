@@ -12,8 +12,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["ReportEncoder"]
-
 
 class ReportEncoder(wiring.Component):
     """Fills in every field of a report but its sequence number.  Combinational.

@@ -32,8 +32,6 @@ from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.registers import compile_registers, supplied_constants
 from racetrap.rtl.scord.tracker import Tracker
 
-__all__ = ["ScordSystem"]
-
 
 class ScordSystem(wiring.Component):
     """Trackers, interleaver, detector banks, report path and registers.

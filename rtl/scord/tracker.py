@@ -21,8 +21,6 @@ from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
 from racetrap.rtl.scord.lock_hash import lock_hash_of
 from racetrap.rtl.scord.lock_table import LockOperation, LockTables
 
-__all__ = ["Tracker"]
-
 
 class Tracker(wiring.Component):
     """Barrier ids, lock tables and, if there are any, generations of one SM.

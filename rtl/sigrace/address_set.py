@@ -13,8 +13,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.sigrace.layouts import GRANULE_BITS, set_layout
 
-__all__ = ["AddressSet"]
-
 
 class AddressSet(wiring.Component):
     """A bitmap of LSB values and a list of USB values, as two pipeline stages.

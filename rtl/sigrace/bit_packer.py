@@ -13,8 +13,6 @@ from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.sigrace.fields import Field
 
-__all__ = ["BitPacker"]
-
 
 class BitPacker(wiring.Component):
     """Puts fields side by side, least significant bit first.

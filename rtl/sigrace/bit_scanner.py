@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.common.bits import lowest_set
 
-__all__ = ["BitScanner"]
-
 _WORD_BITS = 32
 
 

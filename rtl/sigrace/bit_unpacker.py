@@ -12,8 +12,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["BitUnpacker"]
-
 
 class BitUnpacker(wiring.Component):
     """Shows the next bits of a message and drops as many as its user takes.

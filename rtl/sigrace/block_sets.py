@@ -14,8 +14,6 @@ from racetrap.rtl.sigrace.address_set import AddressSet
 from racetrap.rtl.sigrace.layouts import GRANULE_BITS, index_layout, set_layout
 from racetrap.rtl.sigrace.signature_bank import SignatureBank
 
-__all__ = ["BlockSets"]
-
 
 class BlockSets(wiring.Component):
     """Read and write set of a block: address sets, or signatures (form ``hashed``).

@@ -26,8 +26,6 @@ from racetrap.rtl.sigrace.signature_bank import SignatureBank
 from racetrap.rtl.sigrace.system import SigraceSystem
 from racetrap.rtl.sigrace.trap_check import TrapCheck
 
-__all__ = ["blocks"]
-
 
 def blocks(params: SigraceParams) -> list[HardwareBlock]:
     """Blocks of SigRace, a part of another after it, and last the system itself."""

@@ -18,8 +18,6 @@ from racetrap.rtl.sigrace.layouts import block_layout, set_layout
 from racetrap.rtl.sigrace.set_encoder import SetEncoder
 from racetrap.rtl.sigrace.signature_encoder import SignatureEncoder
 
-__all__ = ["Compressor"]
-
 
 class Compressor(wiring.Component):
     """Holds one block and sends it: header, timestamp, read set, write set.

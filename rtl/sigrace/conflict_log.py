@@ -15,8 +15,6 @@ from racetrap.golden_model.sigrace.packets import Cause
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["ConflictLog"]
-
 
 class ConflictLog(wiring.Component):
     """Holds the first conflicts, for software to read word by word.

@@ -13,8 +13,6 @@ from racetrap.golden_model.sigrace.packets import Cause, CoreOp
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.sigrace.layouts import item_layout
 
-__all__ = ["Controller"]
-
 _CAUSE_BITS = 3
 
 

@@ -14,8 +14,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.sigrace.layouts import item_layout
 from racetrap.rtl.sigrace.timestamp import CounterFile, Timestamp
 
-__all__ = ["CoreState"]
-
 #: Ops of which the block can reach its limit; undefined ones count as INSTRUCTIONS.
 _CONTROL_OPS = [op for op in CoreOp if op > CoreOp.INSTRUCTIONS]
 

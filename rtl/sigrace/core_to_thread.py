@@ -11,8 +11,6 @@ from racetrap.golden_model.sigrace.packets import Drop
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["CoreToThread", "Mapping", "Place"]
-
 
 class Place(data.Struct):
     """A context, as software and messages name it."""

@@ -27,8 +27,6 @@ from racetrap.rtl.sigrace.signature_bank import granule_indices
 from racetrap.rtl.sigrace.step_recorder import StepRecorder, core_trace_signature
 from racetrap.rtl.sigrace.trap_check import TrapCheck
 
-__all__ = ["CoreUnit"]
-
 _STATE_PORTS = ("o_timestamp", "o_trt", "o_thread", "o_mode", "o_conflicting", "o_saturated")
 
 

@@ -15,8 +15,6 @@ from racetrap.rtl.sigrace.bit_unpacker import BitUnpacker
 from racetrap.rtl.sigrace.filter_decoder import FilterDecoder
 from racetrap.rtl.sigrace.set_decoder import SetDecoder
 
-__all__ = ["Decompressor"]
-
 
 class _Field:
     """The field that comes next: taken when all its bits are here and it is not forbidden."""

@@ -7,8 +7,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.rtl.sigrace.layouts import set_layout
 
-__all__ = ["Field", "encoder_members", "put_field"]
-
 
 class Field(data.Struct):
     """Field of a message: its lowest ``width`` bits count, those above are 0."""

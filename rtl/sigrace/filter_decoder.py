@@ -11,8 +11,6 @@ from amaranth.lib import wiring
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams, SubFilter
 from racetrap.rtl.sigrace.set_decoder import decoder_members
 
-__all__ = ["FilterDecoder"]
-
 
 def _index_bits(one: SubFilter) -> int:
     """Bits of a position in a filter, and of the number of its bits in a list."""

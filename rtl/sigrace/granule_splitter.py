@@ -15,8 +15,6 @@ from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.sigrace.layouts import item_layout
 
-__all__ = ["GranuleSplitter"]
-
 
 class GranuleSplitter(wiring.Component):
     """Hands out the granules of an access in ascending order, and other events as they are.

@@ -13,8 +13,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["HistoryQueues"]
-
 
 class HistoryQueues(wiring.Component):
     """The queues of all threads; the oldest block of a queue leaves for a new one.

@@ -13,8 +13,6 @@ from racetrap.golden_model.sigrace.packets import Conflict
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["Intersection", "intersections"]
-
 
 def intersections(message, entry) -> dict[Conflict, Value]:
     """The three ANDs of a message's and an entry's signatures; the message's is named first."""

@@ -11,14 +11,6 @@ from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigracePara
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = [
-    "GRANULE_BITS",
-    "block_layout",
-    "index_layout",
-    "item_layout",
-    "set_layout",
-]
-
 #: Bits of the number of a granule: an address without the bits inside the granule.
 GRANULE_BITS = ADDRESS_BITS - GRANULE_LOG2
 

@@ -21,8 +21,6 @@ from racetrap.rtl.sigrace.decompressor import Decompressor
 from racetrap.rtl.sigrace.rdm_controller import PULSES, RdmController, step_signature
 from racetrap.rtl.sigrace.registers import compile_registers, supplied_constants
 
-__all__ = ["Rdm"]
-
 
 class Rdm(wiring.Component):
     """Links, decompressor, CoreToThread, BlockHistoryQueues with their scanner, log, registers.

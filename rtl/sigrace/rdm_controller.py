@@ -18,8 +18,6 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.sigrace.history_queue import HistoryQueues
 from racetrap.rtl.sigrace.scanner import Scanner
 
-__all__ = ["PULSES", "RdmController", "arrival_layout", "pulses_layout", "step_signature"]
-
 #: What the controller counts: one pulse for each event, by register name.
 PULSES = (
     "messages", "dropped_malformed", "dropped_unmapped", "dropped_thread", "dropped_sequence",

@@ -12,8 +12,6 @@ from systemrdl.node import AddrmapNode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.common.registers import compile_description, identity_values
 
-__all__ = ["RDL_FILE", "compile_registers", "supplied_constants"]
-
 #: The register description.
 RDL_FILE = Path(__file__).with_name("sigrace.rdl")
 

@@ -18,8 +18,6 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.sigrace.intersection import Intersection, intersections
 from racetrap.rtl.sigrace.timestamp_comparator import TimestampComparator
 
-__all__ = ["Scanner", "comparison_layout"]
-
 
 def comparison_layout(params: SigraceParams) -> data.StructLayout:
     """One comparison: age of the entry, ``Relation``, and ``Conflict``."""

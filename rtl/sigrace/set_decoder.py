@@ -12,8 +12,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
 from racetrap.rtl.sigrace.summary_hasher import LsbHasher, UsbHasher
 
-__all__ = ["SetDecoder", "decoder_members"]
-
 
 def decoder_members(params: SigraceParams) -> dict[str, wiring.Member]:
     """Members of a decoder of one form; see :class:`SetDecoder`."""

@@ -14,8 +14,6 @@ from racetrap.rtl.sigrace.bit_scanner import BitScanner
 from racetrap.rtl.sigrace.fields import encoder_members, put_field
 from racetrap.rtl.sigrace.layouts import set_layout
 
-__all__ = ["SetEncoder"]
-
 
 class SetEncoder(wiring.Component):
     """Writes the bitmap as runs in Elias gamma code, then the USB values as they are.

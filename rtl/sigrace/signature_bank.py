@@ -14,8 +14,6 @@ from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.rtl.common.h3 import h3_hash_of
 from racetrap.rtl.sigrace.layouts import index_layout, set_layout
 
-__all__ = ["SignatureBank", "granule_indices"]
-
 
 def granule_indices(params: SigraceParams, granule: Value) -> Value:
     """Packed ``index_layout(params)`` of a granule: XOR trees, combinational."""

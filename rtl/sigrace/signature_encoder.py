@@ -13,8 +13,6 @@ from racetrap.rtl.sigrace.bit_scanner import BitScanner
 from racetrap.rtl.sigrace.fields import encoder_members, put_field
 from racetrap.rtl.sigrace.layouts import set_layout
 
-__all__ = ["SignatureEncoder"]
-
 
 class _FilterShape:
     """Constants of the filter that is being written, chosen by whether it is the first one.

@@ -14,8 +14,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.sigrace.layouts import item_layout
 
-__all__ = ["StepRecorder", "core_trace_signature"]
-
 
 def core_trace_signature(params: SigraceParams) -> stream.Signature:
     """The trace port: a stream of steps without back-pressure."""

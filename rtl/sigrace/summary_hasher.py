@@ -17,8 +17,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams, SubFilter
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 from racetrap.rtl.common.h3 import h3_hash_of
 
-__all__ = ["LsbHasher", "UsbHasher", "lsb_signature_bits"]
-
 
 def lsb_signature_bits(params: SigraceParams) -> int:
     """Bits of the filters of the LSB portion; they lie lowest in a signature."""

@@ -20,8 +20,6 @@ from racetrap.rtl.sigrace.rdm import Rdm
 from racetrap.rtl.sigrace.rdm_controller import step_signature
 from racetrap.rtl.sigrace.step_recorder import core_trace_signature
 
-__all__ = ["SigraceSystem"]
-
 
 class SigraceSystem(wiring.Component):
     """A core unit for each hardware context, and one Race Detection Module.

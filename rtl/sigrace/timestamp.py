@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 
-__all__ = ["CounterFile", "Timestamp"]
-
 _INDEX_BITS = 12
 
 

@@ -12,8 +12,6 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.sigrace.packets import Relation
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["TimestampComparator"]
-
 
 class TimestampComparator(wiring.Component):
     """Tells whether one block happened before the other.

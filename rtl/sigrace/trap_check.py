@@ -14,8 +14,6 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.sigrace.layouts import index_layout
 
-__all__ = ["TrapCheck"]
-
 _INDEX_BITS = 12
 
 

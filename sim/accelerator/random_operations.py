@@ -12,8 +12,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["random_memory", "random_operations"]
-
 #: How often each kind comes up; kinds that end many hazards at once are rare.
 _WEIGHTS = {
     OperationKind.CACHED_READ: 8,

@@ -30,8 +30,6 @@ from racetrap.sim.cpu.raw import used_bytes
 from racetrap.sim.cpu.recorder import TIMEOUT, source_text
 from racetrap.sim.cpu.watched_process import Limits, run_watched
 
-__all__ = ["AcceleratorRecording", "Allocator", "record_accelerator"]
-
 #: In the file of records: the header, then the open runs, then records.
 _RUNS_AT, _RECORDS_AT = 4096, 8192
 _PAGE = 4096

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from racetrap.sim.cpu.compiler import RUNTIME, Runtime
 
-__all__ = ["INCLUDE", "RECORDER", "TIMING"]
-
 _FOLDER = Path(__file__).parent / "runtime"
 #: Folder of the headers that programs and platform layers include.
 INCLUDE = Path(__file__).parent / "include"

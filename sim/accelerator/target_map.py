@@ -13,8 +13,6 @@ from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["TargetMap"]
-
 #: A symbol that other files see: address and name.
 _SYMBOL = re.compile(r"^\s+0x([0-9a-fA-F]+)\s+([A-Za-z_][\w.]*)$")
 #: A section of one object, as with -fdata-sections; the address may stand on the next line.

@@ -19,8 +19,6 @@ from racetrap.sim.accelerator.runtimes import TIMING
 from racetrap.sim.cpu.compiler import compile_program
 from racetrap.sim.cpu.errors import RecordError
 
-__all__ = ["Outcome", "TimingProgram", "TimingRuns"]
-
 #: Seconds after which one run is ended.
 _SECONDS = 10
 

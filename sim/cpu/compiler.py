@@ -18,11 +18,6 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.unsupported import check_objects
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = [
-    "OPTIMISATION", "RUNTIME", "SUFFIXES", "THREADS", "Runtime", "called_functions",
-    "compile_program", "driver_command", "recorded_functions", "runtime_hash",
-]  # fmt: skip
-
 #: Folder of the runtime's sources, and of the header that programs may include.
 RUNTIME = Path(__file__).parent / "runtime"
 

@@ -10,8 +10,6 @@ import numpy as np
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["WaitingThread", "waiting_threads"]
-
 _KIND = ThreadEventKind
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.sim.failure import Failure
 
-__all__ = ["RecordError"]
-
 
 class RecordError(Failure):
     """A program cannot be recorded; the text is one sentence, then the output of a tool."""

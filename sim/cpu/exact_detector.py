@@ -23,8 +23,6 @@ from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cpu.thread_twins import THREAD_TWINS
 from racetrap.sim.twins import record
 
-__all__ = ["ExactRace", "exact_races", "prepare_detector", "races_so_far"]
-
 _SOURCE = Path(__file__).with_suffix(".cpp")
 _HEADERS = (_SOURCE.with_name("sync_objects.h"), _SOURCE.with_name("thread_events.h"))
 _OPTIONS = ("-std=c++20", "-O3")

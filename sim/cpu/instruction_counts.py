@@ -20,8 +20,6 @@ import numpy as np
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["COUNT_DTYPE", "write_counts"]
-
 COUNT_DTYPE = np.dtype("<u2")
 _MOST = np.iinfo(COUNT_DTYPE).max
 #: Bytes of x86's longest instruction.

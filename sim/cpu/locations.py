@@ -9,8 +9,6 @@ from typing import NamedTuple
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["Module", "find_locations", "loaded_modules", "offsets_by_file"]
-
 _LOW = 0xFFFF_FFFF
 
 

@@ -23,8 +23,6 @@ from racetrap.sim.cpu.raw import RAW_TWINS, RawFrame, map_records
 from racetrap.sim.cpu.thread_twins import THREAD_TWINS
 from racetrap.sim.twins import numbers
 
-__all__ = ["MergedEvents", "merge_records", "prepare_merge"]
-
 _SOURCE = Path(__file__).with_suffix(".cpp")
 _HEADER = _SOURCE.with_name("thread_events.h")
 _OPTIONS = ("-std=c++20", "-O3")

@@ -16,8 +16,6 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
-__all__ = ["Profile", "profile"]
-
 _KIND = ThreadEventKind
 
 

@@ -14,8 +14,6 @@ from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import record
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["program_trace"]
-
 #: Of the recorder's small delays: threads alternate also where there are fewer processors.
 _SEED = 1
 

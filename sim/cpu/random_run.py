@@ -13,8 +13,6 @@ from racetrap.golden_model.trace.threads.events import (
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["random_run", "trace_of"]
-
 _KIND = ThreadEventKind
 _DATA, _MUTEX, _RWLOCK, _BARRIER, _OTHER = 0x1000, 0x50, 0x70, 0x90, 0x80
 _ATOMICS = (_KIND.ATOMIC_LOAD, _KIND.ATOMIC_STORE, _KIND.ATOMIC_UPDATE)

@@ -11,11 +11,6 @@ import numpy as np
 
 from racetrap.sim.twins import constants, record
 
-__all__ = [
-    "RAW_DTYPE", "RAW_TWINS", "Loss", "RawFrame", "counted_events", "followed_child",
-    "map_records", "read_error", "read_losses", "thread_ids", "used_bytes",
-]  # fmt: skip
-
 #: One record; ``tag`` is the event's kind and one, or one of the tags below.
 RAW_DTYPE = np.dtype([
     ("address", "<u8"),

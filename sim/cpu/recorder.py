@@ -30,11 +30,6 @@ from racetrap.sim.cpu.unseen import unseen_functions
 from racetrap.sim.cpu.unsupported import check_program
 from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
 
-__all__ = [
-    "GRACE", "MOST_GRACE", "TIMEOUT", "RecordError", "Recording", "RunOptions", "record",
-    "record_program", "source_text",
-]  # fmt: skip
-
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
 #: Seconds that threads which outlive the program may go on.

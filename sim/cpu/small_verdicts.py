@@ -20,8 +20,6 @@ from racetrap.sim.cpu.recorder import record_program
 from racetrap.sim.cpu.thread_sanitizer import LinePair, SanitizedProgram
 from racetrap.sim.cpu.verdicts import race_lines
 
-__all__ = ["SmallVerdict", "main", "small_verdicts"]
-
 
 class SmallVerdict(NamedTuple):
     """Races that both detectors found in a small program, as pairs of source lines.

@@ -16,8 +16,6 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.locations import loaded_modules, offsets_by_file
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["find_functions", "find_names", "find_variables"]
-
 #: Address, size, type and name; a variable of a thread of its own (TLS) has no fixed address.
 _SYMBOL = re.compile(r" *\d+: ([0-9a-f]+) +(\w+) (OBJECT|FUNC) +\w+ +\w+ +\d+ ([^@]+).*")
 #: What the compiler adds to the name of a variable inside a function (``count.0``), or of a

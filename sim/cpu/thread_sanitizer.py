@@ -19,10 +19,6 @@ from pathlib import Path
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = [
-    "LinePair", "SanitizedProgram", "SanitizerError", "line_pair", "parse_report", "sanitize",
-]  # fmt: skip
-
 #: Two places in the sources (``"file.c:12"``), the smaller one first.
 LinePair = tuple[str, str]
 

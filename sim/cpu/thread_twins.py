@@ -12,8 +12,6 @@ from racetrap.golden_model.trace.threads.events import (
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.twins import Twin, constants, enumeration, record
 
-__all__ = ["THREAD_TWINS"]
-
 #: What every library takes that reads events of threads.
 THREAD_TWINS: tuple[Twin, ...] = (
     enumeration(ThreadEventKind, name="Kind", bits=8),

@@ -17,8 +17,6 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cpu.thread_twins import THREAD_TWINS
 
-__all__ = ["checked_trace", "prepare_rules", "rules_hold"]
-
 _SOURCE = Path(__file__).with_suffix(".cpp")
 _HEADER = _SOURCE.with_name("thread_events.h")
 _OPTIONS = ("-std=c++20", "-O3")

@@ -16,8 +16,6 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.unsupported import undefined_symbols
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["HARMLESS", "unseen_functions", "writing_functions"]
-
 #: Headers of the C library, as far as a system has them.
 _HEADERS = (
     "arpa/inet", "complex", "dirent", "dlfcn", "fcntl", "fenv", "fnmatch", "ftw", "getopt",

@@ -9,8 +9,6 @@ from pathlib import Path
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["check_objects", "check_program", "undefined_symbols", "why_refused"]
-
 #: Pattern of functions, and why their use cannot be recorded.
 _UNSUPPORTED = (
     (r"clone", "threads are made by pthread_create, std::thread or thrd_create"),

@@ -17,8 +17,6 @@ from racetrap.sim.cpu.thread_sanitizer import (
     sanitize,
 )
 
-__all__ = ["ProgramVerdict", "program_verdict", "race_lines"]
-
 
 class ProgramVerdict(NamedTuple):
     """Races that both detectors found in a program.

@@ -18,8 +18,6 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.locations import find_locations
 from racetrap.sim.cpu.raw import counted_events, followed_child, read_error
 
-__all__ = ["Ending", "Limits", "run_watched"]
-
 _POLL_SECONDS = 0.05
 _CHILD_POLL_SECONDS = 0.005
 #: All threads must wait, without any progress, for so long.

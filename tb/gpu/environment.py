@@ -26,8 +26,6 @@ from racetrap.tb.stream_agent import StreamAgent, StreamMonitor
 from racetrap.tb.testbench import Testbench
 from racetrap.tb.third_party_memory import ThirdPartyMemory
 
-__all__ = ["GpuEnvironment"]
-
 _REPORT_BEATS, _BEAT_BYTES = 4, 8
 #: Ring buffer below the metadata, and both far from the data: nothing of ours may overlap.
 _RING_BASE = 0x2000

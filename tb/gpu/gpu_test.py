@@ -6,8 +6,6 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, RegionTable
 from racetrap.tb.base_test import BaseTest
 
-__all__ = ["GpuTest"]
-
 
 class GpuTest(BaseTest):
     """Test in a ``GpuEnvironment``, which a detector names."""

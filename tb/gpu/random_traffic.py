@@ -16,8 +16,6 @@ import cocotb
 from racetrap.tb.gpu.gpu_test import GpuTest
 from racetrap.tb.stream_agent import play_together
 
-__all__ = ["RandomTraffic"]
-
 #: Cycles in which a transaction must have made its steps, however slow the memory.
 _CYCLES_PER_TRANSACTION = 2000
 

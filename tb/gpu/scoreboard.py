@@ -15,8 +15,6 @@ from racetrap.tb.memory_knobs import ReadRecord
 from racetrap.tb.subscriber import Subscriber
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["GpuScoreboard"]
-
 
 class GpuScoreboard(uvm_component):
     """Compares one kernel launch after the other with the golden model.

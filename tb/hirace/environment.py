@@ -6,8 +6,6 @@ from racetrap.golden_model.hirace.packets import Packet, Step, Transaction
 from racetrap.tb.gpu.environment import GpuEnvironment
 from racetrap.tb.hirace.scoreboard import ScoreboardComponent
 
-__all__ = ["HiraceEnvironment"]
-
 
 class HiraceEnvironment(GpuEnvironment):
     """Testbench around one ``HiraceSystem`` with a trace port."""

@@ -17,8 +17,6 @@ from racetrap.tb.base_test import run_test
 from racetrap.tb.gpu.random_traffic import RandomTraffic
 from racetrap.tb.hirace.environment import HiraceEnvironment
 
-__all__ = ["random_traffic"]
-
 
 class _RandomTraffic(RandomTraffic):
     """Random GPU runs, all SMs together."""

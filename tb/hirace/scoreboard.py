@@ -9,8 +9,6 @@ from racetrap.sim.cosim.hirace.coverage import Coverage
 from racetrap.sim.cosim.hirace.scoreboard import Scoreboard
 from racetrap.tb.gpu.scoreboard import GpuScoreboard
 
-__all__ = ["ScoreboardComponent"]
-
 
 class ScoreboardComponent(GpuScoreboard):
     """Compares one kernel launch after the other with HiRace's golden model."""

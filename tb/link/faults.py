@@ -8,8 +8,6 @@ from collections.abc import Callable
 from racetrap.golden_model.link.frames import ESCAPE, FLAG
 from racetrap.tb.link.line import FRAMING_ERROR
 
-__all__ = ["FAULTS"]
-
 _MAX_GARBAGE = 40
 _LONG = 300
 

@@ -12,8 +12,6 @@ from racetrap.tb.link.faults import FAULTS
 from racetrap.tb.link.line import Line
 from racetrap.tb.link.loopback import ADDRESS_BITS, REGISTERS
 
-__all__ = ["Host"]
-
 _HELLO = b"\x01"
 #: Times a request is sent before the host gives up.
 _ATTEMPTS = 20

@@ -11,8 +11,6 @@ from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.link.frames import Decoder, Frame
 from racetrap.tb.link.loopback import Loopback, LoopParams, golden_device
 
-__all__ = ["FRAMING_ERROR", "Line"]
-
 #: What ``Line.send`` takes in place of a byte for one that comes without a stop bit.
 FRAMING_ERROR = -1
 

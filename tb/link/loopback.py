@@ -17,8 +17,6 @@ from racetrap.rtl.common.axi import AxiLiteSignature, AxiResponse
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.link.link import Link
 
-__all__ = ["ADDRESS_BITS", "REGISTERS", "LinkLoops", "LoopParams", "Loopback", "golden_device"]
-
 ADDRESS_BITS = 8
 #: Registers from address 0 on; behind them every access is an error.
 REGISTERS = 16

@@ -13,8 +13,6 @@ from racetrap.tb.port_coverage import watch_streams
 from racetrap.tb.testbench import Testbench
 from racetrap.tb.third_party_bus import ThirdPartyBus
 
-__all__ = ["BusAgent"]
-
 _PORT = "i_axi__"
 _FIELDS = ("id", "addr", "len", "size", "burst")
 

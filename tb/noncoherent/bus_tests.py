@@ -19,8 +19,6 @@ from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_oper
 from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.noncoherent.environment import NoncoherentEnvironment
 
-__all__ = ["operations_beside_a_bus"]
-
 _RING_LOG2 = 8
 _LARGEST_SIZE = 3
 _WRAP_LENGTHS = (2, 4, 8, 16)

@@ -17,8 +17,6 @@ from racetrap.tb.register_agent import RegisterAgent, SoftwareThread, poll
 from racetrap.tb.stream_agent import StreamAgent, StreamMonitor, play_together
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["NoncoherentEnvironment"]
-
 _RING_BASE = 0x2000
 _REPORT_BEATS, _BEAT_BYTES = 4, 8
 _ROW_FIELDS, _HIT_FIELDS = len(Row._fields), len(Hit._fields)

@@ -13,8 +13,6 @@ from racetrap.golden_model.trace.files import read_accelerator_trace
 from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.noncoherent.environment import NoncoherentEnvironment
 
-__all__ = ["play_trace"]
-
 _RING_LOG2 = 10
 #: Operations between two looks at the ring, and two notes of the progress.
 _RUN = 500

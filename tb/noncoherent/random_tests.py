@@ -16,8 +16,6 @@ from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_oper
 from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.noncoherent.environment import NoncoherentEnvironment
 
-__all__ = ["random_operations_of_all_kinds"]
-
 
 class _RandomOperations(BaseTest):
     environment_class = NoncoherentEnvironment

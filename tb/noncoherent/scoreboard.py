@@ -20,8 +20,6 @@ from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
 from racetrap.tb.subscriber import Subscriber
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["ScoreboardComponent"]
-
 
 class ScoreboardComponent(uvm_component):
     """Compares each step with the golden model's of the row that is due.

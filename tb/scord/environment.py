@@ -8,8 +8,6 @@ from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.tb.gpu.environment import GpuEnvironment
 from racetrap.tb.scord.scoreboard import ScoreboardComponent
 
-__all__ = ["ScordEnvironment"]
-
 
 class ScordEnvironment(GpuEnvironment):
     """Testbench around one ``ScordSystem`` with a trace port."""

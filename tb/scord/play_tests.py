@@ -26,8 +26,6 @@ from racetrap.tb.base_test import run_test
 from racetrap.tb.scord.scord_test import ScordTest
 from racetrap.tb.stream_agent import StreamSequence
 
-__all__ = ["play_suite", "play_trace"]
-
 _RING_LOG2 = 8
 _METADATA_BASE = 1 << 32
 #: Events between two looks at the ring buffer, and seconds between notes on progress.

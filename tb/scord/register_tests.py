@@ -11,8 +11,6 @@ from racetrap.tb.register_rules import RegisterRules, demand
 from racetrap.tb.scord.scord_test import ScordTest
 from racetrap.tb.stream_agent import StreamSequence
 
-__all__ = ["register_misuse"]
-
 
 class _RegisterMisuse(ScordTest):
     async def body(self) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from racetrap.tb.gpu.gpu_test import GpuTest
 from racetrap.tb.scord.environment import ScordEnvironment
 
-__all__ = ["ScordTest"]
-
 
 class ScordTest(GpuTest):
     """Test in a ``ScordEnvironment``."""

@@ -16,8 +16,6 @@ from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
 from racetrap.tb.gpu.scoreboard import GpuScoreboard
 
-__all__ = ["ScoreboardComponent"]
-
 
 class ScoreboardComponent(GpuScoreboard):
     """Compares one kernel launch after the other with ScoRD's golden model."""

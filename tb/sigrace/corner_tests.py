@@ -17,8 +17,6 @@ from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 from racetrap.tb.base_test import run_test
 from racetrap.tb.sigrace.sigrace_test import SigraceTest
 
-__all__ = ["corners"]
-
 _PLACE = 0, 0
 _WIDEST = 16
 

@@ -17,8 +17,6 @@ from racetrap.tb.sigrace.state_check import check_state
 from racetrap.tb.stream_agent import SinkAgent, StreamAgent, StreamMonitor
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["SigraceEnvironment"]
-
 _EVENT_FIELDS = len(CoreEvent._fields)
 #: Cycles in which the longest message is sent and compared, whatever waits before it.
 _IDLE_CYCLES = 200_000

@@ -15,8 +15,6 @@ from racetrap.sim.cosim.sigrace.random_messages import link_of
 from racetrap.tb.subscriber import Subscriber
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["Flit", "MessageScoreboard"]
-
 
 class Flit(NamedTuple):
     """Payload of a link."""

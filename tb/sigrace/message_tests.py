@@ -17,8 +17,6 @@ from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.sigrace.message_scoreboard import Flit
 from racetrap.tb.sigrace.rdm_environment import RdmEnvironment
 
-__all__ = ["faulty_messages"]
-
 _ATTEMPTS = 4
 _SCAN_CYCLES = 2_000
 

@@ -18,8 +18,6 @@ from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.tb.base_test import run_test
 from racetrap.tb.sigrace.sigrace_test import SigraceTest
 
-__all__ = ["play_trace"]
-
 _NOTE_SECONDS = 0.2
 _NOTE_CYCLES = 200
 

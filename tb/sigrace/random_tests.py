@@ -19,8 +19,6 @@ from racetrap.sim.cosim.sigrace.random_events import random_events
 from racetrap.tb.base_test import run_test
 from racetrap.tb.sigrace.sigrace_test import SigraceTest
 
-__all__ = ["random_events_of_all_contexts"]
-
 
 class _RandomEvents(SigraceTest):
     async def body(self) -> None:

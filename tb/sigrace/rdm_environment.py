@@ -16,8 +16,6 @@ from racetrap.tb.sigrace.message_scoreboard import Flit, MessageScoreboard
 from racetrap.tb.stream_agent import StreamAgent, StreamMonitor, play_together
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["RdmEnvironment"]
-
 _CYCLES_PER_MESSAGE = 3_000
 _SETTLING_CYCLES = 8
 

@@ -11,8 +11,6 @@ from racetrap.tb.base_test import run_test
 from racetrap.tb.register_rules import RegisterRules, demand
 from racetrap.tb.sigrace.sigrace_test import SigraceTest
 
-__all__ = ["register_misuse"]
-
 
 class _RegisterMisuse(SigraceTest):
     async def body(self) -> None:

@@ -16,8 +16,6 @@ from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 from racetrap.tb.subscriber import Subscriber
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["ScoreboardComponent"]
-
 
 class ScoreboardComponent(uvm_component):
     """Compares a system from its reset on.

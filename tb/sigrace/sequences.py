@@ -17,8 +17,6 @@ from racetrap.tb.sigrace.environment import SigraceEnvironment
 from racetrap.tb.stream_agent import StreamSequence
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["PlayCommands"]
-
 #: Cycles in which an event must have been taken, however many messages wait before it.
 _CYCLES_PER_EVENT = 5_000
 _START_CYCLES = 50_000

@@ -9,8 +9,6 @@ from racetrap.tb.base_test import BaseTest
 from racetrap.tb.sigrace.environment import SigraceEnvironment
 from racetrap.tb.sigrace.sequences import PlayCommands
 
-__all__ = ["SigraceTest"]
-
 
 class SigraceTest(BaseTest):
     """Test in a ``SigraceEnvironment``."""

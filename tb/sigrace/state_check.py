@@ -10,8 +10,6 @@ from racetrap.tb.register_agent import SoftwareThread
 from racetrap.tb.sigrace.scoreboard import ScoreboardComponent
 from racetrap.tb.testbench import Testbench
 
-__all__ = ["check_state"]
-
 
 async def check_state(
     testbench: Testbench,

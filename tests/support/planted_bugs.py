@@ -11,8 +11,6 @@ import pytest
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support import REPOSITORY
 
-__all__ = ["module_with", "modules_with", "one_for_each_file"]
-
 
 def one_for_each_file(files: Mapping[str, str], step: int = 1) -> list[Any]:
     """Bugs, given with the file of each, as parameters: the first of each file, or of each
@@ -50,7 +48,8 @@ def modules_with(files: Sequence[str], bug: Patch | None) -> dict[str, ModuleTyp
         module = modules[file] = ModuleType(name)
         exec(compile(text, file, "exec", dont_inherit=True), vars(module))
         for earlier in modules.values():
-            for exported in vars(earlier)["__all__"]:
-                if exported in vars(module):
-                    setattr(module, exported, getattr(earlier, exported))
+            for exported, value in list(vars(earlier).items()):
+                is_own = getattr(value, "__module__", "") == earlier.__name__
+                if exported in vars(module) and (is_own or exported.isupper()):
+                    setattr(module, exported, value)
     return modules

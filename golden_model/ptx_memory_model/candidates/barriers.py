@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 
-__all__ = ["Arrival", "Barrier", "Meeting", "meetings"]
-
 _WARP_SIZE = 32
 #: States that are looked at, of all that orders of arrival lead to.
 _MOST_STATES = 100_000

@@ -8,8 +8,6 @@ from racetrap.golden_model.ptx_memory_model.candidates.evaluation import Evaluat
 from racetrap.golden_model.ptx_memory_model.candidates.runs import Run
 from racetrap.golden_model.ptx_memory_model.execution import Execution
 
-__all__ = ["Candidate"]
-
 
 @dataclass(frozen=True, eq=False)
 class Candidate:

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from racetrap.golden_model.ptx_memory_model.candidates.runs import Run
 from racetrap.golden_model.ptx_memory_model.candidates.values import Result, Value, evaluate
 
-__all__ = ["CyclicValueError", "Evaluation", "UnknownSourceError"]
-
 
 class UnknownSourceError(Exception):
     """A value depends on a read whose source is not decided."""

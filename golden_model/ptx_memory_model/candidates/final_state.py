@@ -18,8 +18,6 @@ from racetrap.golden_model.ptx_memory_model.events import Location
 from racetrap.golden_model.ptx_memory_model.litmus.condition import Observed
 from racetrap.golden_model.ptx_memory_model.relation import Relation, bits_of
 
-__all__ = ["final_numbers", "final_states"]
-
 
 def final_numbers(
     run: Run, evaluation: Evaluation, coherence_order: Relation, location: Location

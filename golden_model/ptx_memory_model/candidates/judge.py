@@ -27,8 +27,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.races import PairClass, classify_conflicts
 from racetrap.golden_model.ptx_memory_model.sequential import is_sequentially_consistent
 
-__all__ = ["DEFAULT_LIMIT", "FinalState", "Judgement", "Outcome", "Race", "RaceParty", "judge"]
-
 #: Most candidate executions that are looked at unless asked for more.
 DEFAULT_LIMIT = 100_000
 

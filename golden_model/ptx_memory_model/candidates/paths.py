@@ -12,8 +12,6 @@ from racetrap.golden_model.ptx_memory_model.candidates.barriers import Arrival
 from racetrap.golden_model.ptx_memory_model.candidates.values import Result, Value
 from racetrap.golden_model.ptx_memory_model.events import Event
 
-__all__ = ["Path", "Step"]
-
 
 class Step(NamedTuple):
     """One operation of a path.

@@ -25,8 +25,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.orders import orders_relating
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 
-__all__ = ["candidate_executions", "numbers_in", "unfounded_evaluations"]
-
 
 def candidate_executions(test: LitmusTest) -> Iterator[Candidate]:
     """All candidate executions of a test whose values follow from each other.

@@ -20,8 +20,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.condition import Condition, o
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 
-__all__ = ["nearest_candidate"]
-
 #: Most axioms that are left out together, and candidates looked at altogether.
 _LEFT_OUT, _LIMIT = 3, 5_000
 

@@ -25,8 +25,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 from racetrap.golden_model.ptx_memory_model.structure import EventStructure
 
-__all__ = ["Run", "locations_of", "runs"]
-
 #: Distance of variables, which keeps them apart and aligned.
 _STRIDE = 0x100
 

@@ -27,9 +27,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.orders import orders_relating
 from racetrap.golden_model.ptx_memory_model.relation import Relation, bits_of
 
-__all__ = ["ConsistentSet", "Search", "TooManyCandidatesError"]
-
-
 #: Axioms that do not ask for the coherence order, and those that a larger one may contradict;
 #: Coherence holds as what causality decides is in every order from the beginning.
 _BEFORE_COHERENCE = ("Fence-SC", "No-Thin-Air")

@@ -15,8 +15,6 @@ from racetrap.golden_model.ptx_memory_model.candidates.evaluation import (
 from racetrap.golden_model.ptx_memory_model.candidates.runs import Run
 from racetrap.golden_model.ptx_memory_model.candidates.sources import Piece
 
-__all__ = ["SourceChoices"]
-
 _Sources = Mapping[int, tuple[int, ...]]
 
 

@@ -22,8 +22,6 @@ from racetrap.golden_model.ptx_memory_model.candidates.values import (
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.relation import Relation, bits_of
 
-__all__ = ["Piece", "pieces_of", "without_impossible"]
-
 #: Most values that are told apart; more are taken for all.
 _MANY = 1024
 

@@ -27,8 +27,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.errors import LitmusError
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = ["thread_paths"]
-
 _STATE = ptx.DataType("b64")
 _WEAK = ptx.Access()
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import DataType
 
-__all__ = ["Constant", "Operation", "Result", "Value", "evaluate", "operate", "results_in"]
-
 
 @dataclass(frozen=True)
 class Constant:

@@ -16,8 +16,6 @@ from racetrap.golden_model.ptx_memory_model.candidates.candidate import Candidat
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 
-__all__ = ["Contradiction", "Edge", "EdgeKind", "Node", "Witness", "witness_of"]
-
 
 class EdgeKind(Enum):
     """What an edge says; the value is its name in pictures."""

@@ -22,8 +22,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = ["BARRIER_FORMS"]
-
 
 def _cta_barrier(_: str, modifiers: Modifiers, operands: OperandList) -> CtaBarrier:
     modifiers.take("cta")

@@ -25,8 +25,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
 )
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest, Thread, Variable
 
-__all__ = ["check_test"]
-
 
 def check_test(test: LitmusTest) -> None:
     """Raise ``LitmusError`` if a name is unknown, an access is outside its variable, misaligned

@@ -9,20 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = [
-    "Condition",
-    "Conjunction",
-    "Disjunction",
-    "Equality",
-    "Negation",
-    "Observed",
-    "Quantifier",
-    "State",
-    "Truth",
-    "observed_in",
-    "print_observed",
-]
-
 #: A register of a thread, or a variable.
 Observed = tuple[int, str] | str
 #: Final values.

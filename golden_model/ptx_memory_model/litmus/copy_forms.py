@@ -17,8 +17,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
 from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
 
-__all__ = ["COPY_FORMS"]
-
 
 def _copy(_: str, modifiers: Modifiers, operands: OperandList) -> AsyncCopy:
     modifiers.take("ca", "cg")

@@ -18,8 +18,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.memory_forms import (
 from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
 
-__all__ = ["decode"]
-
 #: Beginnings of opcodes of what is not the generic proxy's, with the proxy's name.
 _OTHER_PROXIES = MappingProxyType({
     "cp.async.bulk": "async", "cp.reduce.async.bulk": "async", "wgmma": "async",

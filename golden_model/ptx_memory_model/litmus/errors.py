@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["LitmusError"]
-
 
 class LitmusError(ValueError):
     """A litmus test that cannot be read, or that the model says nothing about.

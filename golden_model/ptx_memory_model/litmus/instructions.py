@@ -11,32 +11,6 @@ from typing import NamedTuple
 from racetrap.golden_model.ptx_memory_model.events import Order
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = [
-    "Access",
-    "Address",
-    "Arithmetic",
-    "AsyncCopy",
-    "Atomic",
-    "ClusterBarrier",
-    "CommitGroup",
-    "Comparison",
-    "CopyArrive",
-    "CtaBarrier",
-    "DataType",
-    "Fence",
-    "Guard",
-    "Instruction",
-    "Load",
-    "MbarrierArrive",
-    "MbarrierWait",
-    "Operand",
-    "Operation",
-    "Predicate",
-    "Store",
-    "WaitGroup",
-    "WarpBarrier",
-]
-
 #: A register, by its name with ``%``, or a constant.
 Operand = str | int
 

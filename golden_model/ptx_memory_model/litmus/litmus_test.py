@@ -13,8 +13,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.condition import Condition, Q
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import DataType, Instruction
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 
-__all__ = ["LitmusTest", "RaceExpectation", "Thread", "Variable"]
-
 
 class RaceExpectation(Enum):
     """Races that a test says its program has."""

@@ -23,8 +23,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = ["ARITHMETIC_FORMS", "MEMORY_FORMS"]
-
 _WIDTHS = ("8", "16", "32", "64")
 _TYPES = tuple(letter + bits for bits in _WIDTHS for letter in "bus")
 #: A narrower signed value would change on its way into a register.

@@ -11,8 +11,6 @@ from racetrap.golden_model.ptx_memory_model.events import Order
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import Access, DataType
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = ["Modifiers"]
-
 _SCOPES = {scope.name.lower(): scope for scope in Scope}
 _SPACES = ("global", "shared", "shared::cta", "shared::cluster")
 

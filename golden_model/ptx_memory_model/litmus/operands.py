@@ -15,8 +15,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
 )
 from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 
-__all__ = ["Form", "OperandList"]
-
 
 class OperandList:
     """Operands of an instruction, taken from the left.

@@ -42,8 +42,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import (
 )
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 
-__all__ = ["parse_litmus", "read_litmus"]
-
 _VARIABLE_TYPES = ("b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64")
 
 

@@ -9,8 +9,6 @@ from itertools import zip_longest
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest, Variable
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 
-__all__ = ["print_litmus", "print_place"]
-
 
 def print_litmus(test: LitmusTest) -> str:
     """Text of a test."""

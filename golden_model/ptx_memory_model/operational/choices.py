@@ -11,19 +11,6 @@ from enum import Enum
 from random import Random
 from typing import NamedTuple
 
-__all__ = [
-    "SC_FENCES",
-    "Asked",
-    "Choices",
-    "Deviation",
-    "InOrder",
-    "Kind",
-    "RandomChoices",
-    "ReplayedChoices",
-    "Story",
-    "Turn",
-]
-
 
 class Kind(Enum):
     """What is chosen; the value is its name in files."""

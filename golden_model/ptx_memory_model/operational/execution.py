@@ -19,8 +19,6 @@ from graphlib import CycleError, TopologicalSorter
 
 from racetrap.golden_model.ptx_memory_model.events import Location
 
-__all__ = ["Execution", "Moment", "Operation"]
-
 #: Place in the coherence order of all locations that have a byte in common.
 Moment = tuple[float, float]
 #: Bytes of what locations are cut into, if all are multiples of it.

@@ -23,8 +23,6 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import Sequential
 from racetrap.golden_model.ptx_memory_model.operational.views import Views
 from racetrap.golden_model.ptx_memory_model.operational.write_buffers import WriteBuffers
 
-__all__ = ["MODELS", "Comparison", "Exploration", "compare", "explore"]
-
 #: The operational models, by name.
 MODELS: Mapping[str, Model] = MappingProxyType(
     {"sequential": Sequential, "write-buffers": WriteBuffers, "views": Views}

@@ -33,8 +33,6 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import (
 )
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 
-__all__ = ["Machine", "Model", "NumberMemory", "is_covered"]
-
 #: Makes a memory for one run: from bytes, the threads' places and choices.
 Model = Callable[[ByteMemory, list[Place], Choices], Memory]
 _STATE = ptx.DataType("b64")

@@ -14,8 +14,6 @@ from racetrap.golden_model.ptx_memory_model.operational.choices import Choices, 
 from racetrap.golden_model.ptx_memory_model.operational.execution import Execution, Moment
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope, includes
 
-__all__ = ["WEAK", "ByteMemory", "Memory", "Pending", "Sequential", "Strength", "mutual", "settled"]
-
 
 class Strength(NamedTuple):
     """How an operation synchronises.

@@ -17,8 +17,6 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import (
 )
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-__all__ = ["Cell", "Late", "Message", "View"]
-
 
 class Message:
     """A write to a location.

@@ -38,8 +38,6 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import (
 from racetrap.golden_model.ptx_memory_model.operational.messages import Cell, Late, Message, View
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope
 
-__all__ = ["Views"]
-
 
 class Views(Memory):
     """Memory of messages and views.

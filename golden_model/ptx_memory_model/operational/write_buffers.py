@@ -26,8 +26,6 @@ from racetrap.golden_model.ptx_memory_model.operational.memory import (
 )
 from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope
 
-__all__ = ["BUFFER_ENTRIES", "WriteBuffers"]
-
 #: Entries of one buffer, as in the paper.
 BUFFER_ENTRIES = 256
 

@@ -14,8 +14,6 @@ from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Released
 
-__all__ = ["OpenPatterns"]
-
 #: Program counters of a write and of the read that observes it.
 _Pair = tuple[int, int]
 _Location = tuple[int, int]

@@ -13,8 +13,6 @@ from typing import NamedTuple
 from racetrap.golden_model.barracuda.compressed import NOTHING
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Access, Message, Source
 
-__all__ = ["Cell", "Conflict"]
-
 
 class Conflict(NamedTuple):
     """An earlier access that conflicts with one.

@@ -24,8 +24,6 @@ from racetrap.golden_model.barracuda.report import first_races, party
 from racetrap.golden_model.barracuda.shadow import Pairs, same_instruction_conflicts
 from racetrap.golden_model.events import EventKind, MemoryOrder, Scope, Space
 
-__all__ = ["Finding", "OracleRule", "result_of"]
-
 
 class OracleRule(StrEnum):
     """What an unordered pair of strong accesses is.

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge
 from racetrap.golden_model.barracuda.sync import Published
 
-__all__ = ["Access", "Message", "Released", "Source"]
-
 
 class Source(NamedTuple):
     """What decides whether an access is morally strong relative to others.

@@ -49,8 +49,6 @@ from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import ScFences, re
 from racetrap.golden_model.ptx_memory_model.oracle.thread_kernel import ThreadKernel
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["PtxOracle"]
-
 _STRUCTURE = (
     EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT,
     EventKind.WARP_BARRIER, EventKind.BARRIER_ARRIVE, EventKind.PARTIAL_BARRIER,

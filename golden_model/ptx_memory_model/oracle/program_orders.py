@@ -13,8 +13,6 @@ from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.operations import neighbours
 from racetrap.golden_model.events import EventKind, MemoryOrder
 
-__all__ = ["ACQUIRING", "RELEASING", "ProgramOrders"]
-
 ACQUIRING = (MemoryOrder.ACQUIRE, MemoryOrder.ACQ_REL)
 RELEASING = (MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
 

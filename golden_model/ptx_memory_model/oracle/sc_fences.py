@@ -28,8 +28,6 @@ from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.ptx_memory_model.oracle.cells import Cell
 from racetrap.golden_model.ptx_memory_model.oracle.messages import Message
 
-__all__ = ["Preceding", "ScFences", "read", "write"]
-
 
 class _ScFence(NamedTuple):
     """A ``fence.sc`` of some lanes of a warp."""

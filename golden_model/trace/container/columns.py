@@ -12,8 +12,6 @@ import numpy as np
 from racetrap.golden_model.trace.container.rules import Rule, TraceError, Where
 from racetrap.golden_model.trace.container.schema import EventSchema
 
-__all__ = ["BLOCK_EVENTS", "event_records", "fill", "record_events"]
-
 #: Events turned into Python objects at a time: large enough to hide NumPy's cost of a call.
 BLOCK_EVENTS = 4096
 

@@ -12,9 +12,6 @@ import numpy as np
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
-__all__ = ["MAGIC", "MAX_HEADER_BYTES", "PREFIX", "VERSION", "Container", "open_container",
-           "write_container"]  # fmt: skip
-
 #: Not UTF-8 in its first byte, so no text is taken for it; a transfer that rewrites line ends
 #: spoils it at once.
 MAGIC = b"\x89RTRAP\r\n"

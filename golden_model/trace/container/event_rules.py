@@ -10,8 +10,6 @@ import numpy as np
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.container.schema import EventSchema, Word
 
-__all__ = ["below", "field_violations", "violations_by_block"]
-
 #: Events that are looked at together: few enough that what is computed of them stays in caches.
 _BLOCK_EVENTS = 1 << 18
 

@@ -8,8 +8,6 @@ from racetrap.golden_model.trace.container.rules import Rule
 from racetrap.golden_model.trace.container.schema import EventSchema, Word
 from racetrap.golden_model.trace.container.text import LineError, assignments
 
-__all__ = ["event_values", "event_words"]
-
 
 def event_words(schema: EventSchema, event: Any) -> list[str]:
     """Words of an event's line."""

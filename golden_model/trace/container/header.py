@@ -10,8 +10,6 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
-__all__ = ["Variable", "header_from_dict", "header_lines", "header_to_dict"]
-
 _Header = TypeVar("_Header")
 #: Fields that only some systems have, and that are left out if they have nothing in them.
 _OPTIONAL = (

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Rule", "RuleViolation", "TraceError", "Where", "check_rules", "violation"]
-
 #: Place of an event, from its number, for error messages; of the whole trace, from -1.
 Where = Callable[[int], str]
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["EventSchema", "Number", "Word", "words_of"]
-
 
 def words_of(codes: type[IntEnum]) -> dict[str, Any]:
     """Words of an enumeration: the names of its members in lower case."""

@@ -10,11 +10,6 @@ from typing import Any, NamedTuple
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
-__all__ = [
-    "FIRST_LINE", "NUMBER", "LineError", "TextFile", "assignments", "open_text", "read_number",
-    "text_file",
-]  # fmt: skip
-
 #: First line of every text trace: what it is, and the version of the form.
 FIRST_LINE = "racetrap-trace 2"
 #: Pattern of a number.

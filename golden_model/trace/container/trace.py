@@ -27,8 +27,6 @@ from racetrap.golden_model.trace.container.rules import (
 from racetrap.golden_model.trace.container.schema import EventSchema
 from racetrap.golden_model.trace.container.text import FIRST_LINE, LineError, TextFile
 
-__all__ = ["BaseTrace"]
-
 _Header = TypeVar("_Header")
 _Event = TypeVar("_Event", bound=tuple[Any, ...])
 

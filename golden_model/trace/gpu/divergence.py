@@ -14,8 +14,6 @@ import numpy as np
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 
-__all__ = ["divergence_violation"]
-
 #: More slots and warp slots than an SM can have: makes one key of an SM, or block, and a slot.
 _SLOT_SPAN = _WARP_SPAN = 256
 #: Change of depth by IF, ELSE and FI in turn.

@@ -12,8 +12,6 @@ from racetrap.golden_model.trace.container.text import LineError
 from racetrap.golden_model.trace.gpu.lanes import read_lanes
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
-__all__ = ["LANELESS_KINDS", "read_event"]
-
 #: Kinds of event that have no lanes.
 LANELESS_KINDS = frozenset(EventKind) - LANE_KINDS
 

@@ -20,8 +20,6 @@ from racetrap.golden_model.events import (
 from racetrap.golden_model.trace.container.rules import Rule
 from racetrap.golden_model.trace.container.text import NUMBER, LineError, read_number
 
-__all__ = ["lane_words", "read_lanes"]
-
 _LANES_RE = re.compile(
     rf"(?P<first>[0-9]{{1,9}})(?:\.\.(?P<last>[0-9]{{1,9}}))?:(?P<address>{NUMBER})"
     rf"(?P<stride>[+-]{NUMBER})?"

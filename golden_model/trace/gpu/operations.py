@@ -13,8 +13,6 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
-__all__ = ["Operations", "order_violation"]
-
 _BEGINNINGS = (EventKind.KERNEL_BEGIN, EventKind.COPY_READ, EventKind.COPY_WRITE)
 
 

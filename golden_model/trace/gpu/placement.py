@@ -17,8 +17,6 @@ from racetrap.golden_model.events import BLOCK_BARRIERS, COPY_KINDS, EventKind
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
-__all__ = ["placement_violations"]
-
 #: More slots or warp slots than an SM can have: makes one key of an SM and a slot.
 _SLOT_SPAN = 256
 #: What stands between kernels.

@@ -25,8 +25,6 @@ from racetrap.golden_model.trace.gpu.operations import order_violation
 from racetrap.golden_model.trace.gpu.placement import placement_violations
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
-__all__ = ["rule_violations"]
-
 #: Kinds that say nothing without a lane.
 _NAMING_LANES = LANE_KINDS | {EventKind.IF, EventKind.ELSE}
 

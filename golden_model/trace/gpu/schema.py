@@ -17,8 +17,6 @@ from racetrap.golden_model.events import (
 )
 from racetrap.golden_model.trace.container.schema import EventSchema, Number, Word, words_of
 
-__all__ = ["EVENT_DTYPE", "GPU_SCHEMA", "LANE_DTYPE"]
-
 #: One event.  The lane records of an access or a copy are the ones from ``first_lane`` on, one for
 #: each bit of ``mask``; ``success_mask`` has a bit for each lane whose CAS succeeded.  Other kinds
 #: have no lane records.

@@ -28,8 +28,6 @@ from racetrap.golden_model.trace.gpu.lanes import lane_words
 from racetrap.golden_model.trace.gpu.rules import rule_violations
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
-__all__ = ["Trace"]
-
 _KINDS = tuple(EventKind)
 _SCOPES = tuple(Scope)
 _OPS = tuple(AtomicOp)

@@ -18,8 +18,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
 from racetrap.golden_model.trace.noncoherent.rules import rule_violations
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
 
-__all__ = ["NoncoherentTrace"]
-
 
 class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
     """Header and operations of a run of a CPU and its accelerators.

@@ -12,20 +12,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.checks import check_integer, check_provenance
 
-__all__ = [
-    "CACHE_KINDS",
-    "DMA_KINDS",
-    "ENGINE_KINDS",
-    "LAYOUTS",
-    "MAX_ENGINES",
-    "MAX_LINE_BYTES",
-    "RANGE_KINDS",
-    "MemorySystem",
-    "NoncoherentTraceHeader",
-    "Operation",
-    "OperationKind",
-]
-
 MAX_ENGINES = 64
 MAX_LINE_BYTES = 4096
 #: Whose memory layout the addresses of a trace are: that of the machine which ran the program

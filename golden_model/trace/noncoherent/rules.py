@@ -11,8 +11,6 @@ from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, vio
 from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS, NoncoherentTraceHeader
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
 
-__all__ = ["rule_violations"]
-
 _LAST_BYTE = (1 << 64) - 1
 
 

@@ -16,8 +16,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-__all__ = ["OPERATION_DTYPE", "OPERATION_SCHEMA"]
-
 #: One operation; see ``Operation``.
 OPERATION_DTYPE = np.dtype([
     ("address", "<u8"),

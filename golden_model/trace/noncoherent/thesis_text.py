@@ -27,8 +27,6 @@ from racetrap.golden_model.trace.noncoherent.operations import (
 )
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE, OPERATION_SCHEMA
 
-__all__ = ["is_thesis_text", "read_thesis_text"]
-
 _KINDS = {
     "cached_read": OperationKind.CACHED_READ,
     "cached_write": OperationKind.CACHED_WRITE,

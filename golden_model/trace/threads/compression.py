@@ -12,8 +12,6 @@ from racetrap.golden_model.trace.container.container import Container
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 
-__all__ = ["BLOCK_LENGTH", "COMPRESSED_EVENTS", "compressed", "decompressed"]
-
 #: Events that are compressed together; the last block may have fewer.
 COMPRESSED_EVENTS = 1 << 16
 #: Bytes of the compressed block that follows.

@@ -20,27 +20,6 @@ from racetrap.golden_model.call_stacks import Frame, check_frames
 from racetrap.golden_model.checks import check_integer, check_printable, check_provenance
 from racetrap.golden_model.trace.container.header import Variable
 
-__all__ = [
-    "ACCESS_KINDS",
-    "ATOMIC_KINDS",
-    "BOUNDED",
-    "GRANULE_BYTES",
-    "GRANULE_LOG2",
-    "MAX_ACCESS_BYTES",
-    "MAX_THREADS",
-    "ORDER_BITS",
-    "WRITE_KINDS",
-    "MemoryOrder",
-    "SyncClass",
-    "ThreadEvent",
-    "ThreadEventKind",
-    "ThreadTraceHeader",
-    "acquires",
-    "epoch_steps",
-    "frame_of",
-    "releases",
-]
-
 #: Most bytes of one access; whoever records a longer one splits it.
 MAX_ACCESS_BYTES = 16
 MAX_THREADS = 1 << 10

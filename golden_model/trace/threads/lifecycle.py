@@ -9,8 +9,6 @@ import numpy as np
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 
-__all__ = ["lifecycle_violations"]
-
 
 class _Marks:
     """Events of one kind: their rows, the thread that each is about, and its first row."""

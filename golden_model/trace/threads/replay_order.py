@@ -17,8 +17,6 @@ from racetrap.golden_model.trace.threads.events import (
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["SyncOrder", "ThreadCursor", "thread_cursors"]
-
 #: Sort of object that each kind of event is about; kinds that are not here order nothing.
 _SORTS = {
     ThreadEventKind.ACQUIRE: 1,

@@ -23,8 +23,6 @@ from racetrap.golden_model.trace.threads.lifecycle import lifecycle_violations
 from racetrap.golden_model.trace.threads.schema import THREAD_SCHEMA
 from racetrap.golden_model.trace.threads.sync_rules import sync_violations
 
-__all__ = ["rule_violations"]
-
 _MAX_ADDRESS = (1 << 64) - 1
 
 

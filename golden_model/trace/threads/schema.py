@@ -18,8 +18,6 @@ from racetrap.golden_model.trace.threads.events import (
     ThreadTraceHeader,
 )
 
-__all__ = ["THREAD_DTYPE", "THREAD_SCHEMA"]
-
 #: One event; see ``ThreadEvent``.
 THREAD_DTYPE = np.dtype([
     ("address", "<u8"),

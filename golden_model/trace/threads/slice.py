@@ -11,8 +11,6 @@ from racetrap.golden_model.trace.threads.events import ACCESS_KINDS
 from racetrap.golden_model.trace.threads.schema import THREAD_SCHEMA
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["slice_trace"]
-
 _MOST_INSTRUCTIONS = (1 << 32) - 1
 
 

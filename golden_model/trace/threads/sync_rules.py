@@ -14,8 +14,6 @@ from racetrap.golden_model.arrays import group_numbers, running_sums
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
 
-__all__ = ["sync_violations"]
-
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 _BARRIERS = (ThreadEventKind.BARRIER_ARRIVE, ThreadEventKind.BARRIER_LEAVE)
 

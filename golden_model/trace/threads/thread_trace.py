@@ -22,8 +22,6 @@ from racetrap.golden_model.trace.threads.events import (
 from racetrap.golden_model.trace.threads.rules import rule_violations
 from racetrap.golden_model.trace.threads.schema import THREAD_SCHEMA
 
-__all__ = ["ThreadTrace"]
-
 
 class ThreadTrace(BaseTrace[ThreadTraceHeader, ThreadEvent]):
     """Header and events of a run of threads.

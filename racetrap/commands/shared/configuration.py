@@ -12,8 +12,6 @@ from typing import Any
 
 import click
 
-__all__ = ["DEFAULTS_FILE", "command_defaults", "read_defaults"]
-
 #: Key of the context's notes under which the file is, in a list.
 DEFAULTS_FILE = "racetrap.defaults"
 

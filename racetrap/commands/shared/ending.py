@@ -23,8 +23,6 @@ from racetrap.presenters.printable import printable
 from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
 
-__all__ = ["crash", "ends", "open_standard_streams", "watch_for_interrupts"]
-
 #: Signals that a user stops a command with, besides that of Ctrl-C.
 _STOPS = (signal.SIGTERM, signal.SIGHUP)
 #: How long a command that was stopped may take to clean up.

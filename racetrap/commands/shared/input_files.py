@@ -19,8 +19,6 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["InputFile", "NamedFiles", "given_name"]
-
 #: Of a pipe, which has no size until its end.
 _MOST_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 16

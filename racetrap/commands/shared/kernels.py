@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.launch.launch_file import LaunchSpec
     from racetrap.sim.gpu.ptx.module import Module
 
-__all__ = ["capture_kernel", "launch_bar", "read_kernel", "run_to_dict"]
-
 
 def read_kernel(
     kernel_file: str, launch_file: str, options: CompilerOptions

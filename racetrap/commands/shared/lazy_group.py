@@ -13,8 +13,6 @@ from racetrap.commands.shared.configuration import DEFAULTS_FILE, command_defaul
 from racetrap.commands.shared.output_files import refuse_conflicts
 from racetrap.commands.shared.terminal import input_errors
 
-__all__ = ["LazyGroup", "lazy_group"]
-
 
 class LazyGroup(click.Group):
     """Group whose command ``name`` is ``command`` of the module ``prefix + name`` (of c++: cxx).

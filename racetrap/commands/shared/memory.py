@@ -10,8 +10,6 @@ import click
 
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 
-__all__ = ["MEMORY_OPTIONS", "memory_options", "memory_with"]
-
 #: Parameters that ``memory_options`` gives a command.
 MEMORY_OPTIONS = ("line", "granule", "prefetch", "snooping")
 

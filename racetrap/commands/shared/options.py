@@ -16,26 +16,6 @@ from racetrap.commands.shared.terminal import quiet
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
-__all__ = [
-    "compile_options",
-    "compiler_options",
-    "complete_preset",
-    "environment_option",
-    "form_option",
-    "html_option",
-    "instruction_limit_option",
-    "jobs_option",
-    "launch_option",
-    "numbers_from",
-    "oracle_option",
-    "output_option",
-    "race_options",
-    "result_options",
-    "seed_option",
-    "set_option",
-    "size_option",
-    "waves_option",
-]
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

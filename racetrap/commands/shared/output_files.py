@@ -13,8 +13,6 @@ import click
 
 from racetrap.commands.shared.input_files import NamedFiles
 
-__all__ = ["OutputFile", "OutputFolder", "is_standard_output_taken", "refuse_conflicts"]
-
 #: Key of the context's notes under which it is whether a result goes to standard output.
 _TAKEN = "racetrap.standard-output"
 

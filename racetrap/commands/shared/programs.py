@@ -17,7 +17,6 @@ from racetrap.commands.shared.terminal import fail, input_errors
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
-__all__ = ["executable", "program_errors"]
 
 #: Modules that commands need once a program is compiled.
 _SLOW_IMPORTS = (

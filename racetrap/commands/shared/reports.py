@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
     from racetrap.verdict.line_pairs import LinePair
 
-__all__ = ["Reports", "report_options"]
 
 _TEXT = OutputFile(to_standard_output=True)
 _FILES = (

@@ -14,8 +14,6 @@ from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.failure import Failure
 
-__all__ = ["Simulation", "Suite", "SuiteOutcome"]
-
 #: What JSON says of a suite, and what is wrong.
 SuiteOutcome = tuple[dict[str, Any], Sequence[Failure]]
 

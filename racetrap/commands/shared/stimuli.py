@@ -11,8 +11,6 @@ from racetrap.generators.system import Params
 from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.golden_model.trace import AnyTrace
 
-__all__ = ["check_options", "check_reads", "check_system"]
-
 
 def check_reads(params: Params, kind: type[AnyTrace]) -> None:
     """Raise ``ValueError`` if parameters are of a detector that does not read such traces."""

@@ -25,21 +25,6 @@ from racetrap.presenters.printable import printable
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = [
-    "ExitStatus",
-    "command_line",
-    "complain",
-    "exit_on",
-    "fail",
-    "input_errors",
-    "problem_of",
-    "progress",
-    "progress_bar",
-    "quiet",
-    "report_console",
-    "write_file",
-    "write_json",
-]
 
 #: Errors of the system that no input has caused.
 _OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE, errno.EBADF)

@@ -20,8 +20,6 @@ from racetrap.sim.cosim.verilator.cocotb_build import Waves, build
 from racetrap.sim.cosim.verilator.cocotb_run import WAVES, run
 from racetrap.sim.cosim.verilator.wave_layouts import wave_layouts
 
-__all__ = ["write_waves"]
-
 
 def write_waves(
     console: Console, preset: str, params: Params, case: str, plan: dict[str, Any], seed: int,

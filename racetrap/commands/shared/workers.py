@@ -8,8 +8,6 @@ from typing import TypeVar
 from racetrap.commands.shared.terminal import progress_bar
 from racetrap.evaluation.processes import processes, run_all
 
-__all__ = ["run_parallel"]
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

@@ -14,8 +14,6 @@ from racetrap.generators.structure import netlist_of
 from racetrap.generators.systems import system_of
 from racetrap.presenters.site.svg import figure, text
 
-__all__ = ["diagram_of", "draw"]
-
 _WIDTH, _HEIGHT, _ACROSS, _DOWN, _MARGIN = 128, 38, 74, 26, 46
 
 

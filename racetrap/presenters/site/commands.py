@@ -11,8 +11,6 @@ import click
 from racetrap.cli import cli
 from racetrap.presenters.site.markdown import plain, table
 
-__all__ = ["commands_reference"]
-
 
 def _commands(command: click.Command, parent: click.Context | None) -> Iterator[click.Context]:
     """Contexts of a command and of all commands below it, in the order of ``--help``."""

@@ -17,8 +17,6 @@ from racetrap.sim.gpu.suites.concurrency.cases import (
 )
 from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, run_schedules
 
-__all__ = ["remarks", "run_suite", "suite_tables"]
-
 _SUMMARY = """\
 Schedules of each kernel: {schedules}. ScoRD reports a race in {false} of the {free} cases that are
 race-free for the scope-aware oracle, and none in {missed} of the {racy} others; the last column of

@@ -9,8 +9,6 @@ from racetrap.presenters.site.markdown import table
 from racetrap.sim.gpu.executor.machine.shapes import shape_text
 from racetrap.sim.gpu.suites.constructs.cases import CONSTRUCTS, GROUPS, Pair, refusal
 
-__all__ = ["constructs_table", "detector_sentence", "verdicts_tables"]
-
 
 def constructs_table() -> str:
     """Each construct with the kernels that have it, or the sentence that refuses it."""

@@ -12,8 +12,6 @@ from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE,
 from racetrap.golden_model.scord.packets import Preliminary, RaceKind
 from racetrap.presenters.site.markdown import table
 
-__all__ = ["decision_table"]
-
 _TABLES = {"load": LOAD_TABLE, "store": STORE_TABLE}
 
 

@@ -10,8 +10,6 @@ from typing import Any
 from racetrap.presenters.site.markdown import table
 from racetrap.schemas.json_schema import DOCUMENTS, schema_of
 
-__all__ = ["SCHEMAS_FOLDER", "json_reference", "write_schemas"]
-
 #: Folder of the site in which the schemas lie.
 SCHEMAS_FOLDER = "schemas"
 _REFERENCE = "#/$defs/"

@@ -13,9 +13,6 @@ from racetrap.evaluation.history.results import Result, read_results
 from racetrap.generators.systems import SYSTEMS
 from racetrap.presenters.site.markdown import plain, table
 
-__all__ = ["LIMITS", "limits_table"]
-
-
 #: Limits by detector.
 LIMITS: Mapping[str, Sequence[Limit]] = {
     **{system.name: system.own("evaluation", "limits").LIMITS for system in SYSTEMS},

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["plain", "table"]
-
 
 def plain(text: str) -> str:
     """Text in which no character is markup."""

@@ -10,8 +10,6 @@ from racetrap import golden_model, rtl
 from racetrap.generators.systems import SYSTEM_NAMES
 from racetrap.presenters.site.markdown import table
 
-__all__ = ["METHODS", "method_table"]
-
 #: Methods that follow a paper or a specification.
 METHODS = (*SYSTEM_NAMES, "barracuda", "happens_before", "ptx_memory_model", "reenact")
 _REFERENCE = re.compile(r"^Ref: (.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)

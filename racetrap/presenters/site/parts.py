@@ -38,8 +38,6 @@ from racetrap.presenters.site.walk_part import walk_example, walk_page
 from racetrap.presenters.site.waveforms import check_pipeline, summary_message
 from racetrap.presenters.site.weak_memory_programs import programs_tables
 
-__all__ = ["PARTS", "SLOW_PARTS"]
-
 #: Parts that are read off the sources.
 PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands_reference,

@@ -15,8 +15,6 @@ from racetrap.golden_model.sigrace.params import (
 )
 from racetrap.presenters.site.markdown import table
 
-__all__ = ["presets_tables", "signature_configurations"]
-
 
 def _purpose(preset: Preset[Params]) -> list[str]:
     system = system_of(preset.params)

@@ -12,8 +12,6 @@ from racetrap.sim.gpu.executor.codegen.collective_code import COLLECTIVE_HANDLER
 from racetrap.sim.gpu.executor.codegen.control_code import CONTROL_HANDLERS
 from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
 
-__all__ = ["instructions_table", "types_table"]
-
 _KINDS = {"i": "integers and bits", "f": "floating point", "p": "predicates"}
 _GROUPS = {
     "memory": MEMORY_HANDLERS,

@@ -6,8 +6,6 @@ import inspect
 
 from racetrap import api
 
-__all__ = ["TOPICS", "api_reference"]
-
 TOPICS = {
     "Traces": (
         "read_trace", "Trace", "ThreadTrace", "NoncoherentTrace", "TraceError", "TraceHeader",

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from racetrap.evaluation.history.results import Result, read_results
 from racetrap.presenters.site.markdown import plain, table
 
-__all__ = ["results_table"]
-
 
 def _number(result: Result) -> str:
     digits = 0 if result.value >= 1000 or result.value == int(result.value) else 3

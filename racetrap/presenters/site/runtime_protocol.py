@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from racetrap.sim.gpu.cuda.messages import MESSAGES
 from racetrap.sim.gpu.cuda.protocol import MAGIC, MOST_BYTES, VERSION, Field
 
-__all__ = ["protocol_messages"]
-
 
 def _numbers(fields: Sequence[Field]) -> str:
     return ", ".join(f"{field.name} ({field.type}: {field.meaning})" for field in fields) or "none"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-__all__ = ["figure", "text"]
-
 _STYLE = (
     "text{font:13px sans-serif;fill:currentColor;stroke:none}"
     ".note{font-size:11px;opacity:.75}"

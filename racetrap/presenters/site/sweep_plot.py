@@ -15,8 +15,6 @@ from racetrap.evaluation.sweep.runner import tasks_of
 from racetrap.evaluation.sweep.spec import read_spec
 from racetrap.presenters.site.markdown import table
 
-__all__ = ["metadata_plot", "plot", "results"]
-
 _SPEC = Path(__file__).resolve().parents[3] / "docs" / "examples" / "sweep-metadata.toml"
 _FIGURES = ("misses", "false_reports")
 

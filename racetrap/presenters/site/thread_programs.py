@@ -9,8 +9,6 @@ from racetrap.presenters.site.markdown import table
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES, PthreadProgram
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 
-__all__ = ["program_chapters", "programs_table", "small_programs_table"]
-
 
 def _paragraphs(program: PthreadProgram) -> str:
     """The comment at the top of the source: what it computes, sharing and races."""

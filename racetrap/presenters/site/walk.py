@@ -19,8 +19,6 @@ from racetrap.golden_model.trace.container.rules import TraceError
 from racetrap.golden_model.trace.container.text import LineError, text_file
 from racetrap.golden_model.trace.gpu.event_line import read_event
 
-__all__ = ["Moment", "walk"]
-
 #: What the trace is called in messages.
 _PLACE = "Trace"
 #: Events at which the detector does something.

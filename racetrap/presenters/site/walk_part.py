@@ -26,8 +26,6 @@ from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement, in_order, run_program
 
-__all__ = ["PARAMS", "SCRIPTS", "micro_trace", "walk_example", "walk_page", "write_scripts"]
-
 #: Scripts of the page, in the site's folder of what is static.
 SCRIPTS = ("brython.js", "brython_stdlib.js", "golden_model.js")
 #: Configuration of the page: an entry for each word.

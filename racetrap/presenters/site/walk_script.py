@@ -13,8 +13,6 @@ from browser import document, html, window
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.presenters.site.walk import Moment, walk
 
-__all__ = ["start"]
-
 
 class _Page:
     """The trace that is shown, and where in it."""

@@ -17,8 +17,6 @@ from racetrap.presenters.site.svg import figure, text
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
 from racetrap.rtl.sigrace.compressor import Compressor
 
-__all__ = ["Lane", "check_pipeline", "draw", "summary_message"]
-
 _NAMES, _LANE, _HIGH = 150, 34, 20
 #: Width of a letter, and of what a cycle has beside its word.
 _LETTER, _MORE = 6, 18

@@ -6,8 +6,6 @@ from racetrap.presenters.site.markdown import table
 from racetrap.sim.gpu.suites.weak_memory.launches import LAUNCHES
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
 
-__all__ = ["programs_tables"]
-
 
 def _row(variant: Variant) -> list[str]:
     reason = variant.reason + (f" Oracle: {variant.oracle}" if variant.oracle else "")

@@ -7,8 +7,6 @@ from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 
-__all__ = ["LONG", "find_races"]
-
 #: Operations from which on it pays to compile the detector: the plain one takes a second.
 LONG = 300_000
 

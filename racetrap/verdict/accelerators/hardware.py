@@ -15,8 +15,6 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.noncoherent.fast_compare import check_run
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
 
-__all__ = ["MonitorRace", "SimulatedTrace", "check_memory", "races_of", "simulate_trace"]
-
 #: Operations of a run; the ring is read after each.
 _RUN = 2000
 _CAPACITY_LOG2 = 10

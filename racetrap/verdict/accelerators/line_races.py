@@ -10,8 +10,6 @@ from racetrap.golden_model.noncoherent.rules import cure, kind_name, sentence
 from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
 
-__all__ = ["operation_race"]
-
 
 def operation_race(race: Race, locations: Mapping[int, str]) -> LineRace:
     """A race of two operations.

@@ -12,8 +12,6 @@ from racetrap.golden_model.events import Event
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Finding, Reports, UniqueRace
 
-__all__ = ["DetectorVerdict", "Model", "verdict_of"]
-
 
 class Model(Protocol):
     """Golden model of a GPU detector after a run."""

@@ -16,8 +16,6 @@ from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import beside
 
-__all__ = ["ExposureSearch", "expose_races"]
-
 
 @dataclass(frozen=True)
 class ExposureSearch:

@@ -12,8 +12,6 @@ from typing import Protocol
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
 
-__all__ = ["Access", "Finding", "Report", "Reports", "UniqueRace"]
-
 #: What makes a race unique: program counter and kind of race, a number of the detector's own.
 UniqueRace = tuple[int, int]
 #: Different races that a detector reports, with the program counters of the earlier accesses.

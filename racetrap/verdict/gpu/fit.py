@@ -10,8 +10,6 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["check_fit", "check_geometry", "kernels_of", "region_of"]
-
 
 def region_of(trace: Trace) -> Region:
     """Monitored region that a trace asks for."""

@@ -12,8 +12,6 @@ from racetrap.golden_model.events import EventKind, TraceHeader
 from racetrap.verdict.gpu.findings import Access, Finding
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
 
-__all__ = ["finding_race", "oracle_races_by_line"]
-
 
 def oracle_races_by_line(
     races: Iterable[Race], header: TraceHeader, outcomes: Sequence[str] = ()

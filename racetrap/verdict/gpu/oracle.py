@@ -17,23 +17,6 @@ from racetrap.sim.gpu.oracle import CompiledOracle
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
 
-__all__ = [
-    "ELSEWHERE",
-    "JUDGE",
-    "NOT_CHECKED",
-    "ORACLE_RULES",
-    "PAPER_RULE",
-    "REPORTED",
-    "OracleRace",
-    "explain_races",
-    "is_missed",
-    "oracle_races",
-    "ordered_by_lockstep",
-    "racing_pairs",
-    "run_oracle",
-    "unconfirmed",
-]
-
 #: Rules by which the oracle can judge: the one whose verdict counts where none is asked for comes
 #: first, and that of the paper's tables last.
 ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")

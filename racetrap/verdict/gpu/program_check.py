@@ -7,8 +7,6 @@ from racetrap.sim.gpu.cuda.program_run import ProgramRun
 from racetrap.sim.gpu.ptx.kernel_names import written_name
 from racetrap.verdict.gpu.trace_check import TraceCheck
 
-__all__ = ["ProgramCheck"]
-
 
 class ProgramCheck:
     """Runs of a program, one for each schedule, and what is wrong with them.

@@ -33,7 +33,6 @@ from racetrap.verdict.source_text import header_beside
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
 
-__all__ = ["MOST_FINDING", "Detector", "DetectorRun", "Divergence", "TraceCheck"]
 
 #: Preset of the detector that misses least: each word has metadata of its own.
 MOST_FINDING = "scord-nocache"

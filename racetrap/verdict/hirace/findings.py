@@ -23,8 +23,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Access, Finding
 from racetrap.verdict.hirace.fit import region_of
 
-__all__ = ["HiraceFinding", "RaceFinder", "find_races"]
-
 
 @dataclass(frozen=True)
 class HiraceFinding(Finding):

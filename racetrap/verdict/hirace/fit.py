@@ -11,8 +11,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.fit import check_geometry
 from racetrap.verdict.gpu.fit import region_of as wanted_region
 
-__all__ = ["around", "check_fit", "region_of"]
-
 
 def around(region: Region, params: HiraceParams) -> Region:
     """A region, or a larger one around it that has as many words as the window."""

@@ -20,8 +20,6 @@ from racetrap.verdict.gpu.fit import kernels_of
 from racetrap.verdict.hirace.findings import HiraceFinding, RaceFinder
 from racetrap.verdict.hirace.fit import region_of
 
-__all__ = ["SimulatedTrace", "simulate_trace"]
-
 _CAPACITY_LOG2 = 12
 
 

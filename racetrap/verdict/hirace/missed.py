@@ -25,8 +25,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED
 from racetrap.verdict.hirace.fit import region_of
 
-__all__ = ["Cause", "outcomes"]
-
 
 class Cause(StrEnum):
     """Why a race of the oracle has no report."""

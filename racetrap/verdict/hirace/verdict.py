@@ -17,8 +17,6 @@ from racetrap.verdict.hirace.findings import find_races
 from racetrap.verdict.hirace.fit import check_fit
 from racetrap.verdict.hirace.missed import outcomes
 
-__all__ = ["VERDICT"]
-
 
 def _imposed(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
     """Reports of accesses that something else than barriers may order: strong accesses of either

@@ -17,8 +17,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import UniqueRace
 from racetrap.verdict.gpu.fit import region_of
 
-__all__ = ["DETECTORS", "History", "detect", "histories"]
-
 #: Detectors of Tables VI and VII, by the name of their column: the preset of each.
 DETECTORS: Mapping[str, str] = MappingProxyType({
     "base": "scord-nocache",

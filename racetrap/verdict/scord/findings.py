@@ -32,8 +32,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Access, Finding, Reports, UniqueRace
 from racetrap.verdict.gpu.fit import region_of
 
-__all__ = ["RaceFinder", "ScordFinding", "find_races", "reports_of", "steps_of_event"]
-
 
 class ScordFinding(Finding):
     """A race that ScoRD reports."""

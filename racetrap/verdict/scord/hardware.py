@@ -21,8 +21,6 @@ from racetrap.verdict.gpu.findings import Finding, UniqueRace
 from racetrap.verdict.gpu.fit import kernels_of, region_of
 from racetrap.verdict.scord.findings import RaceFinder, steps_of_event
 
-__all__ = ["HardwareRun", "SimulatedTrace", "run_hardware", "simulate_trace"]
-
 _CAPACITY_LOG2 = 12
 
 

@@ -17,8 +17,6 @@ from racetrap.golden_model.scord.packets import LockState, Transaction, Transact
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
 
-__all__ = ["held_locks"]
-
 
 def held_locks(
     trace: Trace, params: ScordParams, events: Iterable[int]

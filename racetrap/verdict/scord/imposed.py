@@ -12,8 +12,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
 from racetrap.verdict.gpu.oracle import PAPER_RULE, racing_pairs, run_oracle, unconfirmed
 
-__all__ = ["imposed_by_method"]
-
 
 def imposed_by_method(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
     """Unconfirmed reports that are what the method asks for, whatever orders the accesses: that

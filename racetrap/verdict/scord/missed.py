@@ -26,8 +26,6 @@ from racetrap.verdict.gpu.oracle import NOT_CHECKED
 from racetrap.verdict.scord.detect import History, histories
 from racetrap.verdict.scord.held_locks import held_locks
 
-__all__ = ["Cause", "Pair", "causes", "outcomes"]
-
 
 class Cause(StrEnum):
     """Outcome of a race of the oracle."""

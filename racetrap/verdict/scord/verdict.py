@@ -17,8 +17,6 @@ from racetrap.verdict.scord.findings import find_races
 from racetrap.verdict.scord.imposed import imposed_by_method
 from racetrap.verdict.scord.missed import outcomes
 
-__all__ = ["VERDICT"]
-
 _NO_ACQUIRE = (
     "ScoRD has no acquire: it asks for a fence of the earlier warp between them, and knows no "
     "access that is relaxed, acquires or releases"

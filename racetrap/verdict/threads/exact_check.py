@@ -10,8 +10,6 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.exact_detector import ExactRace, exact_races, races_so_far
 from racetrap.verdict.threads.suppressions import Suppressions
 
-__all__ = ["ExactFindings", "check_exactly"]
-
 
 class ExactFindings(NamedTuple):
     """What an exact check finds in a trace, and does not suppress.

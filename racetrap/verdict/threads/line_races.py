@@ -10,8 +10,6 @@ from racetrap.golden_model.happens_before.race_context import HeldLock, RaceCont
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadTraceHeader
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
 
-__all__ = ["address_text", "thread_race"]
-
 _LOCK_NAMES = {
     SyncClass.MUTEX: "mutex",
     SyncClass.RWLOCK_READ: "reader lock",

@@ -19,8 +19,6 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
-__all__ = ["OracleComparison", "compare_with_oracle", "unconfirmed"]
-
 
 class OracleComparison(NamedTuple):
     """Races of the oracle beside those of SigRace.

@@ -10,8 +10,6 @@ from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-__all__ = ["Suppressions", "read_suppressions"]
-
 
 class Suppressions:
     """Patterns of places, and which of them have matched.

@@ -18,8 +18,6 @@ from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.twins import enumeration, positions, record
 
-__all__ = ["CompiledResult", "run_compiled"]
-
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O2")
 #: Operations handed over at a time.

@@ -11,8 +11,6 @@ from pathlib import Path
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 from racetrap.sim.accelerator.recorder import Allocator
 
-__all__ = ["ACCELERATOR_PROGRAMS", "AcceleratorProgram"]
-
 _FOLDER = Path(__file__).parent
 #: The thesis' processor, by the addresses of its races: write-backs of 64 bytes.
 _THESIS = MemorySystem(line_bytes=64, granule_bytes=64)

@@ -8,8 +8,6 @@ from racetrap.golden_model.trace.noncoherent.noncoherent_trace import Noncoheren
 from racetrap.sim.accelerator.programs.catalogue import AcceleratorProgram
 from racetrap.sim.accelerator.recorder import record_accelerator
 
-__all__ = ["record_program"]
-
 
 def record_program(program: AcceleratorProgram, size: int, *omissions: str) -> NoncoherentTrace:
     """Record a program of the catalogue on its hardware; what it prints is not shown.

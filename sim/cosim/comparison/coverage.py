@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-__all__ = ["BinCounts"]
-
 
 class BinCounts:
     """Counts of every bin.

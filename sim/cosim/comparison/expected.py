@@ -8,8 +8,6 @@ from typing import Any
 
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
-__all__ = ["Expected"]
-
 
 class Expected:
     """What one port must show, in order; prediction and observation may each come first.

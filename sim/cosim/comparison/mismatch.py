@@ -6,8 +6,6 @@ from typing import Any
 
 from racetrap.sim.failure import Failure
 
-__all__ = ["Mismatch", "difference"]
-
 
 class Mismatch(Failure, AssertionError):
     """The hardware did something that the golden model does not."""

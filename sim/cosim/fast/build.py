@@ -27,8 +27,6 @@ from racetrap.sim.cosim.verilator.build_cache import (
 )
 from racetrap.sim.twins import HEADER, header_of
 
-__all__ = ["FastModel", "build_fast", "build_library"]
-
 #: Sources that all libraries share.
 _SOURCES = (
     "axi_memory.h", "testbench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py",

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["fold_registers"]
-
 # Names as yosys writes them: an escaped one ends with a space, which is part of it.
 _NAME = r"(?:\\\S+ |\w+)"
 _NET = r"\\\$\d+ "

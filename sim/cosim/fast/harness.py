@@ -10,8 +10,6 @@ from typing import Any
 from racetrap.sim.cosim.fast.ports import Instances, Internals, PortGroup
 from racetrap.sim.twins import Twin
 
-__all__ = ["Harness"]
-
 
 @dataclass(frozen=True)
 class Harness:

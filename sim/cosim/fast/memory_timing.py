@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from racetrap.sim.cosim.fast.simulation import SimulationTiming
 
-__all__ = ["MemoryTiming"]
-
 
 @dataclass(frozen=True)
 class MemoryTiming(SimulationTiming):

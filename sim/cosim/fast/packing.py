@@ -12,16 +12,6 @@ from numpy.typing import NDArray
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = [
-    "nested",
-    "pack_records",
-    "pack_tuples",
-    "record_at",
-    "unpack_column",
-    "unpack_records",
-    "words_of",
-]
-
 _WORD = 32
 
 

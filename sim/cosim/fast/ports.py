@@ -9,16 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "AXI_WRITE",
-    "LITE",
-    "Instances",
-    "Internals",
-    "PortGroup",
-    "ports_header",
-    "words_of_bits",
-]
-
 #: Signals of an AXI4 port that writes.
 AXI_WRITE = (
     "awid", "awaddr", "awlen", "awsize", "awvalid", "awready", "wdata", "wstrb", "wlast",

@@ -20,8 +20,6 @@ from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.failure import Failure
 from racetrap.sim.twins import Twin, numbers
 
-__all__ = ["Simulation", "SimulationError", "SimulationTiming", "simulation_twins"]
-
 #: Functions of testbench.h, and the shim's constructor.
 _FUNCTIONS: Functions = {
     "sim_new": (c_void_p, [c_uint64]),

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["TOP", "top_module"]
-
 #: Name of the module.
 TOP = "fast_top"
 

@@ -14,8 +14,6 @@ from racetrap.sim.cosim.fast.simulation import simulation_twins
 from racetrap.sim.cosim.gpu.gpu_simulation import SimStats
 from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, index_width
 
-__all__ = ["gpu_harness"]
-
 _READ = (
     "arid", "araddr", "arlen", "arsize", "arvalid", "arready", "rid", "rdata", "rresp", "rlast",
     "rvalid", "rready",

@@ -24,8 +24,6 @@ from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
 from racetrap.sim.cosim.gpu.sweep import is_swept, last_index
 
-__all__ = ["GpuSimulation", "SimStats"]
-
 _RECORD_WORDS = 4  # 64-bit words of a report
 
 _NUMBER = Layout({"transaction": 32})

@@ -12,8 +12,6 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
-__all__ = ["GpuSoftware"]
-
 
 class GpuSoftware(DetectorSoftware):
     """Launches, status, counters, and the head and tail of the report ring.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["fast_memory", "hard_memory"]
-
 
 def fast_memory() -> dict[str, Any]:
     """Memories that answer at once, a ring that is read often: nothing waits."""

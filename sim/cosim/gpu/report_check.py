@@ -12,8 +12,6 @@ from typing import Any
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
-__all__ = ["ReportCheck"]
-
 
 class ReportCheck:
     """Each bank's races in order against the records read.

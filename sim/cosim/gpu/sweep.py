@@ -14,15 +14,6 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, regions_of
 from racetrap.rtl.gpu.init_engine import engine_index_bits
 
-__all__ = [
-    "BEGUN",
-    "ENGINE",
-    "INDEX",
-    "index_width",
-    "is_swept",
-    "last_index",
-]
-
 #: Instance of a bank's engine in the system, its next index, and the flag that rises as it begins.
 ENGINE = "bank_{}.accessor.init"
 INDEX, BEGUN = "index", "o_busy"

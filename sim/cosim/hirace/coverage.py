@@ -23,8 +23,6 @@ from racetrap.sim.cosim.hirace.coverage_bins import (
     without_window,
 )
 
-__all__ = ["Coverage"]
-
 _STATES, _SYNCS, _RELATIONS = tuple(State), tuple(Sync), tuple(Relation)
 
 

@@ -7,8 +7,6 @@ from itertools import product
 from racetrap.golden_model.hirace.packets import RaceKind, TransactionKind
 from racetrap.golden_model.hirace.states import Access, Relation, State, Sync
 
-__all__ = ["BINS", "OPTIONAL_BINS", "UNREACHABLE", "transition_bin", "without_window"]
-
 _SPACES = ("global", "shared")
 _COUNTS = ("barriers", "warp_barriers", "generations")
 #: Events that only a testbench can see.

@@ -21,8 +21,6 @@ from racetrap.sim.cosim.gpu.sweep import is_swept
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
 from racetrap.sim.cosim.hirace.scoreboard import Observer, Scoreboard
 
-__all__ = ["LaunchResult", "check_launch", "transactions_of"]
-
 
 @dataclass(frozen=True)
 class LaunchResult:

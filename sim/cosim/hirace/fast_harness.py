@@ -8,8 +8,6 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.gpu.gpu_harness import gpu_harness
 
-__all__ = ["HARNESS"]
-
 
 def _rewrite(verilog: str, params: HiraceParams) -> str:
     return fold_registers(verilog)

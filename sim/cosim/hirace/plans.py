@@ -8,8 +8,6 @@ from typing import Any
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.params import HiraceParams
 
-__all__ = ["random_plan"]
-
 _DATA_BASE = 0x1_0000
 _METADATA_BASE = 0x1_0000
 

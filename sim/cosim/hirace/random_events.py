@@ -17,8 +17,6 @@ from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, 
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.params import HiraceParams
 
-__all__ = ["STYLES", "Style", "random_events"]
-
 
 @dataclass(frozen=True)
 class Style:

@@ -30,8 +30,6 @@ from racetrap.sim.cosim.comparison.expected import Expected
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.gpu.report_check import ReportCheck
 
-__all__ = ["Observer", "Scoreboard"]
-
 #: Metadata entry as it stands in memory, given its index.
 Memory = Callable[[int], int]
 

@@ -14,8 +14,6 @@ from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS, Oper
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.noncoherent.coverage_bins import BINS, SETS, UNREACHABLE, without_bus
 
-__all__ = ["Coverage"]
-
 _MOST_BEATS = 256
 
 

@@ -6,8 +6,6 @@ from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
-__all__ = ["BINS", "OPTIONAL_BINS", "SETS", "UNREACHABLE", "without_bus"]
-
 #: Sets of bytes; those of all engines count together.
 SETS = ("dirty_granules", "dirty_bytes", "valid", "stale", "writing", "reading")
 _EVENTS = ("insert", "merge", "cover", "shrink", "split", "drop", "compact")

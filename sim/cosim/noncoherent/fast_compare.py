@@ -17,8 +17,6 @@ from racetrap.sim.cosim.fast.packing import pack_records
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
 from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
 
-__all__ = ["RunResult", "check_run"]
-
 
 @dataclass(frozen=True)
 class RunResult:

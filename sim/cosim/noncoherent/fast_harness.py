@@ -12,8 +12,6 @@ from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, PortGroup, words_of_b
 from racetrap.sim.cosim.fast.simulation import simulation_twins
 from racetrap.sim.cosim.noncoherent.fast_simulation import SimStats
 
-__all__ = ["HARNESS"]
-
 
 def _ports(params: NoncoherentParams) -> list[PortGroup]:
     return [

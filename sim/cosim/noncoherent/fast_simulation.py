@@ -17,8 +17,6 @@ from racetrap.sim.cosim.fast.packing import pack_tuples, record_at
 from racetrap.sim.cosim.fast.simulation import Functions, Simulation
 from racetrap.sim.cosim.noncoherent.monitor_software import MonitorSoftware
 
-__all__ = ["FastSim", "SimStats"]
-
 _RECORD_WORDS = 4  # 64-bit words of a report
 
 #: Functions of shim.cpp besides those of every library.

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from racetrap.generators.register_map import RegisterPort
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
-__all__ = ["MonitorSoftware"]
-
 
 class MonitorSoftware(DetectorSoftware):
     """Control, status, counters, and the report ring.

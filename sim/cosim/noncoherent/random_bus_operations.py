@@ -8,8 +8,6 @@ from racetrap.golden_model.noncoherent.packets import BusOperation, bus_operatio
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.accelerator.random_operations import random_operations
 
-__all__ = ["random_bus_operations"]
-
 #: How often an operation on a range has a size of 0.
 _EMPTY = 0.05
 

@@ -9,8 +9,6 @@ from racetrap.golden_model.noncoherent.packets import BusOperation, MonitorStep,
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
-__all__ = ["compare_reports"]
-
 
 def compare_reports(
     params: NoncoherentParams, records: Sequence[int], operations: Iterable[BusOperation],

@@ -53,8 +53,6 @@ from racetrap.sim.cosim.fast.packing import nested, unpack_records, words_of
 from racetrap.sim.cosim.gpu.report_check import ReportCheck
 from racetrap.sim.twins import constants, enumeration, positions, record, structure
 
-__all__ = ["CompiledScoreboard", "prepare_scoreboard"]
-
 _FOLDER = Path(__file__).parent / "compiled"
 _OPTIONS = ("-std=c++20", "-O3")
 _FUNCTIONS: Functions = {

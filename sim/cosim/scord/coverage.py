@@ -35,8 +35,6 @@ from racetrap.sim.cosim.scord.coverage_bins import (
     lock_change,
 )
 
-__all__ = ["Coverage"]
-
 _ACCESS_NAMES: dict[int, str] = {
     PacketKind.LOAD: "load",
     PacketKind.STORE: "store",

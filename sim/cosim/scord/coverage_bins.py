@@ -12,11 +12,6 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 
-__all__ = [
-    "BINS", "GENERATION_BINS", "LEFT_OUT_BINS", "OPTIONAL_BINS", "UNREACHABLE", "distance_bin",
-    "lock_change",
-]  # fmt: skip
-
 #: Accesses to one entry that are at most this far apart meet in a bank's pipeline.
 _PIPELINE_DEPTH = 8
 _WRITERS = ("store", "atomic")

@@ -15,8 +15,6 @@ from typing import NoReturn
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
-__all__ = ["ExpectedPackets"]
-
 _FENCE = int(PacketKind.FENCE)
 _WORDS = ("packet", "fence")
 

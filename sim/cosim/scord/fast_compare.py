@@ -23,8 +23,6 @@ from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
 
-__all__ = ["LaunchResult", "check_launch"]
-
 
 @dataclass(frozen=True)
 class LaunchResult:

@@ -9,8 +9,6 @@ from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.gpu.gpu_harness import gpu_harness
 from racetrap.sim.cosim.scord.tracker_clocks import gate_trackers
 
-__all__ = ["HARNESS"]
-
 
 def _rewrite(verilog: str, params: ScordParams) -> str:
     return gate_trackers(fold_registers(verilog), params.sm_count)

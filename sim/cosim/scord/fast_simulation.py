@@ -8,8 +8,6 @@ from __future__ import annotations
 from racetrap.golden_model.scord.packets import Packet, Step
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
 
-__all__ = ["FastSim"]
-
 
 class FastSim(GpuSimulation):
     """A ScoRD system after reset, with memories behind its ports."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 
 from racetrap.golden_model.events import WARP_SIZE
 
-__all__ = ["KNOBS", "Knobs"]
-
 
 @dataclass(frozen=True)
 class Knobs:

@@ -10,8 +10,6 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, table_of
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = ["random_plan"]
-
 _DATA_BASE = 0x1_0000
 _METADATA_BASE = 0x1_0000
 

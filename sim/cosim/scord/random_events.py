@@ -19,9 +19,6 @@ from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.scord.knobs import Knobs
 
-__all__ = ["random_events", "transactions_of"]
-
-
 _CAS_SUCCEEDS = 0.8
 _EXCH_FREES = 0.8
 _BROADCAST, _SCATTER = 0.1, 0.2

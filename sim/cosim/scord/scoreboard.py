@@ -40,8 +40,6 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.gpu.report_check import ReportCheck
 from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
 
-__all__ = ["Observer", "Scoreboard"]
-
 #: Lock table of a warp: hash and state of each lock, newest first.
 Locks = list[tuple[int, LockState]]
 

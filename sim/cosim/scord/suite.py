@@ -15,8 +15,6 @@ from racetrap.sim.gpu.suites.micro.scheduler import (
     run_program,
 )
 
-__all__ = ["SuiteRun", "suite_runs"]
-
 
 @dataclass(frozen=True)
 class SuiteRun:

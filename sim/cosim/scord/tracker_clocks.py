@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["gate_trackers"]
-
 _TRACKER = re.compile(r"  \S+ (tracker_\d+) \(\n(?:    \..*\n)*?    \.clk\(clk\)")
 
 

@@ -29,8 +29,6 @@ from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.sigrace.coverage_bins import BINS, CONFLICTS, PLACES, UNREACHABLE
 
-__all__ = ["Coverage"]
-
 _OPS = {int(op): f"op.{op.name.lower()}" for op in CoreOp}
 _CAUSES = {int(cause): cause.name.lower() for cause in Cause}
 _MODES = {int(mode): mode.name.lower() for mode in Mode}

@@ -11,8 +11,6 @@ from racetrap.golden_model.sigrace.packets import (
     Relation,
 )
 
-__all__ = ["BINS", "CONFLICTS", "OPTIONAL_BINS", "PLACES", "UNREACHABLE"]
-
 #: Most granules of an access.
 _MOST_GRANULES = 5
 _ACCESSES = ("load", "store")

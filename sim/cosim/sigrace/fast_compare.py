@@ -19,8 +19,6 @@ from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 
-__all__ = ["RunResult", "check_commands"]
-
 
 @dataclass(frozen=True)
 class RunResult:

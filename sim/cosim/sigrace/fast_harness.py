@@ -13,8 +13,6 @@ from racetrap.sim.cosim.fast.simulation import simulation_twins
 from racetrap.sim.cosim.sigrace.fast_simulation import PROGRAM_TWINS, SimStats, Timing
 from racetrap.sim.cosim.sigrace.unit_clocks import gate_units, unit_gates, unit_memories
 
-__all__ = ["HARNESS"]
-
 _STREAM = ("valid", "ready", "payload")
 _TRACE = ("valid", "payload")
 _PLACE = ("kind", "core", "context")

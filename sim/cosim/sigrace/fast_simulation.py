@@ -24,8 +24,6 @@ from racetrap.sim.cosim.fast.simulation import Simulation, SimulationTiming
 from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware, remap_fields
 from racetrap.sim.twins import numbers
 
-__all__ = ["PROGRAM_TWINS", "FastSim", "Program", "SimStats", "Timing"]
-
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
     "sim_events": (None, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_uint64]),

@@ -20,8 +20,6 @@ from racetrap.sim.cosim.sigrace.fast_compare import check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 
-__all__ = ["MachineRun", "run_program"]
-
 
 @dataclass(frozen=True)
 class MachineRun:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["fast_cores", "random_plan", "slow_software"]
-
 _REQUESTS = ("flush", "clear_log", "clear_counters")
 
 

@@ -18,8 +18,6 @@ from racetrap.golden_model.sigrace.signature import signature_of_granules
 from racetrap.golden_model.sigrace.timestamp import generate_timestamp
 from racetrap.sim.cosim.sigrace.knobs import Knobs
 
-__all__ = ["random_events"]
-
 _UNDEFINED_OP = 14
 _PRIVATE_PLACES = 0.2  # of the places, for each thread
 _STORES = 0.4

@@ -15,8 +15,6 @@ from racetrap.golden_model.sigrace.environment import Slot
 from racetrap.golden_model.sigrace.packets import Cause
 from racetrap.golden_model.sigrace.params import FLIT_BITS, Form, SigraceParams
 
-__all__ = ["RandomMessages", "link_of"]
-
 #: Causes from here on mark messages that name another core than that of their link.
 _FOREIGN_CAUSE = max(Cause) + 1
 _PLACES = 6

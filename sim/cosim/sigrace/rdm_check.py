@@ -16,8 +16,6 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
-__all__ = ["RdmCheck"]
-
 
 class RdmCheck:
     """Messages that are due from each context, and the steps that they must make.

@@ -12,8 +12,6 @@ from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 
-__all__ = ["RdmSoftware", "remap_fields"]
-
 
 class RdmSoftware:
     """Control, status, CoreToThread, conflict log and counters.

@@ -27,8 +27,6 @@ from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.comparison.expected import Expected
 from racetrap.sim.cosim.sigrace.rdm_check import RdmCheck
 
-__all__ = ["Observer", "Scoreboard"]
-
 
 class Observer(Protocol):
     """What functional coverage sees of a comparison."""

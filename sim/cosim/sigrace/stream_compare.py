@@ -27,8 +27,6 @@ from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
 from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace
 from racetrap.sim.cpu.sigrace.core_stream import EVENT_COLUMNS, STEP_COLUMNS, CoreStream
 
-__all__ = ["StreamCompare"]
-
 
 class StreamCompare:
     """Comparison of a system after reset, which runs one program.

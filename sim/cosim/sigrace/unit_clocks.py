@@ -11,8 +11,6 @@ import re
 
 from racetrap.sim.cosim.fast.ports import Instances, Internals
 
-__all__ = ["gate_units", "unit_gates", "unit_memories"]
-
 _INSTANCE = re.compile(r"  (\S+_core_unit) core_unit_(\d+) \(\n((?:    .*\n)*?)  \);\n")
 _CONNECTION = re.compile(r"    \.(\S+?)\((.*)\),?\n")
 _INPUT = re.compile(r"^  input (?:\[(\d+):0\] )?(\S+?) ?;", flags=re.MULTILINE)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from racetrap.generators.register_map import RegisterPort
 
-__all__ = ["DetectorSoftware"]
-
 _WRAP = 1 << 32
 
 

@@ -22,18 +22,6 @@ from racetrap.sim.tools import missing_tools, tool_environment
 if TYPE_CHECKING:
     from racetrap.generators.system import Params
 
-__all__ = [
-    "BACK_DOORS",
-    "ONE_PIECE",
-    "BuildError",
-    "Patch",
-    "build_key",
-    "build_once",
-    "generate_rtl",
-    "make_model",
-    "run_tool",
-    "source_files",
-]
 
 #: Verilator control file that lets a testbench change registers inside a system.
 BACK_DOORS = "back_doors.vlt"

@@ -23,7 +23,6 @@ from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
     ONE_PIECE,
-    BuildError,
     Patch,
     build_once,
     generate_rtl,
@@ -32,15 +31,6 @@ from racetrap.sim.cosim.verilator.build_cache import (
 )
 from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE, Port, TestbenchTop
 from racetrap.sim.cosim.verilator.wave_views import WaveView, views_of, views_verilog
-
-__all__ = [
-    "BuildError",
-    "BuiltModel",
-    "Waves",
-    "build",
-    "build_component",
-    "build_key",
-]
 
 _VERILATE = (
     "--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal",

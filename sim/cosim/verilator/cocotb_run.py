@@ -22,8 +22,6 @@ from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import tool_environment
 
-__all__ = ["WAVES", "CaseResult", "RunResult", "SimulationError", "run"]
-
 #: Name of the file of waves in the folder of a run, without its form.
 WAVES = "waves"
 

@@ -12,8 +12,6 @@ import json
 import sys
 from pathlib import Path
 
-__all__ = ["use_package"]
-
 
 def use_package(name: str, folder: Path) -> None:
     """Make a package of ours the one in ``folder``; call before anything imports it."""

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["NOTES", "PLAN", "note", "read_plan"]
-
 #: Environment variable that names the plan file.
 PLAN = "RACETRAP_PLAN"
 #: File beside the plan to which tests append one JSON document a line.

@@ -10,8 +10,6 @@ from racetrap.generators.systems import system_of
 from racetrap.sim.content_cache import CacheError, keep_json
 from racetrap.sim.cosim.verilator.build_cache import build_key
 
-__all__ = ["kept_state_parts"]
-
 
 def kept_state_parts(params: Params) -> list[StatePart]:
     """As ``state_parts``; elaborated once for each configuration if the cache can be written."""

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 
 from racetrap.golden_model.layout import Layout
 
-__all__ = ["TESTBENCH_MODULE", "Port", "TestbenchTop"]
-
 #: Name of the testbench module.
 TESTBENCH_MODULE = "testbench"
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE
 from racetrap.sim.cosim.verilator.wave_views import WaveView
 
-__all__ = ["wave_layouts"]
-
 #: GTKWave's flags of what follows, in hexadecimal.
 _BEGIN_GROUP, _END_GROUP = 0x80_0200, 0x100_0200
 _BIT, _HEX, _CODE = 0x28, 0x22, 0x1_0000_0020

@@ -15,8 +15,6 @@ from typing import Any
 
 from racetrap.generators.system import System
 
-__all__ = ["WaveView", "views_of", "views_verilog"]
-
 
 @dataclass(frozen=True)
 class WaveView:

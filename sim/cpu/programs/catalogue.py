@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["PROGRAMS", "SIZES", "PthreadProgram"]
-
 #: Names of the sizes: about 50 thousand events with 4 threads, and half a million with 8.
 SIZES = ("tiny", "small")
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-__all__ = ["SMALL_PROGRAMS", "SmallProgram"]
-
 _FOLDER = Path(__file__).parent / "small"
 #: An entry of the list of cases in a source.
 _CASE = re.compile(r"^ +CASE\((\w+), (clean|racy)\),$", re.MULTILINE)

@@ -29,8 +29,6 @@ from racetrap.sim.cpu.sigrace.settings import (
 from racetrap.sim.cpu.thread_twins import THREAD_TWINS
 from racetrap.sim.twins import numbers, positions, record
 
-__all__ = ["Measures", "measure_sigrace", "prepare_sigrace", "run_sigrace"]
-
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
 #: Events, or steps of the scheduler, played in one call: signals are looked at in between.

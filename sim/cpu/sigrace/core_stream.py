@@ -29,11 +29,6 @@ from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cpu.sigrace.settings import Filter, Settings, filters_of, settings_of
 from racetrap.sim.twins import enumeration, numbers, record
 
-__all__ = [
-    "EVENT_COLUMNS", "RDM_COUNTERS", "STEP_COLUMNS", "STREAM_FUNCTIONS", "STREAM_TWINS",
-    "CoreStream",
-]  # fmt: skip
-
 #: Counters of the RDM, by register name in lower case.
 RDM_COUNTERS = (
     "messages", "comparisons", "intersections", "hits", "conflicts", "log_dropped",

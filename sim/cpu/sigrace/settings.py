@@ -12,8 +12,6 @@ from racetrap.golden_model.sigrace.sync_library import MAX_INSTRUCTIONS
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 from racetrap.sim.twins import constants, structure
 
-__all__ = ["SETTINGS_TWINS", "Filter", "Settings", "filters_of", "settings_of"]
-
 
 class Settings(Structure):
     """A machine, and how threads are put on it."""

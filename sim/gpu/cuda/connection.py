@@ -11,8 +11,6 @@ from typing import Any
 from racetrap.sim.gpu.cuda.messages import MESSAGES
 from racetrap.sim.gpu.cuda.protocol import MOST_BYTES, REQUEST_HEADER, Message, ProtocolError
 
-__all__ = ["Connection"]
-
 #: The rest of a message that has begun must come within so many seconds.
 _REST_SECONDS = 10.0
 

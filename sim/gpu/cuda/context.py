@@ -22,8 +22,6 @@ from racetrap.sim.gpu.executor.machine.limits import (
 )
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 
-__all__ = ["Context", "Numbers", "RunSettings"]
-
 #: Numbers of a reply.
 Numbers = Sequence[int]
 

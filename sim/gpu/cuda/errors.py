@@ -9,8 +9,6 @@ from enum import IntEnum
 
 from racetrap.sim.gpu.executor.machine.errors import Fault
 
-__all__ = ["FAULT_ERRORS", "CudaError", "RequestError"]
-
 
 class CudaError(IntEnum):
     """Numbers of errors."""

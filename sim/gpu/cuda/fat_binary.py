@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from racetrap.sim.tools import install_extra
 
-__all__ = ["FatBinaryError", "Image", "choose_ptx", "ptx_images"]
-
 _MAGIC = 0xBA55ED50
 #: Magic, version, bytes of the header, bytes behind it.
 _HEADER = Struct("<IHHQ")

@@ -11,8 +11,6 @@ from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, Kern
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.kernel_names import is_named
 
-__all__ = ["LaunchRecord", "LaunchRequests"]
-
 #: Limits of CUDA on the dimensions of a grid and of a block.
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)

@@ -15,8 +15,6 @@ from racetrap.sim.gpu.cuda.messages import AllocationKind
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, HEAP_END
 
-__all__ = ["MemoryRequests"]
-
 #: What the program maps itself takes whole pages.
 _PAGE = 4096
 #: Ranges of one event at most.

@@ -11,8 +11,6 @@ from enum import IntEnum
 
 from racetrap.sim.gpu.cuda.protocol import CPP_TYPES, MAGIC, MOST_BYTES, VERSION, Field, Message
 
-__all__ = ["MESSAGES", "AllocationKind", "SynchronizeKind", "header"]
-
 
 class AllocationKind(IntEnum):
     """Where the memory that ``allocate`` gives can be used."""

@@ -11,8 +11,6 @@ from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.module import parameter_layout
 
-__all__ = ["ModuleRequests"]
-
 #: Threads of a block at most, whatever the kernel says.
 _BLOCK_THREADS = 1024
 

@@ -12,8 +12,6 @@ from racetrap.sim.gpu.executor.machine.program import KernelProgram
 from racetrap.sim.gpu.ptx.module import Function, Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
-__all__ = ["Kernel", "Modules"]
-
 
 class Kernel(NamedTuple):
     """A kernel that the program knows.

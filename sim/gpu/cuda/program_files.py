@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["PROGRAMS", "RACY", "program_file"]
-
 _FOLDER = Path(__file__).parent / "programs"
 #: Macro with which the racy form is compiled.
 RACY = "RACY"

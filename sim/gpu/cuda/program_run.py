@@ -19,8 +19,6 @@ from racetrap.sim.gpu.cuda.server import Server
 from racetrap.sim.gpu.cuda.session import Session
 from racetrap.sim.gpu.ptx.module import Function
 
-__all__ = ["ProgramError", "ProgramRun", "run_program"]
-
 #: Seconds that a program has to end by itself.
 _END_SECONDS = 2.0
 

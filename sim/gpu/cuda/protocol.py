@@ -15,18 +15,6 @@ from functools import cached_property
 from struct import Struct
 from typing import Any, NamedTuple
 
-__all__ = [
-    "CPP_TYPES",
-    "MAGIC",
-    "MOST_BYTES",
-    "REPLY_HEADER",
-    "REQUEST_HEADER",
-    "VERSION",
-    "Field",
-    "Message",
-    "ProtocolError",
-]
-
 #: First word of the first message, and the version that both ends must have.
 MAGIC = 0x54435452
 VERSION = 1

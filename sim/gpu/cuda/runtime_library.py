@@ -12,8 +12,6 @@ from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.gpu.cuda.messages import header
 from racetrap.sim.gpu.cuda.toolkit import ToolkitError, real_library, toolkit_folder
 
-__all__ = ["RUNTIME", "runtime_library"]
-
 #: Folder of its sources.
 RUNTIME = Path(__file__).parent / "runtime"
 

@@ -13,8 +13,6 @@ from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.session import Session
 from racetrap.sim.gpu.executor.machine.memory import HEAP_END
 
-__all__ = ["Server"]
-
 
 class Server:
     """Executor with a socket.

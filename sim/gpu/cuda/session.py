@@ -24,8 +24,6 @@ from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_S
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, HEAP_END
 from racetrap.sim.gpu.ptx.module import Function
 
-__all__ = ["Session"]
-
 #: Served even after a fault.
 _ALWAYS = ("site", "not_supported")
 

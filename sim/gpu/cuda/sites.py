@@ -7,8 +7,6 @@ from pathlib import Path
 
 from racetrap.sim.cpu.locations import find_locations
 
-__all__ = ["CALL_BASE", "Sites"]
-
 #: Program counter in traces of the first place: above those of instructions.
 CALL_BASE = 1 << 31
 

@@ -8,8 +8,6 @@ from racetrap.sim.gpu.cuda.context import Context, Numbers
 from racetrap.sim.gpu.cuda.errors import CudaError, RequestError
 from racetrap.sim.gpu.cuda.messages import SynchronizeKind
 
-__all__ = ["StreamRequests"]
-
 
 class StreamRequests:
     """Serves the requests of a context that are about streams and events."""

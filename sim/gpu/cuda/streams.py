@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["LEGACY", "StreamError", "Streams"]
-
 #: The legacy default stream.
 LEGACY = 0
 

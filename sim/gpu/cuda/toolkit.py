@@ -11,17 +11,6 @@ from pathlib import Path
 from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.tools import install_extra
 
-__all__ = [
-    "DEFAULT_CAPABILITY",
-    "PROGRAM_SUFFIX",
-    "CompilerOptions",
-    "ToolkitError",
-    "compile_program",
-    "compile_ptx",
-    "real_library",
-    "toolkit_folder",
-]
-
 #: Compute capability that programs are compiled for: the oldest that the compiler knows.
 DEFAULT_CAPABILITY = 75
 #: End of the names of CUDA sources.

@@ -18,8 +18,6 @@ from racetrap.sim.gpu.ptx.module import (
     Vector,
 )
 
-__all__ = ["CallPaths"]
-
 _Caller = tuple[Function, Instruction]
 
 

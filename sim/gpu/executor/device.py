@@ -44,8 +44,6 @@ from racetrap.sim.gpu.executor.machine.warp_schedulers import (
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function, Instruction, Module
 
-__all__ = ["DEFAULT_REGION_LOG2", "Device", "LaunchStats", "Operation"]
-
 #: With 16 words to a metadata entry, no two within 64 KiB share one.
 DEFAULT_REGION_LOG2 = 20
 

@@ -23,8 +23,6 @@ from racetrap.sim.gpu.launch.launch_arguments import (
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec, fitting_kernel
 from racetrap.sim.gpu.ptx.module import Module
 
-__all__ = ["Capture", "capture"]
-
 
 @dataclass(frozen=True)
 class Capture:

@@ -14,8 +14,6 @@ from racetrap.sim.gpu.launch.nvrtc import ARCHITECTURE, CudaError, compile_cuda
 from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
-__all__ = ["PACKAGES", "compile_kernels", "kernel_folder", "kernel_sources", "load_kernels"]
-
 #: Packages that hold CUDA sources.
 PACKAGES = (
     "racetrap.sim.gpu.workloads",

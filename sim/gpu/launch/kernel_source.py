@@ -10,7 +10,6 @@ from racetrap.sim.gpu.ptx.module import Module
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
-__all__ = ["is_kernel_file", "read_kernel_file"]
 
 _SUFFIXES = (".cu", ".ptx")
 

@@ -18,18 +18,6 @@ from pydantic import Field, PlainValidator, ValidationInfo, field_validator, mod
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Variable
 from racetrap.sim.toml_file import Table, one_of, rule_error
 
-__all__ = [
-    "ELEMENT_TYPES",
-    "Argument",
-    "BufferArgument",
-    "NamedBuffer",
-    "PointerArgument",
-    "ScalarArgument",
-    "StructArgument",
-    "first_difference",
-    "map_array",
-]
-
 #: NumPy type of each element type.
 ELEMENT_TYPES = {
     f"{letter}{bits}": np.dtype(f"{kind}{bits // 8}")

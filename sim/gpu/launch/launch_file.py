@@ -31,16 +31,6 @@ from racetrap.sim.gpu.ptx.kernel_names import is_named, written_name
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Module, Variable
 from racetrap.sim.toml_file import Table, TomlError, TomlFile, one_of, read_toml, rule_error
 
-__all__ = [
-    "BlockShape",
-    "GridShape",
-    "LaunchSpec",
-    "LaunchTable",
-    "find_kernel",
-    "fitting_kernel",
-    "read_launch",
-]
-
 _BLOCK_THREADS = 1024
 #: Shared memory that a block may ask for at a launch.
 _SHARED_BYTES = 227 * 1024

@@ -14,8 +14,6 @@ from types import MappingProxyType
 
 from racetrap.sim.tools import install_extra
 
-__all__ = ["ARCHITECTURE", "CudaError", "compile_cuda", "has_nvrtc"]
-
 #: The oldest architecture that the compiler knows: it has scopes, memory orders and independent
 #: threads, and its PTX runs on every later GPU.
 ARCHITECTURE = "compute_75"

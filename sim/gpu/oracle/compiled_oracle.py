@@ -21,8 +21,6 @@ from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.twins import constants, enumeration, record, structure
 
-__all__ = ["CompiledOracle"]
-
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
 #: Warps that the compiled form can tell apart.

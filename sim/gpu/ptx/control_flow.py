@@ -14,9 +14,6 @@ from racetrap.sim.gpu.ptx.module import Function, Instruction, Register, Target,
 if TYPE_CHECKING:
     import networkx
 
-__all__ = [
-    "immediate_post_dominators", "is_branch", "may_diverge", "reconvergence", "successors",
-]  # fmt: skip
 
 #: Opcodes after which a lane is not in the function any more.
 _ENDS = ("ret", "exit", "trap")

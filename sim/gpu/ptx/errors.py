@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PtxError"]
-
 
 class PtxError(ValueError):
     """A PTX text that cannot be read, or cannot be run.

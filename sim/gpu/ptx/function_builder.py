@@ -36,8 +36,6 @@ from racetrap.sim.gpu.ptx.operands import resolve_operands
 from racetrap.sim.gpu.ptx.scopes import Scope
 from racetrap.sim.gpu.ptx.variables import declared_variables
 
-__all__ = ["build_function"]
-
 #: Registers of a function: several times what the largest kernels of compilers have.
 _MOST_REGISTERS = 1 << 17
 

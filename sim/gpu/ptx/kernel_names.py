@@ -6,8 +6,6 @@ from functools import cache
 
 from racetrap.sim.gnu_tools import run_tool
 
-__all__ = ["is_named", "written_name"]
-
 _OPEN, _CLOSE = "<", ">"
 
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from racetrap.sim.gpu.ptx.module import InlinedCall, Location
 from racetrap.sim.gpu.ptx.nodes import LocationNode
 
-__all__ = ["DebugStrings", "LocationTracker", "Sources"]
-
 _Place = tuple[int, int, int]
 #: Section of strings in a PTX text, and what it is made of: labels, and bytes after ``.b8``.
 _SECTION = re.compile(r"\.section\s+\.debug_str\s*\{([^}]*)\}")

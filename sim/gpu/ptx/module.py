@@ -11,28 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "TYPE_BYTES",
-    "Address",
-    "CallTarget",
-    "Function",
-    "Immediate",
-    "InlinedCall",
-    "Instruction",
-    "Location",
-    "Module",
-    "Negated",
-    "Operand",
-    "Register",
-    "Special",
-    "Symbol",
-    "Target",
-    "Variable",
-    "Vector",
-    "parameter_layout",
-    "registers_of",
-]
-
 #: Bytes of each fundamental type; a predicate has no place in memory.
 TYPE_BYTES = {f"{kind}{bits}": bits // 8 for kind in "bsu" for bits in (8, 16, 32, 64)} | {
     "f16": 2,

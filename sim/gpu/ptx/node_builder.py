@@ -13,8 +13,6 @@ from lark import Token, Transformer, v_args
 from racetrap.sim.gpu.ptx import nodes
 from racetrap.sim.gpu.ptx.module import Immediate
 
-__all__ = ["ConstantError", "NodeBuilder"]
-
 #: Digits of the widest constant, in binary with its prefix.
 _MOST_DIGITS = 66
 

@@ -11,27 +11,6 @@ from lark import Token
 
 from racetrap.sim.gpu.ptx.module import Immediate
 
-__all__ = [
-    "AddressNode",
-    "BodyNode",
-    "BranchTargetsNode",
-    "DeclarationNode",
-    "DeclaratorNode",
-    "FileNode",
-    "FunctionNode",
-    "HeaderNode",
-    "InstructionNode",
-    "LabelNode",
-    "ListNode",
-    "LocationNode",
-    "NegatedNode",
-    "OperandNode",
-    "PrototypeNode",
-    "RegistersNode",
-    "SymbolNode",
-    "VectorNode",
-]
-
 
 class NegatedNode(NamedTuple):
     """``!%p``."""

@@ -29,8 +29,6 @@ from racetrap.sim.gpu.ptx.nodes import (
 )
 from racetrap.sim.gpu.ptx.scopes import Scope
 
-__all__ = ["resolve_operands"]
-
 
 def _value(token: Token, scope: Scope) -> Operand:
     found = scope.operand(token)

@@ -18,8 +18,6 @@ from racetrap.sim.gpu.ptx.scopes import Scope
 from racetrap.sim.gpu.ptx.syntax import parse_syntax
 from racetrap.sim.gpu.ptx.variables import declared_variables
 
-__all__ = ["parse_ptx"]
-
 
 def _header(items: list[Any], name: str) -> dict[str, Token]:
     header = {item.directive: item.value for item in items if isinstance(item, HeaderNode)}

@@ -12,8 +12,6 @@ from lark import Token
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.module import CallTarget, Immediate, Operand, Register, Special, Symbol
 
-__all__ = ["SPECIAL_REGISTERS", "Scope"]
-
 #: Special registers that a PTX text may name.
 SPECIAL_REGISTERS = (
     *(f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"),

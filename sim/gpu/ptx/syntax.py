@@ -15,8 +15,6 @@ from lark import Lark, UnexpectedCharacters, UnexpectedToken
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.node_builder import ConstantError, NodeBuilder
 
-__all__ = ["grammar", "parse_syntax"]
-
 #: What a reader of an error calls the terminals that are not plain text.
 _WORDS = {
     "NAME": "a name", "LABEL": "a label", "OPCODE": "an instruction", "INTEGER": "an integer",

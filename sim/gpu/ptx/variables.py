@@ -14,8 +14,6 @@ from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Variable
 from racetrap.sim.gpu.ptx.nodes import DeclarationNode, DeclaratorNode, SymbolNode
 
-__all__ = ["declared_variables"]
-
 #: Formats of ``struct`` for floating-point elements.
 _FLOATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 #: Bytes that a variable may have in each space; for those of a thread and a block, as on a GPU.

@@ -22,8 +22,6 @@ from racetrap.sim.gpu.stress.refutation import RefutingSearch
 from racetrap.sim.gpu.stress.subject import Changes, Subject
 from racetrap.sim.gpu.stress.synchronisation import Action, Sync, Synchronisation, name_of
 
-__all__ = ["Advice", "AdvisedChange", "Advisor", "Unexecuted"]
-
 _Chosen = dict[Action, Sync | None]
 #: Parts of a search, the shortest first: one divided by each.
 _DIVISORS = (8, 4, 2, 1)

@@ -24,8 +24,6 @@ from racetrap.sim.gpu.executor.machine.weak_memory import Origin
 from racetrap.sim.gpu.stress.search import random_rates, random_runs, shrink
 from racetrap.sim.gpu.stress.subject import Run, Subject
 
-__all__ = ["Exposure", "expose", "witnessed"]
-
 #: Failing runs that are shrunk.
 _SHRUNK = 3
 

@@ -37,8 +37,6 @@ from racetrap.sim.gpu.stress.subject import (
     settings_of,
 )
 
-__all__ = ["KernelSubject"]
-
 #: Sequentially consistent runs that must be right, and whose results are if nothing is expected.
 _SEQUENTIAL_RUNS = 10
 #: Further runs that are made, for their results, before one is called wrong that those have not.

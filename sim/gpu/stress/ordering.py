@@ -23,8 +23,6 @@ from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS
 from racetrap.sim.gpu.oracle import CompiledOracle
 from racetrap.sim.gpu.stress.subject import Changes
 
-__all__ = ["Unordered", "executed_pcs", "unordered_with"]
-
 _EVENT_ORDERS = {order: event for event, order in ORDERS.items()}
 
 

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from racetrap.sim.gpu.stress.advice import AdvisedChange
 
-__all__ = ["Patch", "make_patch"]
-
 _BLOCK, _DEVICE = "__threadfence_block()", "__threadfence()"
 #: A fence of either scope as a statement.
 _STATEMENT = re.compile(r"__threadfence(_block)?\(\);[ \t]*")

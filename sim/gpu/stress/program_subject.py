@@ -27,8 +27,6 @@ from racetrap.sim.gpu.stress.subject import (
     settings_of,
 )
 
-__all__ = ["ProgramSubject"]
-
 #: Sequentially consistent runs whose output is taken to be right.
 _SEQUENTIAL_RUNS = 5
 

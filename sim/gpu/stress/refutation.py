@@ -11,8 +11,6 @@ from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 from racetrap.sim.gpu.stress.synchronisation import Chosen, Synchronisation
 from racetrap.sim.gpu.stress.systematic import bounded_runs
 
-__all__ = ["RefutingSearch"]
-
 #: PTX's memory model.
 _JUDGE = "views"
 

@@ -14,8 +14,6 @@ from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.golden_model.ptx_memory_model.operational import Deviation, Kind
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS
 
-__all__ = ["Replay", "read_replay", "write_replay"]
-
 _FORMAT: Literal["racetrap replay 1"] = "racetrap replay 1"
 
 

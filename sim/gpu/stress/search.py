@@ -18,8 +18,6 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 )
 from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 
-__all__ = ["find_witness", "random_rates", "random_runs", "replay", "short_witness", "shrink"]
-
 #: Rates of preemption and of stale loads, which runs take in turn: rare ones let a warp get far
 #: behind, frequent ones interleave.
 _TURNS, _MESSAGES = (0.03, 0.15, 0.6), (0.3, 0.6)

@@ -13,8 +13,6 @@ from racetrap.golden_model.events import WARP_SIZE, EventKind, Space
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.weak_memory import BLOCK_STRIDE, WORD_BITS
 
-__all__ = ["shared_words"]
-
 
 def shared_words(traces: Iterable[Trace], lanes: bool) -> list[frozenset[int]]:
     """Words of each launch that one thread writes and another accesses in one of some runs.

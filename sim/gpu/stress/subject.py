@@ -23,8 +23,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.ptx.module import Function
 
-__all__ = ["Changes", "Failure", "Run", "Subject", "instruction_limit", "settings_of"]
-
 #: Warp instructions of a weak run: this many times those of a sequential one, and some more.
 _LONGER, _MORE = 30, 50_000
 

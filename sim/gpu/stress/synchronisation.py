@@ -18,8 +18,6 @@ from racetrap.sim.gpu.ptx.control_flow import successors
 from racetrap.sim.gpu.ptx.module import Function, Instruction
 from racetrap.sim.gpu.stress.subject import Changes
 
-__all__ = ["Action", "Chosen", "StrongAccess", "Sync", "Synchronisation", "name_of"]
-
 #: Order and scope of a fence or an access.
 Sync = tuple[Order, Scope]
 

@@ -17,8 +17,6 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 )
 from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 
-__all__ = ["all_bounded_runs", "bounded_runs"]
-
 _Deviations = tuple[Deviation, ...]
 #: What was touched, by granule, and whether it was written.
 _Touched = Mapping[int, bool]

@@ -11,8 +11,6 @@ import numpy as np
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.sim.gpu.executor.device import Device
 
-__all__ = ["ResultError", "Switch", "Workload", "WorkloadResult", "check_resident"]
-
 
 class ResultError(RuntimeError):
     """A race-free run gave a wrong result."""

@@ -18,8 +18,6 @@ from racetrap.sim.gpu.workloads.work_queue import (
     queue_switches,
 )
 
-__all__ = ["GRAPH_CONNECTIVITY", "smallest_of_component"]
-
 _WORD = 4
 #: Kernel and error of each race switch.
 _SWITCHED = (

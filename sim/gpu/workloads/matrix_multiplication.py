@@ -14,8 +14,6 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult
 
-__all__ = ["MATRIX_MULTIPLICATION"]
-
 _WORD = 4
 
 

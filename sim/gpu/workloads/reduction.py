@@ -13,8 +13,6 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult
 
-__all__ = ["REDUCTION"]
-
 _WORD = 4
 #: Threads of a block: the tree of the kernel is made for them.
 _THREADS = 512

@@ -14,8 +14,6 @@ from racetrap.sim.gpu.workloads.reduction import REDUCTION
 from racetrap.sim.gpu.workloads.rule_110 import RULE_110
 from racetrap.sim.gpu.workloads.unbalanced_tree_search import UNBALANCED_TREE_SEARCH
 
-__all__ = ["WORKLOADS"]
-
 #: In the order of the paper's Table VI.
 WORKLOADS: Mapping[str, Workload] = MappingProxyType({
     workload.name: workload

@@ -13,8 +13,6 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult, check_resident
 
-__all__ = ["RULE_110", "next_cells"]
-
 _WORD = 4
 #: Next state of a cell by the states of its left neighbour, itself and its right one.
 _RULE = np.array([0, 1, 1, 1, 0, 1, 1, 0], dtype=np.int32)

@@ -14,8 +14,6 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.workloads.base import Switch, Workload, WorkloadResult, check_resident
 
-__all__ = ["UNBALANCED_TREE_SEARCH", "count_nodes"]
-
 _WORD = 4
 _STATE_BITS = 28
 _MOST_CHILDREN = 6

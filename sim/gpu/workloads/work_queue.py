@@ -12,8 +12,6 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.workloads.base import Switch
 
-__all__ = ["GraphSize", "QueueError", "WorkQueues", "queue_switches"]
-
 _WORD = 4
 
 

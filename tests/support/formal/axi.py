@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Signal, Value
 
-__all__ = ["keeps_page", "stays"]
-
 _PAGE = 4096
 
 

@@ -8,8 +8,6 @@ from amaranth.hdl import Array, Fragment, Module, Shape, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 
-__all__ = ["OpenComponent", "OpenMemory"]
-
 
 class OpenComponent:
     """A component, elaborated once, and every signal that it drives.

@@ -13,8 +13,6 @@ from amaranth.lib import wiring
 from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support.formal.prover import holds_always, is_violated
 
-__all__ = ["Case", "Harness", "Proof", "proof_tests"]
-
 
 @dataclass(frozen=True)
 class Case:

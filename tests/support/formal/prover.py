@@ -14,8 +14,6 @@ from pathlib import Path
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
-__all__ = ["holds_always", "is_violated"]
-
 _PREPARE = """
 read_rtlil top.il
 hierarchy -top top

@@ -5,8 +5,6 @@ from functools import cache
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import CaseOutcome, run_schedules
 
-__all__ = ["outcome_of"]
-
 
 @cache
 def outcome_of(name: str) -> CaseOutcome:

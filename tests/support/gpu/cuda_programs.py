@@ -16,8 +16,6 @@ from racetrap.sim.gpu.cuda.toolkit import (
     toolkit_folder,
 )
 
-__all__ = ["compile_text", "needs_compiler", "run_text"]
-
 
 def _has_compiler() -> bool:
     try:

@@ -14,8 +14,6 @@ from racetrap.sim.gpu.cuda.messages import MESSAGES
 from racetrap.sim.gpu.cuda.protocol import MAGIC, REPLY_HEADER, VERSION
 from racetrap.sim.gpu.cuda.server import Server
 
-__all__ = ["Client", "fat_binary"]
-
 _BY_NAME = {message.name: message for message in MESSAGES.values()}
 #: Nothing takes longer here unless it hangs.
 _SECONDS = 20

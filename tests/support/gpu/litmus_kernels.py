@@ -4,8 +4,6 @@ from racetrap.sim.gpu.launch.launch_file import read_launch
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 
-__all__ = ["RESULTS", "X", "Y", "litmus_subject"]
-
 #: Addresses of the two words, and of what is read.
 X, Y, RESULTS = "[%rd1]", "[%rd1+128]", ("[%rd2]", "[%rd2+4]")
 #: Of threads in two blocks, warps or lanes: register, grid, block, further keys.

@@ -12,8 +12,6 @@ from random import Random
 
 from tests.support.gpu.ptx_text import HEADER
 
-__all__ = ["Block", "kernel_ptx", "random_blocks", "result"]
-
 _MASK = (1 << 32) - 1
 #: Fuel of a kernel's thread, and of each call.
 _KERNEL_FUEL, _CALL_FUEL = 30, 17

@@ -13,8 +13,6 @@ from amaranth.lib.wiring import In
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
-__all__ = ["BitmapHarness"]
-
 
 class _Registers(wiring.Component):
     """A memory of registers, which assertions can look at."""

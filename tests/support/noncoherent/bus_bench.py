@@ -14,8 +14,6 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from tests.support.planted_bugs import module_with
 from tests.support.rtl.streams import simulate
 
-__all__ = ["BUS_BUGS", "monitor_module", "observed", "random_cycles"]
-
 _WRAP_LENGTHS = (1, 3, 7, 15)
 _DRAIN = 40
 

@@ -11,8 +11,6 @@ from amaranth.lib.wiring import In
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
-__all__ = ["BusHarness"]
-
 _COUNT_BITS = 6
 
 

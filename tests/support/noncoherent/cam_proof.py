@@ -15,8 +15,6 @@ from amaranth.lib.wiring import In
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.noncoherent.compactor import Compactor
 
-__all__ = ["CamHarness"]
-
 
 class _AnyCompactor(Compactor):
     """Merges, some time after a set is full, any two entries with none between them.

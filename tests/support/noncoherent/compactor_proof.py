@@ -12,8 +12,6 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 
-__all__ = ["CompactorHarness"]
-
 
 class CompactorHarness(wiring.Component):
     """A compactor beside any entries that neither meet nor touch, and stay while it works.

@@ -17,8 +17,6 @@ from racetrap.sim.cosim.verilator.build_cache import Patch
 from tests.support import planted_bugs
 from tests.support.rtl.streams import Idle, never_idle, put_all, simulate
 
-__all__ = ["PLANTED_BUGS", "modules_with", "steps_of"]
-
 #: Files in which bugs are planted, each after those that it uses.
 _FILES = (
     "range_comparator", "compactor", "interval_cam", "bitmap", "row_splitter", "row_ring",

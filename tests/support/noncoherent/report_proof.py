@@ -9,8 +9,6 @@ from amaranth.lib.wiring import In
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.noncoherent.report_path import ReportPath
 
-__all__ = ["ReportHarness"]
-
 _COUNT_BITS = 5
 
 

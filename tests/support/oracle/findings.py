@@ -2,8 +2,6 @@
 
 from racetrap.verdict.line_pairs import LinePair, LinePairs, LineRace, Side
 
-__all__ = ["line_pair", "line_race"]
-
 
 def line_race(earlier: str, later: str, instances: int = 1, **changes) -> LineRace:
     """A race between two places."""

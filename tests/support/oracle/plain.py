@@ -25,8 +25,6 @@ from racetrap.golden_model.events import WARP_SIZE, EventKind, Scope, Space, lan
 from racetrap.golden_model.trace import Trace
 from tests.support.oracle.vector_clock import SyncClocks, VectorClocks
 
-__all__ = ["PlainAccess", "PlainAnalysis", "plain_barracuda"]
-
 
 class PlainAccess(NamedTuple):
     """One lane of a load, store or atomic, with its epochs."""

@@ -20,8 +20,6 @@ from racetrap.golden_model.trace import Trace
 from tests.support.oracle.plain import PlainAccess, PlainAnalysis
 from tests.support.oracle.vector_clock import VectorClocks
 
-__all__ = ["plain_scoped"]
-
 
 class _PlainScoped(PlainAnalysis):
     """The scope-aware extension; see ``scoped.py``."""

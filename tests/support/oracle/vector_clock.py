@@ -16,8 +16,6 @@ import numpy as np
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
 
-__all__ = ["SyncClocks", "VectorClocks"]
-
 
 class VectorClocks:
     """The paper's C and K: a vector clock for each thread, a SIMT stack for each warp.

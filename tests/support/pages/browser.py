@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["NEEDS_BROWSER", "browse"]
-
 _CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 NEEDS_BROWSER = pytest.mark.skipif(_CHROMIUM is None, reason="no Chromium on this machine")
 

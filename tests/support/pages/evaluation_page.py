@@ -10,8 +10,6 @@ from pathlib import Path
 
 from tests.support.pages.browser import browse
 
-__all__ = ["Inventory", "assert_shown_whole"]
-
 #: Reports, in the title, what a reader would notice: a page wider than its window, plots and
 #: tables without extent, and text too small to read.
 PROBE = """<script>

@@ -10,8 +10,6 @@ from jsonschema.exceptions import best_match
 
 from racetrap.schemas.json_schema import schema_of
 
-__all__ = ["check_document"]
-
 
 @cache
 def _validator(command: str) -> Draft202012Validator:

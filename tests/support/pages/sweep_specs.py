@@ -4,8 +4,6 @@ from pathlib import Path
 
 from racetrap.evaluation.sweep.spec import Spec, read_spec
 
-__all__ = ["SMALL", "read", "write"]
-
 #: Four cheap points, one of them refused: its metadata entry would not fit.
 SMALL = """\
 name = "small"

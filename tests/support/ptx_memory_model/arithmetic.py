@@ -10,8 +10,6 @@ from collections.abc import Iterable
 
 from clingo import Number, String, Symbol
 
-__all__ = ["Arithmetic"]
-
 _BOUND = 40
 _OVERFLOW = "overflow"
 

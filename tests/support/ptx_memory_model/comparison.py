@@ -18,8 +18,6 @@ from tests.support.ptx_memory_model.random_tests import random_litmus_test
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated
 from tests.support.ptx_memory_model.solver import Answer, solve
 
-__all__ = ["answer_of", "main"]
-
 #: Most candidate executions of a random test; with more it is left out.
 _LIMIT = 20_000
 

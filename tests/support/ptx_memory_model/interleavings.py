@@ -52,8 +52,6 @@ from tests.support.ptx_memory_model.random_tests import (
     random_kernel,
 )
 
-__all__ = ["Comparison", "LeftOutError", "compare", "interleavings", "main", "operation_of"]
-
 _BASE, _PC_STEP = 0x1_0000, 0x1000
 _MOST_RUNS, _MOST_CANDIDATES = 30, 1_000
 _WRITERS = (random_kernel, random_fenced_kernel, random_barrier_kernel)

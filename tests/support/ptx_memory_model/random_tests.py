@@ -7,14 +7,6 @@ from random import Random
 
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, parse_litmus
 
-__all__ = [
-    "random_barrier_kernel",
-    "random_fenced_kernel",
-    "random_flag_kernel",
-    "random_kernel",
-    "random_litmus_test",
-]
-
 _SCOPES = ("cta", "cluster", "gpu", "sys")
 _LEVELS = ("cta", "cluster", "gpu", "sys", "mixed")
 _THEMES = ("plain", "atomics", "fences", "barriers", "sizes", "copies", "mbarriers", "guards")

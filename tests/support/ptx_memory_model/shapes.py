@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest, parse_litmus
 
-__all__ = ["SHAPES", "Shape", "decorated", "fenced"]
-
 
 class Shape(NamedTuple):
     """A shape.

@@ -19,8 +19,6 @@ from racetrap.golden_model.ptx_memory_model.litmus import instructions as ptx
 from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in
 from tests.support.ptx_memory_model.arithmetic import Arithmetic
 
-__all__ = ["Answer", "solve"]
-
 _FOLDER = Path(__file__).parent
 
 

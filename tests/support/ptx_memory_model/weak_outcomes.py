@@ -30,16 +30,6 @@ from racetrap.sim.gpu.stress.systematic import all_bounded_runs, bounded_runs
 from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated, fenced
 
-__all__ = [
-    "LitmusSubject",
-    "bounded_outcomes",
-    "documented_tests",
-    "main",
-    "mutants",
-    "shows_cycle",
-    "whole_outcomes",
-]
-
 #: Most runs of a plain search.
 _MOST = 20_000
 #: What is said of a run in which a thread waits for ever.

@@ -9,8 +9,6 @@ from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["ArbiterHarness"]
-
 _STREAM, _ARBITER = "common/stream.py", "common/arbiter.py"
 _WIDTH = 3
 

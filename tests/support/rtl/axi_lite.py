@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["axil_read", "axil_write"]
-
 
 async def _until(ctx, ready) -> None:
     taken = False

@@ -11,8 +11,6 @@ from collections.abc import Callable
 
 from tests.support.rtl.streams import Idle, never_idle
 
-__all__ = ["AxiMemory"]
-
 _WRITE = ("awid", "awaddr", "awlen", "awsize", "awburst")
 _DATA = ("wdata", "wstrb", "wlast")
 _READ = ("arid", "araddr", "arlen", "arsize", "arburst")

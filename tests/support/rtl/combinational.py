@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from amaranth.hdl import Value
 from amaranth.sim import Simulator
 
-__all__ = ["evaluate"]
-
 
 def evaluate(dut, cases: Iterable[Mapping[str, int]], output: str) -> list[int]:
     """Value of port ``output``, as an integer, for each case (port name to integer)."""

@@ -12,8 +12,6 @@ from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["FifoHarness"]
-
 _FILE = "common/stream.py"
 _WIDTH = 3
 

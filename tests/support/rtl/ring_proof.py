@@ -12,8 +12,6 @@ from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["RingHarness"]
-
 _FILE = "common/report_writer.py"
 _ADDRESS_BITS, _BEATS, _RECORD = 16, 4, 32
 _LAYOUT = Layout({"pc": 8, "sequence": 32})

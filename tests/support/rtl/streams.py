@@ -18,20 +18,6 @@ from collections.abc import Callable, Iterable
 from amaranth.hdl import Value
 from amaranth.sim import Simulator
 
-__all__ = [
-    "Idle",
-    "get",
-    "get_all",
-    "get_forever",
-    "monitor",
-    "never_idle",
-    "pulse",
-    "put",
-    "put_all",
-    "random_idle",
-    "simulate",
-]
-
 #: Gives, each time it is called, the idle cycles before the next transfer.
 Idle = Callable[[], int]
 

@@ -23,11 +23,6 @@ from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 from tests.support.scord.window_slots import SlotEvents, Slots, window_helps
 
-__all__ = [
-    "ACCESSOR", "ACCESSOR_SIZES", "ACCESSOR_WITH_TABLE", "APART_ACCESSOR", "WIDE_ACCESSOR",
-    "AccessorHarness",
-]  # fmt: skip
-
 _FILES = tuple(
     f"gpu/{name}.py"
     for name in (

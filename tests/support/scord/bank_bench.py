@@ -18,8 +18,6 @@ from tests.support.rtl.streams import simulate
 from tests.support.scord.bank_packets import a_region, set_region
 from tests.support.scord.metadata_memory import MemoryKnobs, MetadataMemory
 
-__all__ = ["BankBench"]
-
 
 class BankBench:
     """A detector bank with its memory; everything that leaves it is kept with its cycle.

@@ -11,10 +11,6 @@ from racetrap.golden_model.scord.bloom_filter import filter_of_key
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 
-__all__ = [
-    "a_region", "access", "fence", "random_packets", "region_fields", "set_region", "word_of",
-]  # fmt: skip
-
 
 def a_region(params: ScordParams, extra_log2: int = 2, metadata_base: int = 0x1238) -> Region:
     """A region of ``2**extra_log2`` times the smallest size, not at address 0."""

@@ -21,8 +21,6 @@ from racetrap.rtl.scord.fence_file import fence_counters
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["DecisionHarness"]
-
 _RELATION, _LOGIC = "scord/access_relation.py", "scord/detection_logic.py"
 
 

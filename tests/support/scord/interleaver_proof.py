@@ -13,8 +13,6 @@ from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["InterleaverHarness"]
-
 _COMMON = ("common/stream.py", "common/arbiter.py")
 _COLLECTOR, _INTERLEAVER = "scord/fence_collector.py", "scord/interleaver.py"
 

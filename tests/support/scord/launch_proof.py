@@ -13,8 +13,6 @@ from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["LaunchHarness"]
-
 _FILE = "gpu/launch_control.py"
 _WORK_BITS = 3
 

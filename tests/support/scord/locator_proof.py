@@ -14,8 +14,6 @@ from racetrap.rtl.gpu.region import region_layout
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["LocatorHarness"]
-
 _FILE = "gpu/region_table.py"
 _WORDS_LOG2 = (LINE_BYTES // WORD_BYTES).bit_length() - 1
 

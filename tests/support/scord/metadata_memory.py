@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from racetrap.golden_model.axi import AxiBurst
 from racetrap.rtl.common.axi import AxiResponse
 
-__all__ = ["MemoryKnobs", "MetadataMemory", "Transfer"]
-
 _OUTPUTS = {
     "ar": ("arid", "araddr", "arlen", "arsize", "arburst"),
     "aw": ("awid", "awaddr", "awlen", "awsize", "awburst"),

@@ -25,8 +25,6 @@ from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["PipelineHarness"]
-
 _COUNTERS, _DECISION, _PIPELINE = (
     f"scord/{name}.py" for name in ("fence_counters", "decision_stage", "check_pipeline")
 )

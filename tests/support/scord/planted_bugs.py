@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from racetrap.sim.cosim.verilator.build_cache import Patch
 
-__all__ = ["PLANTED_BUGS", "PlantedBug"]
-
 
 @dataclass(frozen=True)
 class PlantedBug:

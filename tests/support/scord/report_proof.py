@@ -14,8 +14,6 @@ from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["ReportHarness"]
-
 _PATH, _LANE = "gpu/report_path.py", "scord/check_lane.py"
 _FILES = (
     "common/stream.py", "common/arbiter.py", "common/report_writer.py", "gpu/report_filter.py",

@@ -11,18 +11,6 @@ from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.tracker import Tracker
 from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
 
-__all__ = [
-    "ALL_WORDS",
-    "TrackerBench",
-    "atomic",
-    "cas",
-    "exch",
-    "fence",
-    "load",
-    "random_transactions",
-    "run",
-]
-
 KIND, OP = TransactionKind, AtomicOp
 ALL_WORDS = (1 << 32) - 1
 

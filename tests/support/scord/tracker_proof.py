@@ -15,8 +15,6 @@ from tests.support.formal.internals import OpenComponent
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["TrackerHarness"]
-
 _FILES = ("common/stream.py", "scord/granule_splitter.py", "scord/fence_hold.py")
 _TRACKER = "scord/tracker.py"
 

@@ -11,8 +11,6 @@ from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["ValidTableHarness"]
-
 _FILE = "gpu/valid_table.py"
 _ROWS = 4
 

@@ -12,8 +12,6 @@ from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 from tests.support.scord.window_slots import SlotEvents, Slots, window_helps
 
-__all__ = ["WindowHarness"]
-
 _FILE = "gpu/hazard_window.py"
 
 

@@ -11,8 +11,6 @@ from racetrap.rtl.gpu.hazard_window import slot_bits
 from racetrap.rtl.gpu.region import index_bits
 from tests.support.formal.internals import OpenComponent
 
-__all__ = ["SlotEvents", "Slots", "window_helps"]
-
 
 @dataclass(frozen=True)
 class SlotEvents:

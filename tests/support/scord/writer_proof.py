@@ -12,8 +12,6 @@ from tests.support.formal.axi import keeps_page, stays
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
-__all__ = ["WriterHarness"]
-
 _FILE = "gpu/entry_writer.py"
 _COUNT_BITS = 3
 

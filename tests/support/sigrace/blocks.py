@@ -11,8 +11,6 @@ from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.rtl.sigrace.layouts import block_layout, index_layout, set_layout
 
-__all__ = ["EDGES", "indices_of", "pack_block", "pack_set", "random_block"]
-
 #: Settings of parameters at the edges of their ranges, each a change of ``SMALL``.
 EDGES = [
     {},

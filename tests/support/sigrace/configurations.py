@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 
-__all__ = ["SIGNATURES", "SMALL", "signature_params"]
-
 #: Table 5: bits of the LSB portion.
 _PORTIONS = {"B1": 8, "B2": 10, "B3": 16}
 #: Table 6: filters, and bits of each.

@@ -12,8 +12,6 @@ from racetrap.golden_model.sigrace.signature import signature_of_granules
 from racetrap.rtl.sigrace.core_unit import CoreUnit
 from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
 
-__all__ = ["CoreUnitBench", "conflict_writes", "random_events"]
-
 OP = CoreOp
 #: How often each op comes; code 15 is undefined.
 _WEIGHTS = {

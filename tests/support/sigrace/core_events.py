@@ -6,8 +6,6 @@ from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-__all__ = ["core_unit", "instructions", "load", "store"]
-
 
 def load(address: int, size: int = 4, instructions: int = 1, pc: int = 0x40) -> CoreEvent:
     """A load."""

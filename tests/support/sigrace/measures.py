@@ -17,8 +17,6 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.random_run import random_run
 from tests.support.threads.random_traces import random_thread_trace
 
-__all__ = ["GoldenMeasures", "MeasureCase", "golden_measures", "measure_case"]
-
 
 class MeasureCase(NamedTuple):
     """A program, a configuration, and instructions between checkpoints."""

@@ -10,15 +10,6 @@ from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.packets import Cause, Summary
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 
-__all__ = [
-    "broken_message",
-    "flit_words",
-    "random_block",
-    "random_message",
-    "random_set",
-    "summary_fields",
-]
-
 
 def random_set(params: SigraceParams, rng: Random, addresses: int | None = None):
     """A read or write set of a few addresses, in the form of ``params``; sometimes empty."""

@@ -10,8 +10,6 @@ from racetrap.golden_model.trace.threads.events import (
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["ThreadProgram"]
-
 
 class ThreadProgram:
     """Threads 0 to ``threads - 1``; the first creates all others before anything else.

@@ -10,8 +10,6 @@ from racetrap.golden_model.sigrace.packets import CoreStep, RdmStep, Trap
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 
-__all__ = ["Seen", "play"]
-
 
 class Seen:
     """What a monitor of the hardware sees, by port.

@@ -18,8 +18,6 @@ from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.streams import Idle, never_idle, put_all, random_idle, simulate
 from tests.support.sigrace.messages import flit_words
 
-__all__ = ["ADDRESSES", "RdmBench", "read", "read_field", "write"]
-
 #: Address of each register.
 ADDRESSES = {one.inst_name: one.absolute_address for one in compile_registers().registers()}
 

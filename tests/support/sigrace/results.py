@@ -16,8 +16,6 @@ from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.sim.cpu.verdicts import ProgramVerdict
 from tests.support.sigrace.programs import ThreadProgram
 
-__all__ = ["EXISTING", "HARDWARE", "INJECTED", "VERDICT", "result"]
-
 EXISTING = Existing(
     exact=RaceCount(2, 30),
     ideal=RaceCount(2, 28),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["CONFIGURATIONS", "RDM"]
-
 _SMALL = {"lsb_bits": 6, "filter_bits": 16}  # soon built
 #: Changes of the preset sigrace-tiny: together they have every corner of the parameters.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {

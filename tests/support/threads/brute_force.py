@@ -18,8 +18,6 @@ from racetrap.golden_model.trace.threads.events import (
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-__all__ = ["brute_force_races"]
-
 _KIND = ThreadEventKind
 _WRITES = (_KIND.STORE, _KIND.ATOMIC_STORE, _KIND.ATOMIC_UPDATE)
 

@@ -17,8 +17,6 @@ from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cpu import raw as raw_records
 from racetrap.sim.cpu.raw import RAW_DTYPE, RawFrame
 
-__all__ = ["RawStream", "common_frames", "interleave", "read_streams"]
-
 _LIFE_BY_VALUE = (ThreadEventKind.CREATE, ThreadEventKind.JOIN)
 _LIFE_BY_THREAD = (ThreadEventKind.BEGIN, ThreadEventKind.END)
 _UNORDERED = (

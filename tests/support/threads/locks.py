@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from racetrap.golden_model.trace.threads.events import SyncClass
 
-__all__ = ["ThreadLocks"]
-
 
 class ThreadLocks:
     """Mutexes and readers-writer locks; ``held`` has those of each thread."""

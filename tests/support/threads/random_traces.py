@@ -21,8 +21,6 @@ from racetrap.golden_model.trace.threads.events import (
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from tests.support.threads.locks import ThreadLocks
 
-__all__ = ["random_thread_trace"]
-
 _K = ThreadEventKind
 _DATA, _ATOMICS, _HEAP = 0x1000_0000, 0x2000_0000, 0x3000_0000
 _OBJECTS = {name: 0x4000_0000 + 0x1000 * index for index, name in enumerate(

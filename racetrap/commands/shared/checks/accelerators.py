@@ -16,8 +16,6 @@ from racetrap.verdict.accelerators.line_races import operation_race
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
 
-__all__ = ["check_accelerators"]
-
 
 def check_accelerators(
     console: Console, trace: NoncoherentTrace, detector: Noncoherent, oracle: bool,

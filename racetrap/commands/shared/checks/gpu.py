@@ -17,8 +17,6 @@ from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.trace_findings import ending_sentences, trace_check_to_dict, trace_findings
 from racetrap.verdict.gpu.trace_check import TraceCheck
 
-__all__ = ["check_gpu"]
-
 
 def check_gpu(
     console: Console, choice: RaceChoice, trace: Trace, check: TraceCheck, subject: Subject

@@ -11,8 +11,6 @@ from racetrap.verdict.line_pairs import LinePair, LinePairs, LineRace
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
 
-__all__ = ["Outcome", "line_findings"]
-
 
 class Outcome(NamedTuple):
     """What a check has found.

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.launch.launch_file import LaunchSpec
     from racetrap.sim.gpu.ptx.module import Module
 
-__all__ = ["Subject", "read_subject"]
 
 #: Runs for each race, to expose it.
 _RUNS = 100

@@ -23,7 +23,6 @@ from racetrap.verdict.threads.suppressions import Suppressions, read_suppression
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
 
-__all__ = ["check_exact", "check_threads"]
 
 #: Options that are about a detector.
 _OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal", "oracle")

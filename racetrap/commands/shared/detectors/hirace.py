@@ -13,8 +13,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.presenters import gpu_races
 from racetrap.verdict.hirace.fit import check_fit
 
-__all__ = ["SUITES", "TRACE_OPTIONS", "simulate_trace"]
-
 #: Options of `simulate` that are not for every stimulus, and are for a trace.
 TRACE_OPTIONS = ("shows_all", "limit")
 SUITES: Mapping[str, Suite] = MappingProxyType({})

@@ -28,7 +28,6 @@ from racetrap.verdict.scord.findings import find_races
 if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
-__all__ = ["SUITES", "TRACE_OPTIONS", "simulate_trace", "stream_trace"]
 
 #: Options of `simulate` that are not for every stimulus, and are for a trace.
 TRACE_OPTIONS = ("shows_all", "limit", "all_signals", "waves", "regions")

@@ -23,7 +23,6 @@ from racetrap.sim.failure import Failure
 if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
-__all__ = ["SUITES", "TRACE_OPTIONS", "simulate_trace", "stream_trace"]
 
 #: Options of `simulate` that are not for every stimulus, and are for a trace.
 TRACE_OPTIONS = (

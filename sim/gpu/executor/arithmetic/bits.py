@@ -16,8 +16,6 @@ from racetrap.sim.gpu.executor.arithmetic.operations import OWN, InstructionTabl
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar, unsigned
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["BIT_INSTRUCTIONS", "count_ones", "extract", "insert", "permute"]
-
 _U32 = np.dtype("u4")
 BIT_INSTRUCTIONS = InstructionTable()
 _OCTET_ONES = np.array([value.bit_count() for value in range(256)], dtype=np.uint8)

@@ -16,8 +16,6 @@ from racetrap.sim.gpu.executor.arithmetic.operations import InstructionTable, Op
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, Scalar, unsigned
 from racetrap.sim.gpu.ptx.module import Instruction, Vector
 
-__all__ = ["COMPARE_INSTRUCTIONS", "COMPARISONS"]
-
 Comparison = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 COMPARE_INSTRUCTIONS = InstructionTable()

@@ -16,10 +16,6 @@ from racetrap.sim.gpu.executor.arithmetic.rounding import ROUNDINGS, narrow, rou
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, Scalar
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = [
-    "CONVERT_INSTRUCTIONS", "float_to_integer", "integer_to_float", "integer_to_integer",
-]  # fmt: skip
-
 Function = Callable[[np.ndarray], np.ndarray]
 
 CONVERT_INSTRUCTIONS = InstructionTable()

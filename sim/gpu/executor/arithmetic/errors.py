@@ -6,8 +6,6 @@ from typing import Self
 
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["UnknownInstruction"]
-
 
 class UnknownInstruction(ValueError):
     """An instruction, or a form of one, that the executor does not know."""

@@ -24,8 +24,6 @@ from racetrap.sim.gpu.executor.arithmetic.rounding import (
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar, unsigned
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["FLOAT_INSTRUCTIONS", "finish", "flush", "maximum", "minimum", "saturate"]
-
 Function = Callable[..., np.ndarray]
 
 FLOAT_INSTRUCTIONS = InstructionTable()

@@ -19,8 +19,6 @@ from racetrap.sim.gpu.executor.arithmetic.operations import Operation
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["ARITHMETIC_KINDS", "ARITHMETIC_OPCODES", "arithmetic_operation"]
-
 _HALF, _PAIR = np.dtype("f2"), np.dtype("u4")
 
 _BUILDERS = (

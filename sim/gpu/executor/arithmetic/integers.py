@@ -16,8 +16,6 @@ from racetrap.sim.gpu.executor.arithmetic.operations import OWN, InstructionTabl
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar, wider
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["INTEGER_INSTRUCTIONS", "divide", "multiply_high", "remainder", "saturating"]
-
 _U32 = np.dtype("u4")
 INTEGER_INSTRUCTIONS = InstructionTable()
 

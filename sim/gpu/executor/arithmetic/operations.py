@@ -17,8 +17,6 @@ from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, Scalar
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["OWN", "InstructionTable", "Operation", "only"]
-
 #: Stands for the type of the instruction: the last that its name has.
 OWN = None
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["ROUNDINGS", "fused", "narrow", "round_sum", "sum_to_odd"]
-
 #: To nearest even, toward zero, toward minus and plus infinity.
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 
-__all__ = ["SCALARS", "Scalar", "scalar", "unsigned", "wider"]
-
 
 class Scalar(NamedTuple):
     """A fundamental type: its name, its NumPy type and its kind.

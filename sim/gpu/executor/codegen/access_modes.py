@@ -13,8 +13,6 @@ from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, Scalar
 from racetrap.sim.gpu.executor.machine.access import AccessMode
 from racetrap.sim.gpu.ptx.module import Instruction
 
-__all__ = ["access_mode", "fence_mode"]
-
 _SCOPES = {
     "cta": Scope.BLOCK,
     # Launches have no clusters, so each block is a cluster of its own.

@@ -35,8 +35,6 @@ from racetrap.sim.gpu.ptx.control_flow import (
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Instruction, Register, Vector, registers_of
 
-__all__ = ["SUPPORTED", "BlockCode", "basic_blocks"]
-
 _HANDLERS: dict[str, Handler] = {**MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS}
 
 #: Opcodes that the executor knows; compilation refuses the forms of them that it does not.

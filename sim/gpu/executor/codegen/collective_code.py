@@ -22,8 +22,6 @@ from racetrap.sim.gpu.executor.machine.collectives import REDUCTIONS, VOTES
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import Immediate, Instruction, Operand, Vector
 
-__all__ = ["COLLECTIVE_HANDLERS", "needs_members_together"]
-
 _U32 = np.dtype("u4")
 _BOOL = np.dtype(bool)
 

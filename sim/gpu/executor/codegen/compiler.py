@@ -25,13 +25,15 @@ from racetrap.sim.gpu.executor.machine.lanes import mask_of
 from racetrap.sim.gpu.executor.machine.program import BasicBlock, CompiledFunction, KernelProgram
 from racetrap.sim.gpu.ptx.module import Function, Module
 
-__all__ = ["compile_kernel"]
-
 _CACHED_KERNELS = 256
 
 #: Names in the code that mean a function.
 _FUNCTIONS = {
-    **{name: getattr(collectives, name) for name in collectives.__all__},
+    **{
+        name: each
+        for name, each in vars(collectives).items()
+        if getattr(each, "__module__", "") == collectives.__name__
+    },
     "call_device_function": call_device_function,
     "copyto": np.copyto,
     "mask_of": mask_of,

@@ -22,8 +22,6 @@ from racetrap.sim.gpu.ptx.module import (
     Vector,
 )
 
-__all__ = ["CONTROL_HANDLERS"]
-
 
 def _jump(flow: Flow, instruction: Instruction, target: int) -> Lines:
     """Code of a branch that all active lanes take."""

@@ -30,8 +30,6 @@ from racetrap.sim.gpu.ptx.module import (
     Symbol,
 )
 
-__all__ = ["ADDRESS", "Emitter", "Lines"]
-
 Lines = list[str]
 
 #: Addresses are computed as signed, so that what lies before a buffer is negative.

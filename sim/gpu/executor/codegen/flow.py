@@ -12,8 +12,6 @@ from racetrap.sim.gpu.executor.machine.program import CompiledFunction
 from racetrap.sim.gpu.ptx.control_flow import reconvergence
 from racetrap.sim.gpu.ptx.module import Function, Instruction, Module, Operand, Target
 
-__all__ = ["Flow", "Handler", "place_of"]
-
 
 def place_of(module: Module, instruction: Instruction) -> str:
     """Source line of an instruction, or its line in the PTX if that is all that is known."""

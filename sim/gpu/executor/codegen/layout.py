@@ -27,8 +27,6 @@ from racetrap.sim.gpu.ptx.module import (
     parameter_layout,
 )
 
-__all__ = ["ProgramLayout", "called_functions", "reachable"]
-
 
 def _aligned(end: int, alignment: int) -> int:
     return -(-end // alignment) * alignment

@@ -37,8 +37,6 @@ from racetrap.sim.gpu.ptx.module import (
     Vector,
 )
 
-__all__ = ["MEMORY_HANDLERS"]
-
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 
 

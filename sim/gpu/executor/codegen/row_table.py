@@ -16,8 +16,6 @@ from racetrap.sim.gpu.executor.arithmetic.scalars import scalar
 from racetrap.sim.gpu.executor.machine.frame import Frame
 from racetrap.sim.gpu.ptx.module import Function, Register, Variable
 
-__all__ = ["RowTable"]
-
 
 class _View(NamedTuple):
     """One view: the register's width and number, or a parameter's name and byte offset."""

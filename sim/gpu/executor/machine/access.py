@@ -31,7 +31,6 @@ from racetrap.sim.gpu.ptx.module import Instruction
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["Access", "AccessMode", "Generic", "Load", "Site", "Store"]
 
 #: Bytes of a lane in one event; wider vectors make several.
 _WIDEST_EVENT = 16

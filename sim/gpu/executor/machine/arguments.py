@@ -13,8 +13,6 @@ from racetrap.sim.gpu.executor.arithmetic.scalars import scalar
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Variable, parameter_layout
 
-__all__ = ["parameter_bytes"]
-
 
 def parameter_bytes(
     kernel: str, formals: Sequence[Variable], arguments: Sequence[int | float | bytes] | bytes

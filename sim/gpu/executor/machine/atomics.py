@@ -19,8 +19,6 @@ from racetrap.sim.gpu.executor.machine.lanes import mask_of, row_of
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["ATOMIC_OPERATIONS", "Atomic"]
-
 
 def _add_pairs(old: int, operand: int) -> int:
     words = np.array((old, operand), np.uint32)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from racetrap.golden_model.events import Geometry
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 
-__all__ = ["SHARED_BYTES_PER_SM", "BlockScheduler"]
-
 #: Shared memory of an SM, as much as Volta has; one block may take all of it.
 SHARED_BYTES_PER_SM = 96 * 1024
 

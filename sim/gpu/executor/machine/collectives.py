@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.program import CallSite
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = [
-    "REDUCTIONS", "VOTES", "active_mask", "barrier", "barrier_arrive", "barrier_number",
-    "barrier_reduce", "barrier_threads", "branch_indexed", "call_indirect", "local_address",
-    "match_all", "match_any", "parts", "reduce_lanes", "shuffle", "vote",
-]  # fmt: skip
 
 Row = np.ndarray
 

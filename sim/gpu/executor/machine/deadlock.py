@@ -15,7 +15,6 @@ from racetrap.sim.gpu.ptx.kernel_names import written_name
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
 
-__all__ = ["deadlock_error"]
 
 #: Lines of a report at most.
 _MOST_LINES = 64

@@ -19,7 +19,6 @@ from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["DEVICE_FUNCTIONS", "call_device_function", "formatted"]
 
 #: Arguments of a lane, as the bytes of each parameter.
 _Arguments = list[bytes]

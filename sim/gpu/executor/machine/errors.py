@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["ExecutionError", "Fault", "KernelFault"]
-
 
 class ExecutionError(RuntimeError):
     """A launch that cannot be run, or that does what no kernel may."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["EventLog"]
 
 _LANE_BYTES = LANE_DTYPE.itemsize
 #: The fields of ``EVENT_DTYPE`` in order.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.access import Access
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["heap_fault", "small_memory_fault", "thread_name"]
-
 
 def thread_name(warp: Warp, lane: int) -> str:
     """Three-dimensional thread and block of a lane, and its kernel."""

@@ -12,8 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.program import CallSite, CompiledFunction
 
-__all__ = ["Frame"]
-
 
 class Frame:
     """State of one call.

@@ -29,8 +29,6 @@ from racetrap.sim.gpu.executor.machine.warp import (
     WarpPosition,
 )
 
-__all__ = ["IndependentWarp"]
-
 
 class _Group:
     """Lanes that are at one instruction of one call."""

@@ -13,8 +13,6 @@ import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE
 
-__all__ = ["LANE_IDS", "Parts", "mask_of", "row_of"]
-
 #: Lanes that run an instruction, by the mask of members that each names: that mask, and the lanes.
 Parts = Sequence[tuple[int, int]]
 

@@ -37,7 +37,6 @@ from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemory, WeakMemory
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["Launch", "LaunchStats", "Watch", "unwatched"]
 
 #: Ticks for which warps may do nothing but wait for a clock: minutes, in cycles or nanoseconds.
 _LONGEST_WAIT = 1 << 40

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = [
-    "DEFAULT_EVENT_LIMIT", "DEFAULT_INSTRUCTION_LIMIT", "DEFAULT_STALL_LIMIT", "Limits",
-]  # fmt: skip
-
 #: A few seconds of a launch in which nothing happens.
 DEFAULT_STALL_LIMIT = 5_000_000
 #: A quarter of an hour or so.

@@ -18,8 +18,6 @@ from racetrap.sim.gpu.executor.machine.lanes import Parts
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import BLOCKED, ENDED, YIELD, Warp, WarpPosition
 
-__all__ = ["LockstepWarp"]
-
 
 class _Branch:
     """An open branch: its lanes, reconvergence point, and the lanes of the second side."""

@@ -17,8 +17,6 @@ import numpy as np
 
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 
-__all__ = ["HEAP_BASE", "HEAP_END", "LOCAL_WINDOW", "SHARED_WINDOW", "Buffer", "Heap", "Views"]
-
 #: First address of the heap; addresses in it fit in 32 bits.
 HEAP_BASE = 0x1000_0000
 HEAP_END = 1 << 32

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 from racetrap.sim.gpu.executor.machine.frame import Frame
 from racetrap.sim.gpu.ptx.module import Module, Variable
 
-__all__ = ["BasicBlock", "CallSite", "CompiledFunction", "KernelProgram", "function_address"]
-
 #: Code of the block, which takes the warp and returns a status, and how many instructions it is.
 BasicBlock = tuple[Callable[[Any], int | None], int]
 

@@ -6,8 +6,6 @@ behind all instructions.
 
 from __future__ import annotations
 
-__all__ = ["PC_BASE", "event_pc", "instruction_number"]
-
 #: Program counter in traces of the first instruction of a module, and bytes of each.
 PC_BASE = 0x1000
 _PC_BYTES = 8

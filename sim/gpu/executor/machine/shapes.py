@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["Shape", "position", "shape_text", "three_dimensions"]
-
 Shape = tuple[int, int, int]
 
 

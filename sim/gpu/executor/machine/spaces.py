@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.access import Access
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["SPACES"]
 
 _or = np.bitwise_or.reduce
 

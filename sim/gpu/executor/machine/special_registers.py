@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["CLOCKS", "launch_rows", "special_rows"]
 
 Row = np.ndarray
 _AXES = "xyz"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
     from racetrap.sim.gpu.executor.machine.weak_memory import Arrival
 
-__all__ = ["Barrier", "ThreadBlock"]
-
 
 class Barrier:
     """One of the sixteen barriers of a block, while anyone is at it.

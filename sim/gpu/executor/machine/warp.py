@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
     from racetrap.sim.gpu.executor.machine.weak_access import LateRow
 
-__all__ = ["BLOCKED", "ENDED", "NOT_RUN", "YIELD", "Warp", "WarpPosition"]
 
 #: Status after a basic block, besides ``None``, when the warp just goes on: other warps should go
 #: first; it cannot go on; it has ended; nothing was run, since other lanes of it go first.

@@ -22,8 +22,6 @@ from racetrap.sim.gpu.executor.machine.warp import BLOCKED, ENDED, YIELD
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["WARP_SCHEDULERS", "ChosenOrder", "WarpScheduler"]
-
 
 class WarpScheduler(ABC):
     """Chooses among the warps that can go on."""

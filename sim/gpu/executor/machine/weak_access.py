@@ -23,8 +23,6 @@ from racetrap.sim.gpu.ptx.module import Register, registers_of
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = ["WEAK_FORMS", "LateRow"]
-
 
 def _words(addresses: list[int], size: int) -> list[int]:
     """Words that accesses of ``size`` bytes touch."""

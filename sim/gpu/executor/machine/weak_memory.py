@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
-__all__ = [
-    "BLOCK_STRIDE",
-    "MEMORY_MODELS",
-    "ORDERS",
-    "SCOPES",
-    "WORD_BITS",
-    "Arrival",
-    "Origin",
-    "WeakMemory",
-    "WeakMemorySettings",
-    "is_shared",
-]
 
 #: Shared memory of block n begins at (n + 1) times this.
 BLOCK_STRIDE = 1 << 40

@@ -15,11 +15,6 @@ from pydantic import Field, model_validator
 from racetrap.sim.gpu.launch.launch_file import BlockShape, GridShape
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml, rule_error
 
-__all__ = [
-    "BARRIER_DIVERGENCE", "CASES", "DIVERGENCE", "GROUPS", "INTER_BLOCK", "INTRA_BLOCK", "NONE",
-    "Case", "RaceClasses",
-]  # fmt: skip
-
 #: Classes of the races found in a run; empty if there is none.
 RaceClasses = frozenset[str]
 

@@ -21,8 +21,6 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.suites.concurrency.cases import BARRIER_DIVERGENCE, Case, RaceClasses
 
-__all__ = ["SCHEDULES", "CaseOutcome", "analyse", "capture", "run_schedules"]
-
 #: Warp schedulers and seeds that every case runs under.
 SCHEDULES = (
     ("in-order", 1),

@@ -24,8 +24,6 @@ from racetrap.sim.gpu.launch.launch_file import BlockShape, GridShape
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml
 
-__all__ = ["CONSTRUCTS", "GROUPS", "PACKAGE", "KernelRun", "Pair", "refusal", "run_kernel"]
-
 PACKAGE = "racetrap.sim.gpu.suites.constructs"
 #: Room for every block of a kernel at once: two SMs, so that neighbouring blocks are on both.
 _GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)

@@ -35,8 +35,6 @@ from racetrap.sim.gpu.suites.micro.program import (
     weak_store,
 )
 
-__all__ = ["MICRO_BENCHMARKS", "MicroBenchmark"]
-
 _BLOCK_FENCE = RaceKind.MISSING_BLOCK_FENCE
 _DEVICE_FENCE = RaceKind.MISSING_DEVICE_FENCE
 _WEAK = RaceKind.NOT_STRONG

@@ -17,8 +17,6 @@ from racetrap.sim.gpu.suites.micro.program import (
     store,
 )
 
-__all__ = ["acquire", "await_flag", "await_turn", "locked_store", "publish", "release"]
-
 
 def acquire(scope: Scope, fenced: Scope | None) -> tuple[Statement, ...]:
     """Take the lock; without the fence the pattern is not seen as a lock."""

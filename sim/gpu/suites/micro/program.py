@@ -16,24 +16,6 @@ from racetrap.golden_model.events import AtomicOp, EventKind, Scope
 from racetrap.golden_model.gpu.params import LINE_BYTES
 from racetrap.golden_model.gpu.region import Region
 
-__all__ = [
-    "BLOCK",
-    "DEVICE",
-    "VARIABLES",
-    "Actor",
-    "MicroProgram",
-    "Statement",
-    "add",
-    "cas",
-    "exch",
-    "fence",
-    "load",
-    "program_region",
-    "spin",
-    "store",
-    "weak_store",
-]
-
 BLOCK, DEVICE = Scope.BLOCK, Scope.DEVICE
 
 _REGION_BASE = 0x1_0000

@@ -15,17 +15,6 @@ from random import Random
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane
 from racetrap.sim.gpu.suites.micro.program import VARIABLES, Actor, MicroProgram, Statement
 
-__all__ = [
-    "FIXED_SCHEDULES",
-    "BlockPlacement",
-    "Schedule",
-    "in_order",
-    "random_schedule",
-    "reverse",
-    "round_robin",
-    "run_program",
-]
-
 #: Chooses the actor to run next: given those that may run (ascending) and the last that ran.
 Schedule = Callable[[Sequence[int], int], int]
 

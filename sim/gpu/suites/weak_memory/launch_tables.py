@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LaunchTables", "buffer", "named", "number", "pointer", "result", "scattered"]
-
 #: Keys of a launch file, or of one of its tables.
 LaunchTables = dict[str, Any]
 

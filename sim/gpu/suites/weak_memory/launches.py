@@ -20,8 +20,6 @@ from racetrap.sim.gpu.suites.weak_memory import paper_launches, synchronisation_
 from racetrap.sim.gpu.suites.weak_memory.launch_tables import LaunchTables
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
 
-__all__ = ["LAUNCHES", "ProgramLaunch", "launch_of", "launch_text", "write_launches"]
-
 #: Warp instructions without progress, and in all, after which a run of default size hangs.
 _STALL_LIMIT, _INSTRUCTION_LIMIT = 100_000, 20_000_000
 #: Blocks wait for each other: each has an SM of its own.

@@ -19,10 +19,6 @@ from racetrap.sim.gpu.suites.weak_memory.launch_tables import (
     scattered,
 )
 
-__all__ = [
-    "dot_product", "hotspot", "kmeans", "octree", "reduction", "scan", "stream_clustering",
-]  # fmt: skip
-
 #: Input elements of a thread.
 _ELEMENTS = 2
 

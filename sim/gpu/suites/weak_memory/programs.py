@@ -14,8 +14,6 @@ from pydantic import Field
 
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml
 
-__all__ = ["NEEDS", "PROGRAMS", "Program", "Variant"]
-
 #: What a variant may lack by PTX's memory model.
 NEEDS = ("acquire", "release", "store-load")
 

@@ -14,8 +14,6 @@ from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import Program, Variant
 
-__all__ = ["kernels_of", "run_variant", "variant_module", "with_kernels"]
-
 _PACKAGE = "racetrap.sim.gpu.suites.weak_memory"
 
 

@@ -15,11 +15,6 @@ from racetrap.sim.gpu.suites.weak_memory.launch_tables import (
     scattered,
 )
 
-__all__ = [
-    "dekker", "double_checked", "histogram", "lamport_queue", "mcs_lock", "publication",
-    "seqlock", "shared_queue", "ticket_lock",
-]  # fmt: skip
-
 #: Critical sections of a warp, or of a block.
 _ROUNDS = 2
 
