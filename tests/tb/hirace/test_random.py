@@ -57,7 +57,7 @@ def test_third_party_memory_agrees(model, testbench):
         "result-just-ahead-not-taken",
         *(
             pytest.param(name, marks=pytest.mark.campaign)
-            for name in ("report-of-the-entry-after", "races-not-counted", "window-without-an-end",
+            for name in ("report-of-the-entry-after", "races-not-counted",
                          "counts-survive-a-launch", "lost-reports-not-counted")
         ),
     ],
