@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from racetrap.generators.hirace import HIRACE
 from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.scord import SCORD
 from racetrap.generators.sigrace import SIGRACE
@@ -20,6 +21,7 @@ SYSTEMS: tuple[System[Any], ...] = (
     SCORD,
     SIGRACE,
     NONCOHERENT,
+    HIRACE,
 )
 #: Their names.
 SYSTEM_NAMES = tuple(system.name for system in SYSTEMS)

@@ -54,8 +54,10 @@ class Hirace:
 
     def launch(self) -> None:
         """Start a kernel: metadata and all counts are cleared; counters of events go on."""
-        for part in (*self.trackers, *self.banks):
-            part.clear()
+        for tracker in self.trackers:
+            tracker.clear()
+        for bank in self.banks:
+            bank.clear()
 
     def run(self, event: Event) -> list[Step]:
         """Check one event (KERNEL_BEGIN launches); its steps.

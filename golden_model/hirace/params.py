@@ -31,7 +31,7 @@ _RANGES = {
     "warp_barrier_bits": (2, 16),
     "address_bits": (16, 64),
     "pc_bits": (8, 32),
-    "banks": (1, 256),
+    "banks": (1, 128),
     "outstanding": (4, 1024),
     "packet_fifo_depth": (2, 64),
     "report_fifo_depth": (2, 1024),

@@ -18,9 +18,9 @@ from racetrap.golden_model.layout import Layout
 __all__ = ["RaceReport", "race_words"]
 
 _REASONS = {
-    RaceKind.READ_AFTER_WRITE: "no barrier of both lies between the write and the read",
-    RaceKind.WRITE_AFTER_READ: "no barrier of both lies between the read and the write",
-    RaceKind.WRITE_AFTER_WRITE: "no barrier of both lies between the writes",
+    RaceKind.READ_AFTER_WRITE: "no barrier that both pass lies between the write and the read",
+    RaceKind.WRITE_AFTER_READ: "no barrier that both pass lies between the read and the write",
+    RaceKind.WRITE_AFTER_WRITE: "no barrier that both pass lies between the writes",
     RaceKind.PLAIN_AFTER_ATOMIC: "one is atomic, the other is not, and no barrier orders them",
     RaceKind.ATOMIC_AFTER_PLAIN: "one is atomic, the other is not, and no barrier orders them",
     RaceKind.SCOPED_ATOMIC: "they are atomics, but not both of the scope that the two share",
@@ -109,6 +109,21 @@ class RaceReport:
         return _layout().pack(reserved | {name: getattr(self, name) for name in self.__slots__})
 
     @property
+    def rule(self) -> tuple[str, str]:
+        """The word's state, which decided."""
+        return "state", State(self.state).name
+
+    @property
+    def kind_words(self) -> str:
+        """Kind of race for people and files."""
+        return race_words(self.race)
+
+    @property
+    def space(self) -> str:
+        """Memory of the word."""
+        return "shared" if self.shared else "global"
+
+    @property
     def key(self) -> tuple[int, int]:
         """What makes a race unique when races are counted: PC and kind of race."""
         return self.pc, self.race
@@ -128,10 +143,9 @@ class RaceReport:
         access = PacketKind(self.kind).name.lower()
         if self.kind == PacketKind.ATOMIC:
             access = f"{Scope(self.scope).name.lower()}-scope {access}"
-        space = "shared" if self.shared else "global"
         return (
             f"{race_words(self.race)} ({self.race_scope.name.lower()} scope): "
-            f"{access} of {space} {self.address:#x} at pc {self.pc:#x} by block {self.block} "
+            f"{access} of {self.space} {self.address:#x} at pc {self.pc:#x} by block {self.block} "
             f"warp {self.warp} lane {self.lane} races with the access by block {self.owner_block} "
             f"warp {self.owner_warp} lane {self.owner_lane} (state {State(self.state).name}): "
             f"{self.reason}."

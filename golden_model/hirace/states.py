@@ -83,11 +83,11 @@ class State(IntEnum):
 
     form: Form
 
-    def __new__(cls, family: Family, width: int = 0, shield: int = 0) -> State:
+    def __new__(cls, family: int, width: int = 0, shield: int = 0) -> State:
         code = len(cls.__members__)
         state = int.__new__(cls, code)
         state._value_ = code
-        state.form = Form(family, Relation(width), shield)
+        state.form = Form(Family(family), Relation(width), shield)
         return state
 
     INIT = Family.INIT

@@ -8,6 +8,7 @@ import pytest
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS, find_preset, module_name, with_settings
 from racetrap.generators.scord import SCORD
+from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -15,12 +16,13 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 def test_the_paper_is_the_default():
     assert PRESETS["scord"].params == ScordParams()
     assert PRESETS["sigrace"].params == SigraceParams()
+    assert PRESETS["hirace"].params == HiraceParams()
     assert set(PRESETS) == {
         "scord-tiny", "scord", "scord-nocache", "scord-8byte", "scord-16byte", "scord-banks4",
         "scord-wide", "scord-local", "sigrace-tiny", "sigrace", "noncoherent-tiny", "noncoherent",
         "noncoherent-thesis", "noncoherent-bitmap", "noncoherent-prefetch",
         "noncoherent-engines4", "noncoherent-wide",
-        "noncoherent-axi",
+        "noncoherent-axi", "hirace-tiny", "hirace", "hirace-global", "hirace-banks4", "hirace-once",
     }  # fmt: skip
 
 

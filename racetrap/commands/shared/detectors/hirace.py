@@ -1,0 +1,37 @@
+"""HiRace in the commands that run hardware."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from types import MappingProxyType
+from typing import Any
+
+from racetrap.commands.shared.simulation import Simulation, Suite
+from racetrap.commands.shared.terminal import input_errors
+from racetrap.golden_model.trace import Trace
+from racetrap.presenters import gpu_races
+from racetrap.verdict.hirace.fit import check_fit
+
+__all__ = ["SUITES", "TRACE_OPTIONS", "simulate_trace"]
+
+#: Options of `simulate` that are not for every stimulus, and are for a trace.
+TRACE_OPTIONS = ("shows_all", "limit")
+SUITES: Mapping[str, Suite] = MappingProxyType({})
+
+
+def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict[str, Any]]:
+    """Play a trace and print its races; how many, and what JSON says of them."""
+    from racetrap.verdict.hirace.hardware import simulate_trace
+
+    with input_errors(path):
+        check_fit(trace, call.params)
+    races = gpu_races.race_list(call.console, call.choice)
+    found = simulate_trace(call.build(), trace, call.seed, races.take)
+    gpu_races.print_kinds(call.console, races)
+    call.console.print(
+        f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
+        f"all {found.steps} steps ({found.cycles} cycles)."
+    )
+    # There is no buffer that could leave accesses out.
+    return races.count, {**asdict(found), "left_out": None, "races": races.json}

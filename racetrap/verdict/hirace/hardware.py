@@ -1,0 +1,91 @@
+"""The generated hardware over whole traces, each step compared with the golden model.
+
+Ref: HiRace (SC'24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.hirace.lane_splitter import split_lanes
+from racetrap.golden_model.hirace.packets import TransactionKind
+from racetrap.golden_model.hirace.params import HiraceParams
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.hirace.fast_compare import check_launch, transactions_of
+from racetrap.sim.cosim.hirace.fast_simulation import FastSim
+from racetrap.verdict.gpu.fit import kernels_of
+from racetrap.verdict.hirace.findings import HiraceFinding, RaceFinder
+from racetrap.verdict.hirace.fit import region_of
+
+__all__ = ["SimulatedTrace", "simulate_trace"]
+
+_CAPACITY_LOG2 = 12
+
+
+@dataclass(frozen=True)
+class SimulatedTrace:
+    """What the hardware found in a trace; all of it has been compared with the golden model.
+
+    Parameters
+    ----------
+    steps, cycles : int
+        Steps compared, and clock cycles, of all kernels.
+    """
+
+    steps: int
+    cycles: int
+
+
+def simulate_trace(
+    model: FastModel[HiraceParams],
+    trace: Trace,
+    seed: int,
+    found: Callable[[HiraceFinding], object],
+) -> SimulatedTrace:
+    """Play a trace, kernel by kernel, in its global order.
+
+    Parameters
+    ----------
+    model : FastModel
+        The hardware.
+    trace : Trace
+        Run to check.
+    seed : int
+        Seed of what is random in the simulated world (junk in unreset state).
+    found : callable
+        Is given every race of the hardware's steps with both its accesses.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ anywhere.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    params, region = model.params, region_of(trace, model.params)
+    finder = RaceFinder(params, region, trace.header.locations)
+    number = steps = cycles = 0
+    with FastSim(model, seed) as sim:
+        for events in kernels_of(trace):
+            result = check_launch(
+                sim, params, region, transactions_of(events, params), in_order=True,
+                capacity_log2=_CAPACITY_LOG2,
+            )  # fmt: skip
+            banks = [iter(sim.steps(bank)) for bank in range(params.banks)]
+            for event in events:
+                words = [
+                    transaction.word + offset
+                    for transaction in split_lanes(event, params)
+                    if transaction.kind <= TransactionKind.ATOMIC
+                    for offset in range(transaction.more + 1)
+                ]
+                taken = [next(banks[bank_of(params, word)]) for word in words]
+                for finding in finder.take(number, event, taken):
+                    found(finding)
+                number += 1
+            steps += result.steps
+            cycles += result.cycles
+    return SimulatedTrace(steps, cycles)

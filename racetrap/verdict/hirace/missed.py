@@ -1,0 +1,108 @@
+"""Causes of missed races.
+
+A race of the oracle is two accesses of one word.  What the state machine did at the second one
+shows the cause.
+
+Ref: HiRace (SC'24): barriers and atomics are all that it knows, and a word names one thread.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import islice
+
+from racetrap.golden_model.barracuda import Party, Race, RaceClass
+from racetrap.golden_model.events import Space
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.hirace.entry_locator import entry_of
+from racetrap.golden_model.hirace.hirace import Hirace
+from racetrap.golden_model.hirace.packets import Packet, Step
+from racetrap.golden_model.hirace.params import HiraceParams
+from racetrap.golden_model.hirace.states import Sync
+from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED
+from racetrap.verdict.hirace.fit import region_of
+
+__all__ = ["Cause", "outcomes"]
+
+
+class Cause(StrEnum):
+    """Why a race of the oracle has no report."""
+
+    HANDED_OVER = "handed-over word"
+    BARRIER_SEEN = "barrier seen, order not"
+    NO_RULE = "no rule of the method"
+
+
+def outcomes(trace: Trace, params: HiraceParams, races: Sequence[Race]) -> list[str]:
+    """What became of each race of the oracle: reported, not checked, or a ``Cause``."""
+    region = region_of(trace, params)
+    entries = [
+        None if race.race_class == RaceClass.INTER_LAUNCH else _entry(trace, params, region, race)
+        for race in races
+    ]
+    seen = _histories(trace, params, region, races, entries)
+    found = []
+    for race, entry in zip(races, entries, strict=True):
+        if entry is not None:
+            found.append(_cause(race, seen[entry]))
+        elif race.race_class == RaceClass.INTER_LAUNCH:
+            found.append(NOT_CHECKED["launches"])
+        else:
+            found.append(NOT_CHECKED["shared" if race.space == Space.SHARED else "outside"])
+    return found
+
+
+def _entry(trace: Trace, params: HiraceParams, region: Region, race: Race) -> int | None:
+    """Entry of the word that both accesses touch; None if it is not monitored."""
+    common = _words(trace, race.first) & _words(trace, race.second)
+    word = min((word for word in common if word >= race.address >> 2), default=race.address >> 2)
+    event = trace.events[race.second.event]
+    block = params.block_id(int(event["sm"]), int(event["slot"]))
+    is_shared = race.space == Space.SHARED
+    packet = Packet(0, 0, int(is_shared), 0, 0, block if is_shared else 0, 0, 0, 0, 0, word)
+    return entry_of(params, region, packet)
+
+
+def _words(trace: Trace, party: Party) -> set[int]:
+    """Word addresses that an access touches."""
+    event = trace.events[party.event]
+    first = int(event["first_lane"])
+    addresses = trace.lanes["address"][first : first + int(event["mask"]).bit_count()]
+    last = int(event["size"]) - 1
+    return {
+        word
+        for address in addresses.tolist()
+        for word in range(address >> 2, (address + last >> 2) + 1)
+    }
+
+
+def _histories(
+    trace: Trace, params: HiraceParams, region: Region, races: Sequence[Race],
+    entries: Sequence[int | None],
+) -> dict[int, list[tuple[int, Step]]]:  # fmt: skip
+    """Steps on each of some entries, with the numbers of their events."""
+    found: defaultdict[int, list[tuple[int, Step]]] = defaultdict(list)
+    wanted = {entry for entry in entries if entry is not None}
+    if not wanted:
+        return found
+    hirace, end = Hirace(params, region), max(race.second.event for race in races) + 1
+    for number, event in enumerate(islice(trace, end)):
+        for step in hirace.run(event):
+            entry = entry_of(params, region, step.packet)
+            if entry in wanted and entry is not None:
+                found[entry].append((number, step))
+    return found
+
+
+def _cause(race: Race, history: Sequence[tuple[int, Step]]) -> str:
+    second = [step for number, step in history if number == race.second.event]
+    if any(step.race for step in second):
+        return REPORTED
+    if any(race.first.event < number < race.second.event for number, _ in history):
+        return Cause.HANDED_OVER
+    if any(step.relation <= step.sync != Sync.NONE for step in second):
+        return Cause.BARRIER_SEEN
+    return Cause.NO_RULE

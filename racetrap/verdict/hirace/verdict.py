@@ -1,0 +1,49 @@
+"""HiRace's part of the verdict on traces.
+
+Ref: HiRace (SC'24).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from racetrap.golden_model.events import EventKind, MemoryOrder, Space
+from racetrap.golden_model.hirace.params import HiraceParams
+from racetrap.golden_model.hirace.report import race_words
+from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.detector_verdict import DetectorVerdict
+from racetrap.verdict.gpu.findings import Reports, UniqueRace
+from racetrap.verdict.hirace.findings import find_races
+from racetrap.verdict.hirace.fit import check_fit
+from racetrap.verdict.hirace.missed import outcomes
+
+__all__ = ["VERDICT"]
+
+
+def _by_decree(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
+    """Reports of accesses that something else than barriers may order: strong accesses of either
+    instruction, or fences in the run."""
+    events = trace.events
+    if (events["kind"] == EventKind.FENCE).any():
+        return list(reports)
+    is_access = events["kind"] <= EventKind.ATOMIC
+    is_strong = is_access & ((events["order"] != MemoryOrder.IMPLIED) | (events["strong"] != 0))
+    strong = set(np.unique(events["pc"][is_strong]).tolist())
+    return [
+        report for report, earlier in reports.items()
+        if not strong.isdisjoint((report[0], *earlier))
+    ]  # fmt: skip
+
+
+def _unwatched_shared(trace: Trace, params: HiraceParams) -> int:
+    """All accesses to shared memory, or none: what lies behind the window is counted elsewhere."""
+    if params.shared_bytes:
+        return 0
+    events = trace.events
+    return int(((events["kind"] <= EventKind.ATOMIC) & (events["space"] == Space.SHARED)).sum())
+
+
+VERDICT = DetectorVerdict(
+    check_fit, find_races, race_words, outcomes, _by_decree, _unwatched_shared,
+    "the method knows barriers and atomics alone",
+)  # fmt: skip

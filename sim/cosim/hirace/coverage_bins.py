@@ -1,0 +1,61 @@
+"""The bins of HiRace's functional coverage, and the reasons why some cannot be hit."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from racetrap.golden_model.hirace.packets import RaceKind, TransactionKind
+from racetrap.golden_model.hirace.states import Access, Relation, State, Sync
+
+__all__ = ["BINS", "OPTIONAL_BINS", "UNREACHABLE", "transition_bin", "without_window"]
+
+_SPACES = ("global", "shared")
+_COUNTS = ("barriers", "warp_barriers", "generations")
+#: Events that only a testbench can see.
+_TESTBENCH = (
+    *(f"axi.{channel}.stalled" for channel in ("ar", "aw", "w", "r", "b")), "axi.r.reordered",
+    "axi.r.error", "axi.b.error", "entry.forwarded", "entry.read", "packet.stalled",
+    "transaction.stalled", "transaction.back_to_back", "report.ring_full", "report.dropped",
+    "report.suppressed", "irq", "launch",
+)  # fmt: skip
+_ALWAYS_READY = "the device takes every response at once: it keeps room for what it asked for"
+_NO_WINDOW = "Shared memory is not watched."
+
+
+def transition_bin(state: State, access: Access, sync: Sync, relation: Relation) -> str:
+    """Bin of a transition; what the first access to a word is compared with means nothing."""
+    names = (state, access) if state is State.INIT else (state, access, sync, relation)
+    return "transition." + ".".join(name.name.lower() for name in names)
+
+
+_KEYS = tuple(product(State, Access, Sync, Relation))
+
+
+def _bins() -> list[str]:
+    names = [f"transaction.{kind.name.lower()}" for kind in TransactionKind]
+    names += [f"words.{count}" for count in (1, 2, 4)]
+    names += [f"{space}.{what}" for space in _SPACES for what in ("monitored", "outside")]
+    names += [f"wraps.{count}" for count in _COUNTS]
+    names += [f"race.{kind.name.lower()}" for kind in RaceKind if kind]
+    names += [f"report.{kind.name.lower()}" for kind in RaceKind if kind]
+    names += ["read_error", "report.shared", "report.global", *_TESTBENCH]
+    names += [transition_bin(*key) for key in _KEYS if key[0] is not State.RACE]
+    return names
+
+
+#: Names of all bins, in the order of reports.
+BINS = dict.fromkeys(_bins())
+#: Bins of an instance in which a word stays in RACE.
+OPTIONAL_BINS: dict[str, None] = dict.fromkeys(
+    transition_bin(*key) for key in _KEYS if key[0] is State.RACE
+)
+
+
+#: Bins that no stimulus can hit, with the reason.
+UNREACHABLE: dict[str, str] = {"axi.r.stalled": _ALWAYS_READY, "axi.b.stalled": _ALWAYS_READY}
+
+
+def without_window() -> dict[str, str]:
+    """Bins that cannot be hit without a window for shared memory, with the reason."""
+    names = ("shared.monitored", "shared.outside", "report.shared")
+    return dict.fromkeys(names, _NO_WINDOW)

@@ -1,0 +1,129 @@
+"""A kernel launch on the fast co-simulation and on the golden model, compared in full.
+
+Ref: HiRace (SC'24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from racetrap.generators.garbage_collection import garbage_collection_paused
+from racetrap.golden_model.events import Event
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.hirace.lane_splitter import split_lanes
+from racetrap.golden_model.hirace.packets import Transaction
+from racetrap.golden_model.hirace.params import HiraceParams
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.gpu.sweep import is_swept
+from racetrap.sim.cosim.hirace.fast_simulation import FastSim
+from racetrap.sim.cosim.hirace.scoreboard import Observer, Scoreboard
+
+__all__ = ["LaunchResult", "check_launch", "transactions_of"]
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What one launch compared.
+
+    Parameters
+    ----------
+    accesses, steps, races : int
+        Accesses to monitored words, steps (with other accesses), races.
+    reports : tuple of int
+        Records in the ring, oldest first.
+    cycles : int
+        Clock cycles from the launch's first step to its last, over all banks.
+    """
+
+    accesses: int
+    steps: int
+    races: int
+    reports: tuple[int, ...]
+    cycles: int
+
+
+def transactions_of(events: Iterable[Event], params: HiraceParams) -> list[tuple[int, Transaction]]:
+    """SM and transaction of everything in ``events`` that a tracker sees, in order."""
+    return [
+        (event.sm, transaction) for event in events for transaction in split_lanes(event, params)
+    ]
+
+
+def check_launch(
+    sim: FastSim,
+    params: HiraceParams,
+    region: Region,
+    transactions: Sequence[tuple[int, Transaction]],
+    *,
+    in_order: bool = False,
+    capacity_log2: int = 10,
+    report_filter: bool = False,
+    sweep: bool = False,
+    observer: Observer | None = None,
+) -> LaunchResult:
+    """Launch a kernel, play its transactions and compare everything that can be seen.
+
+    Parameters
+    ----------
+    sim : FastSim
+        The hardware.
+    params : HiraceParams
+        Its parameters.
+    region : Region
+        Monitored region.
+    transactions : sequence of (int, Transaction)
+        SM and transaction, in the program's global order.
+    in_order : bool
+        Offer a transaction only when all steps of those before it have been taken, so that
+        the banks see the global order; otherwise each SM plays its own as fast as it can.
+    capacity_log2, report_filter, sweep
+        As of ``FastSim.launch``.
+    observer : Observer or None
+        Receiver of functional coverage.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot go on.
+    """
+    before = sim.stats
+    sim.launch(region, capacity_log2, report_filter, sweep)
+    with garbage_collection_paused():
+        board = Scoreboard(params, region, observer)
+        order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]
+        steps = 0
+        for number, (sm, transaction) in enumerate(transactions):
+            order[sm].append((number, steps))
+            steps += len(board.transaction(sm, transaction))
+        sim.run(sim.queues(transactions), board.due, order if in_order else None)
+        for bank in range(params.banks):
+            for step in sim.steps(bank):
+                board.step(bank, step)
+        reports, counters, after = sim.reports(), sim.counters(), sim.stats
+        for record in reports:
+            board.report(record)
+        for name, errors in (
+            ("metadata_write_errors", after.write_errors - before.write_errors),
+            ("report_write_errors", after.report_errors - before.report_errors),
+        ):
+            if counters[name] != errors:
+                raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
+        read_errors = after.read_errors - before.read_errors
+        board.finish(counters, _memory(sim, params, region), read_errors, sim.reached)
+    taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
+    cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
+    races = sum(value for name, value in counters.items() if name.startswith("races_"))
+    return LaunchResult(counters["accesses"], steps, races, tuple(reports), cycles)
+
+
+def _memory(sim: FastSim, params: HiraceParams, region: Region) -> Callable[[int], int]:
+    """Reader of the metadata; all of a small region's are fetched at once."""
+    if not is_swept(params, region):
+        return sim.entry
+    entries = sim.entries(np.arange(region.entries(params), dtype=np.uint64)).tolist()
+    return entries.__getitem__

@@ -1,0 +1,27 @@
+"""Plans for the random testbench."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.hirace.params import HiraceParams
+
+__all__ = ["random_plan"]
+
+_DATA_BASE = 0x1_0000
+_METADATA_BASE = 0x1_0000
+
+
+def random_plan(
+    params: HiraceParams, styles: list[str], instructions: int, memory: dict[str, Any]
+) -> dict[str, Any]:
+    """Plan with one launch for each style, every other one with the report filter."""
+    size = max(12, params.min_region_log2)
+    launches = [
+        {"style": name, "instructions": instructions, "report_filter": bool(number % 2)}
+        for number, name in enumerate(styles)
+    ]
+    region = Region(_DATA_BASE >> size << size, size, _METADATA_BASE)
+    return {"region": asdict(region), "launches": launches, **memory}

@@ -1,0 +1,26 @@
+"""Random volume of HiRace agrees, and reaches the bins of its coverage."""
+
+from random import Random
+
+from racetrap.evaluation.hirace.campaign import RANDOM_VOLUME, play
+from racetrap.generators.presets import find_preset
+from racetrap.golden_model.hirace.states import State
+from racetrap.sim.cosim.fast.build import build_fast
+from racetrap.sim.cosim.hirace.coverage import Coverage
+from racetrap.sim.cosim.hirace.random_events import STYLES
+
+
+def test_a_case_of_each_style():
+    model = build_fast("hirace-tiny", find_preset("hirace-tiny").params)
+    coverage = Coverage(model.params)
+    for number in range(len(STYLES)):
+        for compared in play(model, number, Random(f"test {number}"), coverage):
+            assert compared.keys() == {*RANDOM_VOLUME.figures, "cycles"}
+            assert 0 < compared["races"] < compared["accesses"]
+    hit = {name for name, count in coverage.counts.items() if count}
+    reached = {name.split(".")[1] for name in hit if name.startswith("transition.")}
+    assert reached == {state.name.lower() for state in State if state is not State.RACE}
+    assert len(coverage.missed) < len(coverage.to_json()) / 4
+    assert {"wraps.barriers", "wraps.warp_barriers", "wraps.generations"} <= hit
+    assert {f"{space}.{what}" for space in ("global", "shared") for what in
+            ("monitored", "outside")} <= hit  # fmt: skip

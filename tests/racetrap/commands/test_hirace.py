@@ -1,0 +1,65 @@
+"""HiRace in the commands: one trace through each of them, and what JSON says of it."""
+
+import json
+
+import pytest
+
+from racetrap.sim.gpu.suites.concurrency.cases import CASES
+from racetrap.sim.gpu.suites.concurrency.runner import capture
+
+
+@pytest.fixture
+def trace(tmp_path):
+    path = tmp_path / "exchange.trace"
+    capture(CASES["shared_exchange_nothing"], "random", 1).write_binary(path)
+    return str(path)
+
+
+def _json(racetrap, *arguments, status):
+    result = racetrap(*arguments, "--json", "-")
+    assert result.exit_code == status, result.output
+    return json.loads(result.stdout)
+
+
+def test_check_says_what_it_made_of_the_oracles_races(racetrap, trace):
+    document = _json(racetrap, "check", "--preset", "hirace", trace, status=1)
+    detector = document["detector"]
+    assert detector["preset"] == "hirace"
+    assert detector["missed"] == detector["shared_accesses"] == 0
+    assert detector["not_confirmed"] == []
+    (finding,) = document["findings"]
+    assert finding["outcomes"] == {"reported": 1}
+
+
+def test_check_by_the_detector_alone(racetrap, trace):
+    document = _json(
+        racetrap, "check", "--preset", "hirace", "--detector-only", "--all", trace, status=1
+    )
+    assert {race["kind"] for race in document["races"]} == {"read-after-write", "write-after-read"}
+    assert {race["state"] for race in document["races"]} == {"WRITE", "READ"}
+    assert document["counters"]["accesses"] > 0
+
+
+def test_simulation_finds_the_races_of_the_golden_model(racetrap, trace):
+    checked = _json(
+        racetrap, "check", "--preset", "hirace-tiny", "--set", "warps_per_sm=32", "--set",
+        "blocks_per_sm=8", "--set", "sm_count=15", "--detector-only", "--all", trace, status=1,
+    )  # fmt: skip
+    simulated = _json(
+        racetrap, "simulate", "hirace-tiny", trace, "--all", "--set", "warps_per_sm=32", "--set",
+        "blocks_per_sm=8", "--set", "sm_count=15", status=1,
+    )  # fmt: skip
+    assert simulated["races"] == checked["races"]
+    assert simulated["steps"] == checked["counters"]["accesses"]
+
+
+def test_suite_of_another_detector_is_refused(racetrap):
+    result = racetrap("simulate", "hirace-tiny", "--suite", "scor-micro")
+    assert result.exit_code == 2
+    assert "take one of scord" in result.output
+
+
+def test_board_is_refused(racetrap, tmp_path):
+    result = racetrap("fpga", "build", "hirace", "--board", "ulx3s-85f", "-o", str(tmp_path / "b"))
+    assert result.exit_code == 2
+    assert "not hirace" in result.output

@@ -1,0 +1,78 @@
+"""Launches on the hardware agree with the golden model."""
+
+from dataclasses import replace
+
+import pytest
+
+from racetrap.generators.presets import find_preset
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.hirace.hirace import Hirace
+from racetrap.golden_model.hirace.packets import Transaction, TransactionKind
+from racetrap.golden_model.hirace.report import RaceReport
+from racetrap.sim.cosim.fast.build import build_fast
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.hirace.coverage import Coverage
+from racetrap.sim.cosim.hirace.fast_compare import check_launch, transactions_of
+from racetrap.sim.cosim.hirace.fast_simulation import FastSim
+from racetrap.sim.cosim.hirace.random_events import STYLES, random_events
+
+_TIMINGS = {
+    "fastest": MemoryTiming(),
+    "slow": MemoryTiming(idle_percent=40, latency=9, jitter=25, reorder=True, back_pressure=30),
+    "errors": MemoryTiming(jitter=5, reorder=True, read_errors=3000, write_errors=3000),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("timing", _TIMINGS)
+def test_hardware_agrees(model, region, traffic, style, timing):
+    coverage = Coverage(model.params)
+    with FastSim(model, seed=5, timing=_TIMINGS[timing]) as sim:
+        for seed, in_order in ((1, False), (2, True), (3, False)):
+            result = check_launch(
+                sim, model.params, region, traffic(style, seed=seed), in_order=in_order,
+                capacity_log2=4, report_filter=seed == 3, observer=coverage,
+            )  # fmt: skip
+            assert 0 < result.accesses <= result.steps
+        assert (sim.stats.read_errors > 0) == (timing == "errors")
+    seen = sum(count for name, count in coverage.counts.items() if name.startswith("transition."))
+    assert seen > result.accesses
+
+
+def test_reports_in_the_global_order_are_the_golden_models(model, region):
+    params = model.params
+    events = list(random_events(params, region, STYLES["mixed"], 4, 400))
+    golden = Hirace(params, region)
+    steps = [step for event in events for step in golden.run(event)]
+    due = [RaceReport.from_step(params, step) for step in steps if step.race]
+    with FastSim(model, seed=5) as sim:
+        result = check_launch(
+            sim, params, region, transactions_of(events, params), in_order=True, capacity_log2=12
+        )
+    assert result.races == golden.race_count == len(due)
+    found = [RaceReport.from_record(record) for record in result.reports]
+    assert [replace(report, sequence=0) for report in found] == due[: len(found)]
+
+
+@pytest.mark.parametrize("size_log2", [12, 34])
+def test_regions_of_any_size(model, size_log2):
+    region = Region(1 << size_log2, size_log2)
+    events = random_events(model.params, region, STYLES["mixed"], 1, 300)
+    with FastSim(model, seed=5) as sim:
+        result = check_launch(sim, model.params, region, transactions_of(events, model.params))
+    assert result.accesses > 100
+
+
+def test_a_bank_takes_an_access_a_cycle(model, region):
+    """Also to one word: each takes the result of the one just ahead."""
+    params = find_preset("hirace-tiny").params
+    fast = build_fast("hirace-tiny", replace(params, outstanding=32))
+    for stride in (0, 1):
+        stores = [
+            (0, Transaction(TransactionKind.STORE, word=(region.data_base >> 2) + n * stride))
+            for n in range(400)
+        ]
+        with FastSim(fast, seed=5, timing=MemoryTiming(latency=1)) as sim:
+            result = check_launch(sim, fast.params, region, stores)
+        assert result.accesses == 400
+        assert result.cycles <= 410
