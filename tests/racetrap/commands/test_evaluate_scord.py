@@ -5,7 +5,9 @@ import re
 
 import pytest
 
-from racetrap.commands import evaluate_scord, simulate
+from racetrap.commands import evaluate_scord
+from racetrap.commands.shared import simulation
+from racetrap.commands.shared.detectors import scord
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Build, Schedule
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
@@ -115,12 +117,12 @@ def test_applications_suite_refuses(racetrap, options, sentence):
 @pytest.mark.parametrize(("rtl", "status"), [({RACE}, 0), (set(), 3)])
 def test_applications_suite(racetrap, monkeypatch, rtl, status):
     monkeypatch.setattr(
-        simulate, "build_fast", lambda name, params: FastModel(name, params, None, {})
+        simulation, "build_fast", lambda name, params: FastModel(name, params, None, {})
     )
     build = Build("RED", "RED", frozenset({"one"}))
     hardware = HardwareRun(rtl, 1, 7, 9, 0)
     run = RunResult(run_of(build), detectors={"golden": {RACE}}, hardware=hardware)
-    monkeypatch.setattr(simulate, "run_parallel", lambda *_: [run])
+    monkeypatch.setattr(scord, "run_parallel", lambda *_: [run])
     result = racetrap("simulate", "scord", "--suite", "scor-apps", "--json", "-")
     assert result.exit_code == status
     (build,) = json.loads(result.stdout)["builds"]
