@@ -3,9 +3,14 @@
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import build_fast
+
+# No property is timed: a machine that does other things, too, must not fail one.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)
