@@ -8,19 +8,15 @@ import pytest
 from racetrap.commands import campaign
 from racetrap.evaluation.campaign.random_volume import Case, CaseResult
 from racetrap.evaluation.sigrace.recorded import ComparedProgram
-from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.presets import PRESETS
-from racetrap.generators.scord import SCORD
-from racetrap.generators.sigrace import SIGRACE
+from racetrap.generators.systems import SYSTEMS
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 
 _TINY = ("--preset", "scord-tiny")
-_PRESETS = {
-    "scord": SCORD.presets, "sigrace": SIGRACE.presets, "noncoherent": NONCOHERENT.presets,
-}  # fmt: skip
+_PRESETS = {system.name: system.presets for system in SYSTEMS}
 
 
 @pytest.fixture
@@ -52,7 +48,7 @@ def test_volume(racetrap, tmp_path, system, bin_name):
 
 def _result(model, seed=1, number=0, difference=""):
     case = Case(model, seed, number)
-    counts = dict.fromkeys(case.detector.figures, 10) | {"cycles": 20}
+    counts = dict.fromkeys(case.kind.figures, 10) | {"cycles": 20}
     return CaseResult(case, counts, 1.0, difference)
 
 
@@ -105,8 +101,7 @@ def test_random_configurations(racetrap, unbuilt, monkeypatch):
     result = racetrap("campaign", "--configurations", 2, "--json", "-")
     assert result.exit_code == 0
     names = [row["preset"] for row in json.loads(result.stdout)["presets"]]
-    kinds = ("random", "sigrace-random", "noncoherent-random")
-    assert names == [f"{kind}-{number}" for kind in kinds for number in (1, 2)]
+    assert names == [f"{system.random_prefix}-{number}" for system in SYSTEMS for number in (1, 2)]
     result = racetrap("campaign", "--configurations", 1, "--system", "sigrace", "--json", "-")
     (row,) = json.loads(result.stdout)["presets"]
     assert row["preset"] == "sigrace-random-1"

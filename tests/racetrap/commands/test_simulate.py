@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ElementTree
 import pylibfst
 import pytest
 
-from racetrap.commands import simulate
-from racetrap.commands.shared import testbench
+from racetrap.commands.shared import simulation, testbench
+from racetrap.commands.shared.detectors import scord
 from racetrap.evaluation.scord.verdicts import Verdict
 from racetrap.golden_model.events import (
     DataRegion,
@@ -155,8 +155,8 @@ def test_suite(simulated, tmp_path):
 
 def _suite_of(monkeypatch, *verdicts):
     """The suite with these verdicts, and nothing built or run."""
-    monkeypatch.setattr(simulate, "build_fast", lambda name, params: None)
-    monkeypatch.setattr(simulate, "run_parallel", lambda *_: list(verdicts))
+    monkeypatch.setattr(simulation, "build_fast", lambda name, params: None)
+    monkeypatch.setattr(scord, "run_parallel", lambda *_: list(verdicts))
 
 
 def test_wrong_verdict_is_status_3(simulated, monkeypatch, tmp_path):
