@@ -15,6 +15,7 @@ from racetrap.generators.presets import (
     with_settings,
 )
 from racetrap.generators.scord import SCORD
+from racetrap.generators.systems import SYSTEMS
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -74,20 +75,16 @@ def test_unknown_preset():
         find_preset("scrod")
 
 
-@pytest.mark.parametrize("prefix", ["random", "sigrace-random", "noncoherent-random"])
-def test_settings_of_a_configuration_make_it(prefix):
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_settings_of_a_configuration_make_it(system):
+    preset = system.name
     for number in range(20):
-        made = find_preset(f"{prefix}-{number}").params
-        [preset] = [name for name in ("scord", "sigrace", "noncoherent") if _same(name, made)]
+        made = system.random(number)
         settings = settings_of(preset, made)
         assert with_settings(PRESETS[preset].params, settings) == made
         assert configuration_name(preset, made) != preset
     assert settings_of(preset, PRESETS[preset].params) == []
     assert configuration_name(preset, PRESETS[preset].params) == preset
-
-
-def _same(preset, params):
-    return type(PRESETS[preset].params) is type(params)
 
 
 def test_settings_of_another_detector():
