@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib.util
 import json
 import os
@@ -10,7 +11,7 @@ import re
 import shlex
 import shutil
 import sys
-from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from importlib.metadata import PackageNotFoundError, distributions, requires, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -136,12 +137,13 @@ def install_command(extra: str = "") -> str:
 
 def _origin() -> dict[str, Any]:
     """Where our own package was installed from, as far as its installer has noted it."""
-    try:
-        text = distribution("racetrap").read_text("direct_url.json")
-        found = json.loads(text or "{}")
-    except (PackageNotFoundError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    # In a checkout the folder that was left by its build is found first, and has no note.
+    for each in distributions(name="racetrap"):
+        with contextlib.suppress(ValueError):
+            found = json.loads(each.read_text("direct_url.json") or "{}")
+            if isinstance(found, dict) and found:
+                return found
+    return {}
 
 
 def install_extra(extra: str) -> str:

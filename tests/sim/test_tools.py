@@ -114,7 +114,11 @@ def test_how_to_install_an_extra_in_a_checkout(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("text", [None, "", "nothing", "[]"])
 def test_where_it_came_from_may_be_unknown(monkeypatch, text):
-    monkeypatch.setattr(tools, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
+    monkeypatch.setattr(
+        tools,
+        "distributions",
+        lambda name: [SimpleNamespace(read_text=lambda _: each) for each in (None, text)],
+    )
     assert tools.install_command("cuda").endswith("WHEEL being racetrap's own file")
 
 

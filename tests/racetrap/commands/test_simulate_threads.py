@@ -53,7 +53,10 @@ def test_waves_are_written(tmp_path):
     ("arguments", "message"),
     [
         (("scord", _RACY), "preset of scord does not read a trace of threads"),
-        (("sigrace", _EXAMPLES / "block-fence.trace"), "Preset must be one of scord for"),
+        (
+            ("sigrace", _EXAMPLES / "block-fence.trace"),
+            "preset of sigrace does not read a trace of a GPU",
+        ),
         (("scord", "--suite", "threads"), "preset of scord is not for threads"),
         (("sigrace", "--suite", "scor-micro"), "preset of sigrace is not for scor-micro"),
         (("sigrace", "--suite", "threads", "--size", "paper"), "Option --size must be tiny or"),

@@ -32,7 +32,7 @@ def test_round_trip_and_order_of_words(widths, data):
 
 def test_nested_layouts_are_flat_columns():
     layout = ScordParams().step_layout
-    values = [number % 2 for number, _ in enumerate(layout.flat())]
+    values = [number % 2 if width else 0 for number, (*_, width) in enumerate(layout.flat())]
     words = pack_records(layout, [[value] for value in values])
     assert words.shape == (1, words_of(layout))
     assert [column[0] for column in unpack_records(layout, words)] == values

@@ -48,6 +48,6 @@ def test_missing_compiler_is_one_sentence(monkeypatch):
     monkeypatch.setattr(nvrtc, "_library_folder", lambda: None)
     nvrtc._nvrtc.cache_clear()
     assert not has_nvrtc()
-    with pytest.raises(CudaError, match=r"install the extra `racetrap\[cuda\]`$") as caught:
+    with pytest.raises(CudaError, match=r"install the extra `cuda` by `[^`]+`$") as caught:
         compile_cuda(SOURCE, "a.cu")
     assert "\n" not in str(caught.value)
