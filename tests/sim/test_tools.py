@@ -114,11 +114,8 @@ def test_how_to_install_an_extra_in_a_checkout(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("text", [None, "", "nothing", "[]"])
 def test_where_it_came_from_may_be_unknown(monkeypatch, text):
-    monkeypatch.setattr(
-        tools,
-        "distributions",
-        lambda name: [SimpleNamespace(read_text=lambda _: each) for each in (None, text)],
-    )
+    one = SimpleNamespace(read_text=lambda _: text)
+    monkeypatch.setattr(tools, "distributions", lambda name: [one, one])
     assert tools.install_command("cuda").endswith("WHEEL being racetrap's own file")
 
 
