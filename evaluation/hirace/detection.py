@@ -1,4 +1,4 @@
-"""What HiRace and ScoRD find in the suites with known verdicts.
+"""Detection by HiRace and ScoRD in the suites with known verdicts.
 
 ``python -m racetrap.evaluation.hirace.detection`` prints the table: of racy and of race-free
 programs, how many have a report.  HiRace knows barriers and atomics alone, so that programs which
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.evaluation.scord.construct_verdicts import SCHEDULES, Verdict, judge
+from racetrap.evaluation.scord.construct_verdicts import SCHEDULES, judge
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.gpu.region import Region
@@ -91,7 +91,7 @@ def constructs(preset: str, group: str | None = None, *, plain: bool = False) ->
         and atomics alone, as far as their runs show.
     """
     verdicts = [
-        (is_racy, _has_report(judge(pair, kernel, preset)))
+        (is_racy, judge(pair, kernel, preset).has_report)
         for title, pairs in GROUPS.items()
         for pair in (pairs if group in (None, title) else ())
         for kernel, is_racy in ((pair.free, False), (pair.racy, True))
@@ -106,10 +106,6 @@ def _is_plain(pair: Pair, kernel: str) -> bool:
     is_access = events["kind"] < EventKind.ATOMIC
     is_strong = is_access & ((events["strong"] != 0) | (events["order"] != MemoryOrder.IMPLIED))
     return not (is_unknown | is_strong).any()
-
-
-def _has_report(verdict: Verdict) -> bool:
-    return verdict.detector in ("reported", "by decree", "false")
 
 
 def _counted(suite: str, preset: str, verdicts: Iterable[tuple[bool, bool]]) -> Counted:

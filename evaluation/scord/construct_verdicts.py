@@ -43,10 +43,17 @@ class Verdict:
     def detector(self) -> str:
         """In one word what the detector makes of the kernel."""
         if self.races:
-            if self.outcomes & {REPORTED, ELSEWHERE}:
+            if self.has_report:
                 return "reported"
             return "not its task" if self.outcomes <= set(NOT_CHECKED.values()) else "missed"
         return "false" if self.false else "imposed by the method" if self.imposed else "silent"
+
+    @property
+    def has_report(self) -> bool:
+        """Whether the detector reports one of the races, or anything where there is none."""
+        if self.races:
+            return not self.outcomes.isdisjoint((REPORTED, ELSEWHERE))
+        return bool(self.false or self.imposed)
 
     def explanation(self) -> str:
         """In one line what the detector makes of the kernel, and why."""

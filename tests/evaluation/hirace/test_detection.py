@@ -21,6 +21,12 @@ def test_atomics_alone_are_judged_without_a_mistake():
     assert count.reported == 0 < count.race_free
 
 
+def test_reports_that_the_method_imposes_are_counted():
+    """Fences and strong accesses order nothing for it."""
+    count = constructs("hirace", "Fences")
+    assert 0 < count.reported <= count.race_free
+
+
 @pytest.mark.parametrize("workload", SWEPT.workloads)
 def test_quality_counts_runs_and_races(workload):
     spec = QualitySpec(workloads=(workload,), schedules=1, seed=1)

@@ -85,3 +85,4 @@ def test_a_wrong_verdict_or_result_is_not_right(found):
 )
 def test_explanations(verdict, line):
     assert verdict.explanation() == line
+    assert verdict.has_report == line.startswith(("reported", "imposed", "false"))
