@@ -11,14 +11,20 @@ from racetrap.sim.cpu.compiler import driver_command
 from racetrap.sim.tools import not_found
 
 
-def compiler_command(name: str, compiler: str, language: str) -> click.Command:
-    """A command that becomes ``compiler``, whose options it takes."""
+def compiler_command(name: str, compiler: str, language: str, variable: str) -> click.Command:
+    """A command that becomes ``compiler``, whose options it takes; ``variable`` is what makefiles
+    call it."""
 
     @click.command(
-        name, add_help_option=False,
-        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-        help=f"Compile and link {language} as {compiler} does, for `racetrap trace record`. "
-        f"Takes all options of {compiler}.",
+        name,
+        context_settings={
+            "ignore_unknown_options": True, "allow_interspersed_args": False,
+            # As -h it would be found in -shared.
+            "help_option_names": ["--help"],
+        },
+        help=f"Compile and link {language} as {compiler} does, for `racetrap trace record`.\n\n"
+        f"It takes all options of {compiler}, which `{compiler} --help` lists, and takes its place "
+        f"in a build: `make {variable}='racetrap {name}'`.",
     )  # fmt: skip
     @click.argument("arguments", metavar="OPTION|FILE ...", nargs=-1, type=click.UNPROCESSED)
     def run(arguments: tuple[str, ...]) -> None:
@@ -30,4 +36,4 @@ def compiler_command(name: str, compiler: str, language: str) -> click.Command:
     return run
 
 
-command = compiler_command("cc", "gcc", "C")
+command = compiler_command("cc", "gcc", "C", "CC")

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from racetrap.commands.cc import compiler_command
 
-command = compiler_command("c++", "g++", "C++")
+command = compiler_command("c++", "g++", "C++", "CXX")

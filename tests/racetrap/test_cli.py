@@ -1,5 +1,6 @@
 """The frame of the command line: lazy loading, usage errors and exit status."""
 
+import re
 import subprocess
 import sys
 
@@ -8,8 +9,29 @@ import pytest
 
 from racetrap import cli as cli_module
 from racetrap.commands.shared.terminal import ExitStatus
+from racetrap.presenters.site.commands import contexts
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.build_cache import BuildError
+
+#: Most options on one page of help, and of all commands together, `--help` not counted.
+_MOST_ON_A_PAGE, _MOST_OPTIONS = 33, 274
+_LEAVES = list(contexts(cli_module.cli, None))
+
+
+@pytest.mark.parametrize("context", _LEAVES, ids=lambda context: context.command_path)
+def test_no_page_of_help_is_long(racetrap, context):
+    path = context.command_path.split()[1:]
+    page = racetrap(*path, "--help").stdout
+    shown = re.findall(r"(?m)^  -.*?(?=  |$)", page)
+    assert len([names for names in shown if "--help" not in names]) <= _MOST_ON_A_PAGE
+
+
+def test_there_are_few_options():
+    counts = {
+        context.command_path: sum(isinstance(each, click.Option) for each in context.command.params)
+        for context in _LEAVES
+    }
+    assert sum(counts.values()) <= _MOST_OPTIONS, counts
 
 
 def test_help_imports_no_command():

@@ -114,7 +114,7 @@ def _named_files(
     context: click.Context, command: click.Command, words: Sequence[str]
 ) -> list[tuple[str, str, bool]]:
     """Files of a command line: the parameter, the file, and whether it is written."""
-    own = click.Context(command, parent=context, info_name=command.name)
+    own = click.Context(command, parent=context, info_name=command.name, **command.context_settings)
     try:
         given, _, _ = command.make_parser(own).parse_args(list(words))
     except click.UsageError:  # said when the command line is read in earnest

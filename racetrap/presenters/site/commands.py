@@ -12,13 +12,13 @@ from racetrap.cli import cli
 from racetrap.presenters.site.markdown import plain, table
 
 
-def _commands(command: click.Command, parent: click.Context | None) -> Iterator[click.Context]:
+def contexts(command: click.Command, parent: click.Context | None) -> Iterator[click.Context]:
     """Contexts of a command and of all commands below it, in the order of ``--help``."""
     context = click.Context(command, parent, command.name)
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             if (below := command.get_command(context, name)) is not None:
-                yield from _commands(below, context)
+                yield from contexts(below, context)
     else:
         yield context
 
@@ -46,7 +46,7 @@ def commands_reference() -> str:
         context
         for name in cli.list_commands(root)
         if (command := cli.get_command(root, name)) is not None
-        for context in _commands(command, root)
+        for context in contexts(command, root)
     )
     return "\n".join(
         part

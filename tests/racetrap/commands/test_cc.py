@@ -123,6 +123,15 @@ def test_options_are_the_compilers(tmp_path):
     assert subprocess.run([tmp_path / "one"], check=False).returncode == 0
 
 
+@pytest.mark.parametrize(("name", "compiler"), [("cc", "gcc"), ("c++", "g++")])
+def test_help_is_ours(name, compiler):
+    done = subprocess.run(
+        [*_RACETRAP, name, "-O1", "--help"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"Usage: racetrap {name} ")
+    assert f"{compiler} --help" in done.stdout
+
+
 def test_other_programs_are_refused(racetrap, tmp_path):
     result = racetrap("trace", "record", "-o", tmp_path / "x", "--", sys.executable)
     assert result.exit_code == 2
