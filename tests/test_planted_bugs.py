@@ -1,17 +1,20 @@
 """Planted bugs fit the sources, those that only a longer campaign plants, too."""
 
 import importlib
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support import REPOSITORY
 
 #: Folders that the files of planted bugs are relative to.
-_FOLDERS = [REPOSITORY / name for name in ("rtl", "fpga")]
+_FOLDERS = [REPOSITORY / name for name in ("rtl", "fpga", "sim/cosim/scord/compiled", "sim/cpu")]
 
 
 def _patches(value: object) -> Iterator[Patch]:
@@ -40,19 +43,43 @@ def _modules() -> Iterator[ModuleType]:
                 yield importlib.import_module(".".join((package, *parts)))
 
 
-def _plant(patch: Patch) -> None:
-    """Plant a bug in the one source of its file's name, without keeping the outcome."""
+def _source(patch: Patch) -> Path:
+    """The one source of the file's name of a planted bug."""
     [source] = [path for folder in _FOLDERS if (path := folder / patch.file).exists()]
-    patch.changed(source.read_text(encoding="utf-8"))
+    return source
 
 
-def test_planted_bugs_fit_the_sources():
+@pytest.fixture(scope="module")
+def patches():
+    """All planted bugs."""
     modules = list(_modules())
-    patches = {patch for module in modules for patch in _patches(list(vars(module).values()))}
-    print(f"{len(patches)} planted bugs in {len(modules)} files")
-    assert len(patches) > len(modules)
+    found = {patch for module in modules for patch in _patches(list(vars(module).values()))}
+    print(f"{len(found)} planted bugs in {len(modules)} files")
+    assert len(found) > len(modules)
+    return sorted(found, key=lambda patch: patch.file)
+
+
+def test_planted_bugs_fit_the_sources(patches):
     for patch in patches:
-        _plant(patch)
+        patch.changed(_source(patch).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("length", [60, 140])
+def test_planted_bugs_fit_sources_with_lines_of_another_length(patches, length, tmp_path):
+    in_python = [patch for patch in patches if patch.file.endswith(".py")]
+    copies = {path: tmp_path / path.relative_to(REPOSITORY) for path in map(_source, in_python)}
+    for path, copy in copies.items():
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(length)]
+    subprocess.run([*command, str(tmp_path)], check=True, capture_output=True)
+    assert len([path for path in copies if path.read_bytes() != copies[path].read_bytes()]) > 40
+    for patch in in_python:
+        expected, found = (
+            patch.changed(path.read_text(encoding="utf-8"))
+            for path in (_source(patch), copies[_source(patch)])
+        )
+        assert expected == found, patch
 
 
 @pytest.mark.parametrize(
@@ -61,5 +88,6 @@ def test_planted_bugs_fit_the_sources():
     ids=["moved", "nowhere"],
 )
 def test_text_that_is_not_there_is_seen(file, before):
+    patch = Patch(f"gpu/{file}.py", before, "")
     with pytest.raises(ValueError, match=r"once|unpack"):
-        _plant(Patch(f"gpu/{file}.py", before, ""))
+        patch.changed(_source(patch).read_text(encoding="utf-8"))

@@ -22,10 +22,10 @@ from racetrap.fpga.boards.cosimulation import build_device, pin_test_of, play
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.generators.system import Params
 from racetrap.generators.systems import SYSTEMS
-from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cosim.verilator.cocotb_build import build_component
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult
 from racetrap.sim.cosim.verilator.generate_rtl import use_package
+from racetrap.sim.cosim.verilator.patch import Patch
 
 _PACKAGE = "racetrap.fpga"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from racetrap.fpga.boards.planted_bugs import PlantedBug
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 
 def _bug(board: str, file: str, before: str, after: str) -> PlantedBug:

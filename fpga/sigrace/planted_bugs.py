@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from racetrap.fpga.boards.planted_bugs import PlantedBug
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 
 def _bug(before: str, after: str) -> PlantedBug:
@@ -14,8 +14,8 @@ def _bug(before: str, after: str) -> PlantedBug:
 
 
 PLANTED_BUGS: Mapping[str, PlantedBug] = MappingProxyType({
-    "events-swapped": _bug("i_event[unit], ", "i_event[units - 1 - unit], "),
-    "traps-swapped": _bug("i_record[unit], ", "i_record[units - 1 - unit], "),
+    "events-swapped": _bug("system.i_event[unit]", "system.i_event[units - 1 - unit]"),
+    "traps-swapped": _bug("link.i_record[unit]", "link.i_record[units - 1 - unit]"),
     "traps-lost-under-back-pressure": _bug(
         "            assign_stream(m, link.i_record[unit], system.o_trap[unit])\n",
         "            assign_stream(m, link.i_record[unit], system.o_trap[unit])\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support import REPOSITORY
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.generators.systems import system_of
-from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
+from racetrap.sim.cosim.verilator.patch import Patch
 
 _SEED = "RACETRAP_SEED"
 

@@ -18,13 +18,13 @@ from racetrap.sim.cosim.fast.top import TOP, top_module
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
     ONE_PIECE,
-    Patch,
     build_key,
     build_once,
     generate_rtl,
     make_model,
     run_tool,
 )
+from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.twins import HEADER, header_of
 
 #: Sources that all libraries share.

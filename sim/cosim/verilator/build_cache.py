@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ import racetrap.generators
 import racetrap.golden_model
 import racetrap.rtl
 from racetrap.sim.content_cache import cache_folder, content_key, keep
+from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import missing_tools, tool_environment
 
@@ -36,34 +37,6 @@ _SHOWN_CHARACTERS = 4000
 
 class BuildError(Failure):
     """A tool failed while a simulation was built; the text ends with what the tool said."""
-
-
-@dataclass(frozen=True)
-class Patch:
-    """A change of one source text, to plant a bug: ``before`` must occur exactly once.
-
-    Parameters
-    ----------
-    file : str
-        Source file, relative to the folder of the RTL.
-    before, after : str
-        Text replaced and its replacement.
-    """
-
-    file: str
-    before: str
-    after: str
-
-    def changed(self, source: str) -> str:
-        """The source with the change; ``ValueError`` if the text to change is not there once."""
-        if (count := source.count(self.before)) != 1:
-            raise ValueError(f"Text to patch in {self.file} must occur once, not {count} times")
-        return source.replace(self.before, self.after)
-
-    def apply(self, folder: Path) -> None:
-        """Change the copy of the sources in ``folder``; errors as of ``changed``."""
-        path = folder / self.file
-        path.write_text(self.changed(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def source_files() -> list[Path]:

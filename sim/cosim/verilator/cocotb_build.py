@@ -23,12 +23,12 @@ from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
     ONE_PIECE,
-    Patch,
     build_once,
     generate_rtl,
     make_model,
     run_tool,
 )
+from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.cosim.verilator.testbench_top import TESTBENCH_MODULE, Port, TestbenchTop
 from racetrap.sim.cosim.verilator.wave_views import WaveView, views_of, views_verilog
 

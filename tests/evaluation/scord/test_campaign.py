@@ -12,7 +12,7 @@ from racetrap.generators.presets import PRESETS, find_preset
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 #: What a mute trace port would show.
 _NO_STEPS = np.zeros((0, words_of(find_preset("scord-tiny").params.step_layout)), dtype=np.uint32)

@@ -24,8 +24,8 @@ from racetrap.golden_model.scord.packets import TableRow
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters.junit import junit_text
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.verilator.build_cache import Patch
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, SimulationError
+from racetrap.sim.cosim.verilator.patch import Patch
 
 _BASE = 0x10000
 

@@ -1,6 +1,6 @@
 """Proof: the stream arbiter loses, doubles and mixes up nothing, and serves round robin."""
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.rtl.arbiter_proof import ArbiterHarness
 

@@ -1,6 +1,6 @@
 """Proof: the report writer's port keeps AXI4's rules and writes inside the ring."""
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.rtl.ring_proof import RingHarness
 

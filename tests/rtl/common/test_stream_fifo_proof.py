@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Case, Proof, proof_tests
 from tests.support.formal.prover import holds_always
 from tests.support.rtl.fifo_proof import FifoHarness

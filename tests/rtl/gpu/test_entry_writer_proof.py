@@ -1,7 +1,7 @@
 """Proof: the entry writer loses, doubles and changes nothing, and keeps AXI's rules."""
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 from tests.support.scord.writer_proof import WriterHarness

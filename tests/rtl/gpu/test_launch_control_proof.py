@@ -1,7 +1,7 @@
 """Proof: a launch drains what is unfinished, clears, and changes the region in between only."""
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.launch_proof import LaunchHarness
 
@@ -30,7 +30,7 @@ PROOF = Proof(
             _FILE, "(bases.metadata & (params.segment_bytes - 1)) == 0",
             "(bases.metadata & (params.segment_bytes - 1)) != 1",
         ),
-        "region-beyond-the-end": Patch(_FILE, "bases.data < end,", "bases.data <= end,"),
+        "region-beyond-the-end": Patch(_FILE, "bases.data < end", "bases.data <= end"),
     },
     cycles=14,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Proof: a word is found in at most one region, and in its place there."""
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.locator_proof import LocatorHarness
 

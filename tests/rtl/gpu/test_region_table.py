@@ -13,7 +13,7 @@ from racetrap.golden_model.scord.packets import Packet, PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.metadata_accessor import located_segment
 from racetrap.rtl.gpu.region_table import RegionChecker, RegionLocator
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.planted_bugs import modules_with
 from tests.support.rtl.streams import get, put, random_idle, simulate
 from tests.support.scord import bank_bench
@@ -298,7 +298,7 @@ def test_bank_with_a_table(seed, bits):
     "bug",
     [
         ("region.turns > first >> turn_segments", "region.turns > first << 2"),
-        ("port | Const(first, bits)", "port | Const(0, bits)"),
+        ("self.i_port | Const(first, bits)", "self.i_port | Const(0, bits)"),
     ],
     ids=["left out", "begins early"],
 )

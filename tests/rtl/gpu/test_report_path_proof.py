@@ -1,7 +1,7 @@
 """Proof: reports that are written, dropped and suppressed are all that were found."""
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.report_proof import ReportHarness
 

@@ -1,6 +1,6 @@
 """Proof: nothing is read that was not written since the launch, if it has a bit in the table."""
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.accessor_proof import (
     ACCESSOR_SIZES,

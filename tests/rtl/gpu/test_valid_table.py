@@ -16,7 +16,7 @@ from racetrap.golden_model.gpu.valid_table import (
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.valid_table import ValidTable
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.planted_bugs import modules_with, one_for_each_file
 from tests.support.rtl.streams import pulse, simulate
 from tests.support.scord import bank_bench

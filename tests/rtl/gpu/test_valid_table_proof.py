@@ -1,7 +1,7 @@
 """Proof: a segment is new if, and only if, none with its bit came since the table was cleared."""
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.valid_proof import ValidTableHarness
 

@@ -1,7 +1,7 @@
 """Proof: each bank takes each fence exactly once, and before its warp goes on."""
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.interleaver_proof import InterleaverHarness
 

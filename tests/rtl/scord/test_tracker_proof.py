@@ -3,7 +3,7 @@ A packet carries the generation that its block had when its transaction was take
 """
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.proof import Proof, proof_tests
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 from tests.support.scord.tracker_proof import TrackerHarness
@@ -31,7 +31,7 @@ PROOF = Proof(
     bugs={
         "goes-on-at-once": Patch(_HOLD, "(fencing & ~self.i_fenced) | started", "started"),
         "told-by-another": Patch(
-            _HOLD, "fencing & ~self.i_fenced)", "fencing & ~self.i_fenced.any().replicate(warps))"
+            _HOLD, "fencing & ~self.i_fenced", "fencing & ~self.i_fenced.any().replicate(warps)"
         ),
         "barrier-of-the-warp-alone": Patch(
             _TRACKER, "waits.eq(hold.o_block_waits)", "waits.eq(hold.o_warp_waits)"

@@ -10,7 +10,7 @@ import pytest
 from amaranth.hdl import Assert, Module, Value
 from amaranth.lib import wiring
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.prover import holds_always, is_violated
 
 

@@ -5,7 +5,7 @@ Each is a plausible slip in one block.
 
 from __future__ import annotations
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 PLANTED_BUGS: dict[str, Patch] = {
     # State machine

@@ -13,7 +13,7 @@ from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.layouts import trace_signature
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support import planted_bugs
 from tests.support.rtl.streams import Idle, never_idle, put_all, simulate
 
@@ -48,7 +48,9 @@ PLANTED_BUGS = {
         "change.is_remove, inside, 0)", "change.is_remove, self.o_overlap, 0)"
     ),
     "split-loses-its-upper-part": Patch(
-        "noncoherent/interval_cam.py", "(change.lower & change.upper).any())", "0)"
+        "noncoherent/interval_cam.py",
+        "change.is_remove & (change.lower & change.upper).any()",
+        "change.is_remove & 0",
     ),
     "hit-prefers-imprecise": Patch(
         "noncoherent/interval_cam.py", "Mux(precise.any(), precise, hits)", "hits"

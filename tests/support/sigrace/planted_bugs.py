@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "timestamp-sent-after-increment": _bug(
         "sigrace/core_unit.py",
-        "block.timestamp.eq(state.o_timestamp),",
+        "block.timestamp.eq(state.o_timestamp)",
         "block.timestamp.eq(state.o_timestamp + ((controller.o_block.payload == 2)"
-        " << (state.o_thread * self._params.timestamp_bits))),",
+        " << (state.o_thread * self._params.timestamp_bits)))",
     ),
     "timestamp-wraps": _bug(
         "sigrace/timestamp.py",

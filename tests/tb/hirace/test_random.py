@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
 from racetrap.sim.cosim.hirace.plans import random_plan
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.hirace.planted_bugs import PLANTED_BUGS
 
 _CONFIGURATIONS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.sim.cosim.noncoherent.coverage import Coverage
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.noncoherent.bus_bench import BUS_BUGS
 
 _PLAN = {

@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.sim.cosim.gpu.memory_plans import fast_memory
 from racetrap.sim.cosim.scord.plans import random_plan
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 _MUTE = {
     "transactions never taken": Patch(

@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 _MUTE = {
     "steps never shown": Patch(

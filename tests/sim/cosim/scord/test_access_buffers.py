@@ -15,7 +15,7 @@ from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 _TINY = find_preset("scord-tiny").params
 _DROP = replace(_TINY, access_buffer_depth=3, access_policy="drop")
@@ -82,8 +82,8 @@ _PLANTED = {
     ),
     "a fence is dropped": Patch(
         "scord/access_buffer.py",
-        "transaction.kind == TransactionKind.LOAD,",
-        "(transaction.kind == TransactionKind.LOAD) | (transaction.kind == TransactionKind.FENCE),",
+        "transaction.kind == TransactionKind.LOAD",
+        "(transaction.kind == TransactionKind.LOAD) | (transaction.kind == TransactionKind.FENCE)",
     ),
 }  # fmt: skip
 

@@ -33,7 +33,7 @@ from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 #: More warps of an SM than a word of a ``BLOCK_START`` has bits; the upper half is used.
 _MANY_WARPS = 64
@@ -253,64 +253,65 @@ def test_due_and_steps_of_each_transaction():
 
 
 _BUGS = {
-    "a barrier is not counted": ("tracker.h", "id = (id + 1) &", "id = id &"),
-    "a barrier id does not wrap": (
+    "a barrier is not counted": Patch("tracker.h", "id = (id + 1) &", "id = id &"),
+    "a barrier id does not wrap": Patch(
         "tracker.h", "((1u << settings_.barrier_id_bits) - 1)", "~0u"),
-    "a block keeps the locks of the one before": (
-        "tracker.h", "if (warps >> warp & 1) lock_tables_", "if (warps >> warp & 2) lock_tables_"),
-    "warps above 32 keep their locks": (
+    "a block keeps the locks of the one before": Patch(
+        "tracker.h", "!(warps >> warp & 1)", "!(warps >> warp & 2)"),
+    "warps above 32 keep their locks": Patch(
         "tracker.h", "uint64_t(each.lock_mask) << LINE_WORDS | each.mask", "each.mask"),
-    "a start of a block is not counted": ("tracker.h", "is_any = true;", "is_any = false;"),
-    "a block without warps is counted": (
+    "a start of a block is not counted": Patch("tracker.h", "is_any = true;", "is_any = false;"),
+    "a block without warps is counted": Patch(
         "tracker.h", "is_any = false;", "is_any = true;"),
-    "a generation does not wrap": (
+    "a generation does not wrap": Patch(
         "tracker.h", "((1u << settings_.slot_generation_bits) - 1)", "~0u"),
-    "generations are not compared": (
+    "generations are not compared": Patch(
         "detector_bank.h", "part(entry, at.generation) == packet.generation;", "true;"),
-    "an entry keeps no generation": (
+    "an entry keeps no generation": Patch(
         "detector_bank.h", "(packet.generation ? uint64_t(packet.generation) <<",
         "(packet.generation ? uint64_t(0) <<"),
-    "a fence does not activate locks": ("tracker.h", "table.fence(each.scope);", ""),
-    "a block fence activates device locks": (
+    "a fence does not activate locks": Patch("tracker.h", "table.fence(each.scope);", ""),
+    "a block fence activates device locks": Patch(
         "tracker.h", "state == PENDING_DEVICE ? HELD_BLOCK_BY_DEVICE",
         "state == PENDING_DEVICE ? HELD_DEVICE"),
-    "a device lock has no key of its block": (
+    "a device lock has no key of its block": Patch(
         "tracker.h", "entry.state >= HELD_BLOCK)", "entry.state == HELD_BLOCK)"),
-    "a lock of the other scope leaves": (
+    "a lock of the other scope leaves": Patch(
         "tracker.h", "entry.lock == lock && cas_scope(entry.state) == scope",
         "entry.lock == lock && cas_scope(entry.state) <= scope"),
-    "the newest lock is dropped": (
+    "the newest lock is dropped": Patch(
         "tracker.h", "entries_.pop_back();", "entries_.erase(entries_.begin());"),
-    "words of a granule are not joined": (
+    "words of a granule are not joined": Patch(
         "tracker.h", "granules |= mask >> distance;", "granules |= mask >> 32 * (distance / 32);"),
-    "a dropped atomic is counted by granules": (
+    "a dropped atomic is counted by granules": Patch(
         "tracker.h", "is_atomic ? each.mask : granule_mask(each.mask, settings.",
         "is_atomic && false ? each.mask : granule_mask(each.mask, settings."),
-    "a line is always sampled": ("tracker.h", "return parts != 0;", "return parts > 1;"),
-    "an access overtakes its warp's fence": (
+    "a line is always sampled": Patch("tracker.h", "return parts != 0;", "return parts > 1;"),
+    "an access overtakes its warp's fence": Patch(
         "scoreboard.cpp", "of_warp_[each.warp] = of_block_", "of_block_"),
-    "an access overtakes a barrier's fences": (
+    "an access overtakes a barrier's fences": Patch(
         "scoreboard.cpp", "at_barrier_[each.slot] = of_block_[each.slot];", "{}"),
-    "a fence overtakes accesses": (
+    "a fence overtakes accesses": Patch(
         "scoreboard.cpp", "is_fence ? accesses : behind", "is_fence ? 0 * accesses : behind"),
-    "residues of ports are cut": (
+    "residues of ports are cut": Patch(
         "scoreboard.cpp", "residue % settings_.odd_ports << low", "residue % 2 << low"),
-    "a tag is not compared": ("detector_bank.h", "part(entry, at.tag) != tag;", "false;"),
-    "a barrier hides accesses of other blocks": (
+    "a tag is not compared": Patch("detector_bank.h", "part(entry, at.tag) != tag;", "false;"),
+    "a barrier hides accesses of other blocks": Patch(
         "detector_bank.h", "packet.barrier_id && !(entry & DEV_SHARED))", "packet.barrier_id)"),
-    "a read hides its warp's write": (
+    "a read hides its warp's write": Patch(
         "detector_bank.h", "take |= entry & MODIFIED;", "take |= 0;"),
-    "scoped atomics do not race": ("detector_bank.h", "!(entry & SCOPE))", "false)"),
-    "atomics in a block race": ("detector_bank.h", "if (entry & take & IS_ATOM)", "if (false)"),
-    "a block fence orders what the device shares": (
+    "scoped atomics do not race": Patch("detector_bank.h", "!(entry & SCOPE))", "false)"),
+    "atomics in a block race": Patch(
+        "detector_bank.h", "if (entry & take & IS_ATOM)", "if (false)"),
+    "a block fence orders what the device shares": Patch(
         "detector_bank.h", "if (!a.blk_fenced || entry & DEV_SHARED)", "if (!a.blk_fenced)"),
-    "locks are not intersected": (
+    "locks are not intersected": Patch(
         "detector_bank.h", "else if (!own_empty) entry &= ~FILTER_MASK | a.locks;", ""),
-    "a read error is not counted": (
+    "a read error is not counted": Patch(
         "detector_bank.h", "counters[COUNT_METADATA_READ_ERRORS] += read_error;", ""),
-    "a fence counter does not wrap": (
+    "a fence counter does not wrap": Patch(
         "detector_bank.h", "((1u << settings_.fence_id_bits) - 1)", "~0u"),
-    "a region ends a line too late": (
+    "a region ends a line too late": Patch(
         "detector_bank.h", "address >= region.end)", "address >= region.end + 128)"),
 }  # fmt: skip
 _QUICK = ("a fence overtakes accesses", "scoped atomics do not race")
@@ -322,7 +323,7 @@ _QUICK = ("a fence overtakes accesses", "scoped atomics do not race")
 )
 def test_bug_in_the_compiled_one_is_seen(name, tmp_path, monkeypatch):
     folder = shutil.copytree(compiled_scoreboard._FOLDER, tmp_path / "compiled")
-    Patch(*_BUGS[name]).apply(folder)
+    _BUGS[name].apply(folder)
     monkeypatch.setattr(compiled_scoreboard, "_FOLDER", folder)
     monkeypatch.setattr(compiled_scoreboard, "_OPTIONS", ("-std=c++20", "-O0"))
     compiled_scoreboard.prepare_scoreboard.cache_clear()

@@ -15,7 +15,7 @@ from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 
 pytestmark = pytest.mark.campaign
 

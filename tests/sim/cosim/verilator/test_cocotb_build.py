@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.sim.cosim.verilator.build_cache import BuildError, Patch
+from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cosim.verilator.cocotb_build import build
+from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.cosim.verilator.testbench_top import Port
 from racetrap.sim.cosim.verilator.testbench_top import TestbenchTop as Top
 

@@ -10,7 +10,7 @@ from racetrap.golden_model.sigrace.environment import ENVIRONMENTS, Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
-from racetrap.sim.cosim.verilator.build_cache import Patch
+from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.random_run import random_run
@@ -168,62 +168,62 @@ def test_a_wrong_setting_is_seen(name, monkeypatch):
 
 
 BUGS = {
-    "a set keeps its USB values": ("sigrace/core_unit.h", "        set.usb.clear();\n", ""),
-    "a run ends late": ("sigrace/core_unit.h", "2 * std::bit_width(at - start) - 1",
+    "a set keeps its USB values": Patch("sigrace/core_unit.h", "        set.usb.clear();\n", ""),
+    "a run ends late": Patch("sigrace/core_unit.h", "2 * std::bit_width(at - start) - 1",
                         "2 * std::bit_width(at - start)"),
-    "an entry of the same epoch precedes": (
+    "an entry of the same epoch precedes": Patch(
         "sigrace/rdm.h", "known[thread] < coming[thread]", "known[thread] <= coming[thread]"),
-    "two filters are enough": (
+    "two filters are enough": Patch(
         "sigrace/signature.h", "if (!both) return false;",
         "if (!both && filter < 2) return false;"),
-    "a checkpoint leaves the queues": ("sigrace/machine.cpp", "        rdm.flush();\n", ""),
-    "the log keeps the timestamp before the merge": (
+    "a checkpoint leaves the queues": Patch("sigrace/machine.cpp", "        rdm.flush();\n", ""),
+    "the log keeps the timestamp before the merge": Patch(
         "sigrace/machine.cpp", "objects_.acquire(event, clocks_[thread]);",
         "auto merged = clocks_[thread]; objects_.acquire(event, merged);"),
-    "events without instructions take no time": (
+    "events without instructions take no time": Patch(
         "sigrace/scheduler.h", "event.instructions ? event.instructions : 1",
         "event.instructions"),
-    "an epoch ends one event late": (
+    "an epoch ends one event late": Patch(
         "sigrace/epoch_index.h", "thread.starts.push_back(position)",
         "thread.starts.push_back(position + 1)"),
-    "a conflict is known by its epochs alone": (
+    "a conflict is known by its epochs alone": Patch(
         "sigrace/machine.cpp", "if (entry.signature[word] & ~saved->second[word]) return false;",
         "if (~entry.signature[word] & ~saved->second[word] & 0) return false;"),
-    "accesses of one instruction are alike": (
+    "accesses of one instruction are alike": Patch(
         "sigrace/epoch_index.h", "seen.insert({event.address, event.pc, event.kind, event.size})",
         "seen.insert({0, event.pc, event.kind, 0})"),
-    "an epoch is over when it begins": (
+    "an epoch is over when it begins": Patch(
         "sigrace/machine.cpp", "(uint32_t)epoch < clocks_", "(uint32_t)epoch <= clocks_"),
-    "a pass takes every conflict": (
+    "a pass takes every conflict": Patch(
         "sigrace/rollback.h", "if (each.thread == thread) return *each.timestamp == timestamp;",
         "if (each.thread == thread) return true;"),
-    "a pass takes epochs that are ordered": (
+    "a pass takes epochs that are ordered": Patch(
         "sigrace/rollback.h", "timestamp, thread) != UNORDERED)",
         "timestamp, thread) == PRECEDES)"),
-    "Re-execution goes one epoch too far": (
+    "Re-execution goes one epoch too far": Patch(
         "sigrace/rollback.h", "if (stop.epoch() < log[", "if (stop.epoch() + 1 < log["),
-    "Analysis begins before the checkpoint": (
+    "Analysis begins before the checkpoint": Patch(
         "sigrace/rollback.h", "std::max(index_->start(stop.thread, stop.epoch()), begin)",
         "index_->start(stop.thread, stop.epoch()) + 0 * begin"),
-    "lives of memory are one": (
+    "lives of memory are one": Patch(
         "sigrace/rollback.h", "index_->allocations.count(granule, number)",
         "0 * index_->allocations.count(granule, number)"),
-    "an allocation covers the byte behind it": (
+    "an allocation covers the byte behind it": Patch(
         "sigrace/epoch_index.h", "piece.end > granule)", "piece.end >= granule)"),
-    "all bytes of a granule race": (
+    "all bytes of a granule race": Patch(
         "sigrace/rollback.h", "bool is_race = first.used & second.used;",
         "bool is_race = first.used | second.used;"),
-    "reads race": (
+    "reads race": Patch(
         "sigrace/rollback.h", "!(low.is_write || high.is_write)",
         "(low.is_write && high.is_write && false)"),
-    "a conflict is explained by other threads": (
+    "a conflict is explained by other threads": Patch(
         "sigrace/rollback.h", "first == low && second == high &&", "first == low && second &&"),
-    "a rollback for nothing is not counted": (
+    "a rollback for nothing is not counted": Patch(
         "sigrace/rollback.h", "costs.repeated_for_nothing += repeated() - before;",
         "costs.repeated_for_nothing += before - before;"),
-    "the first race is the last": (
+    "the first race is the last": Patch(
         "sigrace/rollback.h", "} else if (!costs.has_race) {", "} else {"),
-    "a reader waits for readers": (
+    "a reader waits for readers": Patch(
         "sync_objects.h", "if (event.value == RWLOCK_READ) return {address, READERS, 0};",
         "if (event.value == RWLOCK_READ) return {address, WRITERS, 0};"),
 }  # fmt: skip
@@ -238,7 +238,7 @@ def test_planted_bugs_are_seen(name, tmp_path, monkeypatch):
             target = tmp_path / path.relative_to(source)
             target.parent.mkdir(exist_ok=True)
             shutil.copy(path, target)
-    Patch(*BUGS[name]).apply(tmp_path)
+    BUGS[name].apply(tmp_path)
     monkeypatch.setattr(compiled_sigrace, "_FOLDER", tmp_path / "sigrace")
     compiled_sigrace.prepare_sigrace.cache_clear()
     try:
