@@ -91,12 +91,6 @@ def _diverged_warps(kernel: Kernel) -> np.ndarray:
     return diverged
 
 
-def rows_that_may_race(kernel: Kernel) -> np.ndarray:
-    """Accesses with a location that several threads touch and one writes, ascending."""
-    keys = _shared_accesses(kernel, kernel.accesses)
-    return np.unique((keys & _ROW_MASK).astype(np.int64))
-
-
 def _shared_accesses(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
     """Accesses that may race: location in the upper half, row in the lower, ascending."""
     diverged = _diverged_warps(kernel)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from racetrap.golden_model.barracuda import Race, Result, ScopedOracle
 from racetrap.golden_model.events import Space
 from racetrap.golden_model.gpu.params import GpuParams
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
 

@@ -1,5 +1,5 @@
 // Shadow memory: what has been done to the locations that several threads touch and one writes.
-// As cells.py in racetrap.golden_model.ptx_memory_model.oracle and shadow.py in barracuda.
+// As cells.py in tests/support/ptx_oracle and shadow.py in golden_model/barracuda.
 #pragma once
 
 #include <algorithm>

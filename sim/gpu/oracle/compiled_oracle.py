@@ -1,4 +1,10 @@
-"""The race oracle by PTX's memory model in C++, for long traces; equal to the plain one."""
+"""Race oracle by PTX's memory model: the causality order of one run, by thread and by byte, in C++.
+
+Release and acquire patterns and barriers order, and so does the Fence-SC order that every
+execution has which agrees with the run; any other order of the run's fences is left out.
+
+Ref: PTX ISA 9.0, Sections 8.7 (Conflict, data-races), 8.8 (Patterns) and 8.9 (Orders).
+"""
 
 from __future__ import annotations
 
@@ -11,14 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.barracuda.analysis import merge
+from racetrap.golden_model.barracuda.concurrent import concurrent_races
+from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.race import BarrierDivergence, Result
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, AtomicOp, EventKind, MemoryOrder
-from racetrap.golden_model.ptx_memory_model.oracle import PtxOracle
-from racetrap.golden_model.ptx_memory_model.oracle.findings import Finding, OracleRule, result_of
-from racetrap.golden_model.ptx_memory_model.oracle.program_orders import ProgramOrders
+from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.gpu.oracle.findings import Finding, OracleRule, result_of
+from racetrap.sim.gpu.oracle.program_orders import ProgramOrders
 from racetrap.sim.twins import constants, enumeration, record, structure
 
 _FOLDER = Path(__file__).parent
@@ -85,20 +93,34 @@ _FUNCTIONS: Functions = {
 }
 
 
-class CompiledOracle(PtxOracle):
-    """The plain oracle with its kernels analysed in C++."""
+class CompiledOracle:
+    """Race detection by PTX's memory model.
 
-    def run_kernel(self, kernel: Kernel) -> Result:
-        """The same of one kernel.
+    Parameters
+    ----------
+    rule : OracleRule
+        What is a race.
+    independent : bool
+        Whether the lanes of a warp are ordered by their own program and ``bar.warp.sync`` alone;
+        else they run in lockstep.
+    """
+
+    def __init__(self, rule: OracleRule, independent: bool = False) -> None:
+        self._rule, self._independent = rule, independent
+
+    def run(self, trace: Trace) -> Result:
+        """Races, unordered strong pairs and barrier divergences of all kernels of a trace, and
+        races between kernels or copies that nothing orders.
 
         Raises
         ------
         Failure
             If the library cannot be compiled.
         ValueError
-            If the kernel has more warps than can be told apart.
+            If a kernel has more warps than can be told apart.
         """
-        return _run(kernel, self._rule, self._independent)
+        results = [_run(kernel, self._rule, self._independent) for kernel in kernels_of(trace)]
+        return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
 
 
 @cache

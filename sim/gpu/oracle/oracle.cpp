@@ -1,5 +1,5 @@
 // Race oracle by PTX's memory model, compiled: equal to the plain one, which is its specification
-// (racetrap.golden_model.ptx_memory_model.oracle).
+// (tests/support/ptx_oracle).
 #include <deque>
 #include <optional>
 

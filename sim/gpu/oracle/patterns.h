@@ -1,5 +1,5 @@
 // Release and acquire patterns: what writes release, who observes them, and what is still open.
-// As messages.py and acquisitions.py in racetrap.golden_model.ptx_memory_model.oracle.
+// As messages.py and acquisitions.py in tests/support/ptx_oracle.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Forced Fence-SC order: which fence.sc precede one whatever the order of the others.
-// As sc_fences.py in racetrap.golden_model.ptx_memory_model.oracle.
+// As sc_fences.py in tests/support/ptx_oracle.
 #pragma once
 
 #include <vector>

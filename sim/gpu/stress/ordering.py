@@ -17,10 +17,9 @@ import numpy as np
 from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.events import Scope as EventScope
 from racetrap.golden_model.ptx_memory_model import Order, Scope
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS
-from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from racetrap.sim.gpu.stress.subject import Changes
 
 _EVENT_ORDERS = {order: event for event, order in ORDERS.items()}

@@ -21,10 +21,9 @@ from racetrap.golden_model.events import (
     Space,
     TraceHeader,
 )
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
-from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from tests.support.oracle.lane_locks import lane_locks_trace
 
 WARPS_PER_BLOCK = 32

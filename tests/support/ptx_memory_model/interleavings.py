@@ -42,15 +42,15 @@ from racetrap.golden_model.ptx_memory_model.candidates.values import Constant, o
 from racetrap.golden_model.ptx_memory_model.events import Order
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, LitmusTest, print_litmus
 from racetrap.golden_model.ptx_memory_model.litmus import instructions as ptx
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
 from racetrap.golden_model.ptx_memory_model.scopes import Scope as PtxScope
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from tests.support.ptx_memory_model.random_tests import (
     random_barrier_kernel,
     random_fenced_kernel,
     random_kernel,
 )
+from tests.support.ptx_oracle.oracle import PtxOracle
 
 _BASE, _PC_STEP = 0x1_0000, 0x1000
 _MOST_RUNS, _MOST_CANDIDATES = 30, 1_000
@@ -403,7 +403,7 @@ def operation_of(pc: int) -> Operation:
     return pc // _PC_STEP - 1, pc % _PC_STEP
 
 
-def compare(test: LitmusTest, *oracles: type[PtxOracle]) -> Comparison:
+def compare(test: LitmusTest, *oracles: type[PtxOracle | CompiledOracle]) -> Comparison:
     """Compare the unordered pairs that forms of the oracle find in each run of a test with those
     of the executions that are like the run."""
     result, runs = Comparison(), list(interleavings(test))
@@ -434,7 +434,7 @@ def compare(test: LitmusTest, *oracles: type[PtxOracle]) -> Comparison:
     return result
 
 
-def _by_oracle(trace: Trace, oracle: type[PtxOracle]) -> Pairs:
+def _by_oracle(trace: Trace, oracle: type[PtxOracle | CompiledOracle]) -> Pairs:
     """Unordered pairs of a run, as a form of the oracle finds them."""
     result = oracle(OracleRule.PTX).run(trace)
     return {

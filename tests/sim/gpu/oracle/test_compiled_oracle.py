@@ -7,18 +7,8 @@ import pytest
 from racetrap.golden_model.barracuda.compressed import NOTHING
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.events import MemoryOrder
-from racetrap.golden_model.ptx_memory_model.oracle import (
-    OracleRule,
-    PtxOracle,
-    acquisitions,
-    oracle,
-)
-from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
-from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
-from racetrap.golden_model.ptx_memory_model.oracle.oracle import _Analysis
-from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import ScFences
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.oracle import CompiledOracle, compiled_oracle
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule, compiled_oracle
 from tests.support.oracle.lane_locks import lane_locks_trace
 from tests.support.oracle.programs import Program
 from tests.support.oracle.random_orders import (
@@ -28,6 +18,11 @@ from tests.support.oracle.random_orders import (
 )
 from tests.support.oracle.random_traces import RandomRun
 from tests.support.oracle.volume import volume_trace
+from tests.support.ptx_oracle import acquisitions, oracle
+from tests.support.ptx_oracle.acquisitions import OpenPatterns
+from tests.support.ptx_oracle.messages import Message, Source
+from tests.support.ptx_oracle.oracle import PtxOracle, _Analysis
+from tests.support.ptx_oracle.sc_fences import ScFences
 
 SEEDS = range(40)
 

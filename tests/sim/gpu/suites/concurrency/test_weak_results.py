@@ -3,10 +3,9 @@
 import pytest
 
 from racetrap.golden_model.ptx_memory_model.operational import RandomChoices
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS
-from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from racetrap.sim.gpu.stress.search import random_rates
 from racetrap.sim.gpu.stress.subject import settings_of
 from racetrap.sim.gpu.suites.concurrency.cases import CASES

@@ -25,8 +25,8 @@ from racetrap.golden_model.barracuda.compressed import (
 )
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.barracuda.simt import Warp
-from racetrap.golden_model.ptx_memory_model.oracle.cells import Cell
-from racetrap.golden_model.ptx_memory_model.oracle.messages import Message
+from tests.support.ptx_oracle.cells import Cell
+from tests.support.ptx_oracle.messages import Message
 
 
 class _ScFence(NamedTuple):

@@ -5,17 +5,8 @@ import pytest
 from racetrap.golden_model.barracuda.compressed import NOTHING
 from racetrap.golden_model.ptx_memory_model.candidates import Search, TooManyCandidatesError
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, read_litmus
-from racetrap.golden_model.ptx_memory_model.oracle import (
-    OracleRule,
-    PtxOracle,
-    acquisitions,
-    oracle,
-)
-from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
-from racetrap.golden_model.ptx_memory_model.oracle.messages import Message, Source
-from racetrap.golden_model.ptx_memory_model.oracle.oracle import _Analysis
-from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import Preceding, ScFences
 from racetrap.golden_model.ptx_memory_model.relation import Relation
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from tests.support import REPOSITORY
 from tests.support.ptx_memory_model.interleavings import (
     LeftOutError,
@@ -29,6 +20,11 @@ from tests.support.ptx_memory_model.random_tests import (
     random_flag_kernel,
     random_kernel,
 )
+from tests.support.ptx_oracle import acquisitions, oracle
+from tests.support.ptx_oracle.acquisitions import OpenPatterns
+from tests.support.ptx_oracle.messages import Message, Source
+from tests.support.ptx_oracle.oracle import PtxOracle, _Analysis
+from tests.support.ptx_oracle.sc_fences import Preceding, ScFences
 
 _FOLDER = REPOSITORY / "docs" / "examples" / "litmus"
 _NAMES = (
@@ -48,7 +44,7 @@ def _litmus(name):
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_litmus_tests(name):
-    result = compare(_litmus(name), PtxOracle)
+    result = compare(_litmus(name), PtxOracle, CompiledOracle)
     assert result.runs
     assert not result.differences
 

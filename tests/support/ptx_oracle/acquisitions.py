@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_all
 from racetrap.golden_model.barracuda.fences import Fence
-from racetrap.golden_model.ptx_memory_model.oracle.messages import Released
+from tests.support.ptx_oracle.messages import Released
 
 #: Program counters of a write and of the read that observes it.
 _Pair = tuple[int, int]

@@ -22,9 +22,6 @@ from racetrap.golden_model.barracuda.concurrent import concurrent_races
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.race import Result
-from racetrap.golden_model.barracuda.shadow import (
-    rows_that_may_race,
-)
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.warp_clocks import WarpClocks
 from racetrap.golden_model.events import (
@@ -36,18 +33,14 @@ from racetrap.golden_model.events import (
     Scope,
     lanes_of,
 )
-from racetrap.golden_model.ptx_memory_model.oracle.acquisitions import OpenPatterns
-from racetrap.golden_model.ptx_memory_model.oracle.cells import Cell, Conflict
-from racetrap.golden_model.ptx_memory_model.oracle.findings import Finding, OracleRule, result_of
-from racetrap.golden_model.ptx_memory_model.oracle.messages import Access, Message, Source
-from racetrap.golden_model.ptx_memory_model.oracle.program_orders import (
-    ACQUIRING,
-    RELEASING,
-    ProgramOrders,
-)
-from racetrap.golden_model.ptx_memory_model.oracle.sc_fences import ScFences, read, write
-from racetrap.golden_model.ptx_memory_model.oracle.thread_kernel import ThreadKernel
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle.findings import Finding, OracleRule, result_of
+from racetrap.sim.gpu.oracle.program_orders import ProgramOrders
+from tests.support.ptx_oracle.acquisitions import OpenPatterns
+from tests.support.ptx_oracle.cells import Cell, Conflict
+from tests.support.ptx_oracle.messages import Access, Message, Source
+from tests.support.ptx_oracle.sc_fences import ScFences, read, write
+from tests.support.ptx_oracle.thread_kernel import ThreadKernel
 
 _STRUCTURE = (
     EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT,
@@ -60,6 +53,8 @@ _LOAD, _STORE, _ATOMIC, _FENCE, _BARRIER, _WARP_BARRIER, _ARRIVE, _PARTIAL = map
 ))  # fmt: skip
 _CAS, _DEVICE, _IMPLIED = int(AtomicOp.CAS), int(Scope.DEVICE), MemoryOrder.IMPLIED
 _ORDERS = tuple(MemoryOrder)
+ACQUIRING = (MemoryOrder.ACQUIRE, MemoryOrder.ACQ_REL)
+RELEASING = (MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
 
 
 class PtxOracle:
@@ -140,7 +135,7 @@ class _Analysis(WarpClocks):
     def run(self) -> Result:
         """Races of the kernel."""
         kernel = self.kernel
-        rows = rows_that_may_race(kernel)
+        rows = kernel.accesses
         others = np.isin(kernel.kind, (EventKind.FENCE, *_STRUCTURE))
         for row in np.union1d(rows, np.flatnonzero(others)).tolist():
             self._step(row)

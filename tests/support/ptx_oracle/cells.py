@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.compressed import NOTHING
-from racetrap.golden_model.ptx_memory_model.oracle.messages import Access, Message, Source
+from tests.support.ptx_oracle.messages import Access, Message, Source
 
 
 class Conflict(NamedTuple):

@@ -3,13 +3,13 @@
 import pytest
 
 from racetrap.golden_model.events import AtomicOp, MemoryOrder
-from racetrap.golden_model.ptx_memory_model.oracle import OracleRule, PtxOracle
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.oracle import CompiledOracle
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, BlockPlacement, run_program
 from tests.support.oracle.programs import BLOCK, DEVICE, SHARED, Program
 from tests.support.oracle.random_traces import HEADER
+from tests.support.ptx_oracle.oracle import PtxOracle
 
 HERE, SAME_BLOCK, OTHER_BLOCK, THIRD_BLOCK = (0, 0), (0, 1), (1, 0), (2, 0)
 DATA, FLAG = 0, 0x80
@@ -25,11 +25,11 @@ def program() -> Program:
 
 
 def _races(program, rule=OracleRule.CAUSALITY):
-    return [(race.kind.value, race.address) for race in PtxOracle(rule).run(program.trace)]
+    return [(race.kind.value, race.address) for race in CompiledOracle(rule).run(program.trace)]
 
 
 def _strong(program, rule=OracleRule.CAUSALITY):
-    result = PtxOracle(rule).run(program.trace)
+    result = CompiledOracle(rule).run(program.trace)
     return [(race.kind.value, race.address) for race in result.unordered_strong]
 
 
@@ -326,7 +326,7 @@ def test_micro_benchmarks_by_both_rules(name):
     for schedule in FIXED_SCHEDULES.values():
         events = run_program(benchmark, schedule, BlockPlacement.OTHER_SMS)
         for rule in OracleRule:
-            races = PtxOracle(rule).run(Trace.from_events(HEADER, events))
+            races = CompiledOracle(rule).run(Trace.from_events(HEADER, events))
             found[rule] |= bool(len(races))
     causality = benchmark.racy or name in WITHOUT_ACQUIRE
     assert found[OracleRule.CAUSALITY] == causality

@@ -13,9 +13,6 @@ from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.operations import neighbours
 from racetrap.golden_model.events import EventKind, MemoryOrder
 
-ACQUIRING = (MemoryOrder.ACQUIRE, MemoryOrder.ACQ_REL)
-RELEASING = (MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
-
 
 class ProgramOrders(NamedTuple):
     """Orders of the events of a kernel.
