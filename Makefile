@@ -103,7 +103,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 types: $(READY)
-	$(BIN)/mypy -p racetrap
+	$(BIN)/mypy -p racetrap -p docs.site
 
 unit: $(FPGA_READY)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup

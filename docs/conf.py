@@ -6,10 +6,15 @@ Ref: Sphinx, MyST.
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+# What makes the generated parts of pages lies in docs/site.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 project = "racetrap"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -46,7 +51,7 @@ class Generated(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         # What makes the parts is for pages that have one.
-        from racetrap.presenters.site.parts import PARTS, SLOW_PARTS
+        from docs.site.parts import PARTS, SLOW_PARTS
 
         name = self.arguments[0]
         if name in SLOW_PARTS and not self.config.slow_parts:
@@ -62,8 +67,8 @@ class Generated(SphinxDirective):
 
 def _write_files(app: Sphinx, error: Exception | None) -> None:
     """Put schemas and scripts beside the pages that name them."""
-    from racetrap.presenters.site.json_documents import write_schemas
-    from racetrap.presenters.site.walk_part import write_scripts
+    from docs.site.json_documents import write_schemas
+    from docs.site.walk_part import write_scripts
 
     for page, write in (("json", write_schemas), ("step-by-step", write_scripts)):
         if error is None and page in app.env.found_docs:

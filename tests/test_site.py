@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from racetrap.presenters.site.parts import PARTS, SLOW_PARTS
-from racetrap.presenters.site.walk import walk
-from racetrap.presenters.site.walk_part import PARAMS, micro_trace
+from docs.site.parts import PARTS, SLOW_PARTS
+from docs.site.walk import walk
+from docs.site.walk_part import PARAMS, micro_trace
 from tests.support import REPOSITORY
 from tests.support.pages.browser import NEEDS_BROWSER, browse
 

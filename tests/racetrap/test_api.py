@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from docs.site.python_api import TOPICS, api_reference
 from racetrap import api
-from racetrap.presenters.site.python_api import TOPICS, api_reference
 from tests.support import REPOSITORY
 
 _PAGE = (REPOSITORY / "docs" / "python-api.md").read_text(encoding="utf-8")

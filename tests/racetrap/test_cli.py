@@ -7,9 +7,9 @@ import sys
 import click
 import pytest
 
+from docs.site.commands import contexts
 from racetrap import cli as cli_module
 from racetrap.commands.shared.terminal import ExitStatus
-from racetrap.presenters.site.commands import contexts
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 

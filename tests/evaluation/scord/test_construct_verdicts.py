@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
+from docs.site.construct_suite import detector_sentence
 from racetrap.evaluation.scord.construct_verdicts import (
     Verdict,
     is_right,
     verdicts,
 )
-from racetrap.presenters.site.construct_suite import detector_sentence
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
 from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED
 from racetrap.verdict.gpu.trace_check import TraceCheck

@@ -1,0 +1,85 @@
+"""Parts of the documentation's pages by the names that the pages give them.
+
+A page of ``docs`` includes one by a block ``{generated} NAME``; nothing of it is kept in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+
+from docs.site.block_diagrams import diagram_of
+from docs.site.commands import commands_reference
+from docs.site.concurrency_suite import run_suite, suite_tables
+from docs.site.construct_suite import (
+    constructs_table,
+    detector_sentence,
+    verdicts_tables,
+)
+from docs.site.decision_tables import decision_table
+from docs.site.json_documents import json_reference
+from docs.site.limits import LIMITS, limits_table
+from docs.site.methods import METHODS, method_table
+from docs.site.presets import presets_tables, signature_configurations
+from docs.site.ptx_support import instructions_table, types_table
+from docs.site.python_api import api_reference
+from docs.site.results import results_table
+from docs.site.runtime_protocol import protocol_messages
+from docs.site.sweep_plot import metadata_plot
+from docs.site.thread_programs import (
+    program_chapters,
+    programs_table,
+    small_programs_table,
+)
+from docs.site.walk_part import walk_example, walk_page
+from docs.site.waveforms import check_pipeline, summary_message
+from docs.site.weak_memory_programs import programs_tables
+from racetrap.evaluation.scord.construct_verdicts import verdicts
+from racetrap.generators.register_files import register_manual
+from racetrap.generators.systems import SYSTEMS
+
+#: Parts that are read off the sources.
+PARTS: Mapping[str, Callable[[], str]] = {
+    "commands": commands_reference,
+    "constructs": constructs_table,
+    "json": json_reference,
+    "load-decisions": partial(decision_table, "load"),
+    "presets": presets_tables,
+    "ptx-instructions": instructions_table,
+    "ptx-types": types_table,
+    "python-api": api_reference,
+    "runtime-protocol": protocol_messages,
+    "signature-configurations": signature_configurations,
+    "small-thread-programs": small_programs_table,
+    "store-decisions": partial(decision_table, "store"),
+    "thread-program-chapters": program_chapters,
+    "thread-programs": programs_table,
+    "walk": walk_page,
+    "walk-example": walk_example,
+    "weak-memory-programs": programs_tables,
+    "results": results_table,
+    **{f"limits-{detector}": partial(limits_table, detector) for detector in LIMITS},
+    **{f"method-{method}": partial(method_table, method) for method in METHODS},
+    **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},
+}
+#: Two pages have parts of the same run.
+_construct_verdicts = cache(verdicts)
+#: Parts that take seconds: what elaborated and simulated designs and runs of suites give.
+SLOW_PARTS: Mapping[str, Callable[[], str]] = {
+    "block-diagram-bank": partial(diagram_of, "Detector bank", "scord-tiny", "top.bank_0"),
+    "block-diagram-core-unit": partial(
+        diagram_of, "SigRace's core unit", "sigrace-tiny", "top.core_unit_0"
+    ),
+    "block-diagram-monitor": partial(diagram_of, "Bus monitor", "noncoherent-tiny"),
+    "block-diagram-rdm": partial(
+        diagram_of, "Race Detection Module of two cores", "sigrace-tiny", "top.rdm"
+    ),
+    "block-diagram-scord": partial(diagram_of, "ScoRD with two SMs and a bank", "scord-tiny"),
+    "block-diagram-tracker": partial(diagram_of, "Tracker of an SM", "scord-tiny", "top.tracker_0"),
+    "concurrency-suite": lambda: suite_tables(run_suite()),
+    "construct-detector": lambda: detector_sentence(_construct_verdicts()),
+    "construct-verdicts": lambda: verdicts_tables(_construct_verdicts()),
+    "sweep-metadata": metadata_plot,
+    "waveform-check-pipeline": check_pipeline,
+    "waveform-summary-message": summary_message,
+}
