@@ -116,14 +116,14 @@ bench: $(READY)
 campaign: $(READY)
 	@mkdir -p $(BUILD)/campaign
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
-	$(BIN)/racetrap campaign --configurations 20 --volume 100000 --json $(BUILD)/campaign/configurations.json
+	$(BIN)/racetrap campaign --configurations 20 --budget 100000 --json $(BUILD)/campaign/configurations.json
 	$(BIN)/racetrap simulate scord --suite scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests/tb tests/rtl tests/sim/cosim tests/evaluation/campaign tests/generators \
 	  tests/fpga/boards tests/racetrap/commands -k "not planted_bug and not proof and not killed"
 
 fuzz: $(READY)
 	@mkdir -p $(BUILD)/fuzz
-	$(BIN)/racetrap fuzz --inputs 100000 --keep $(BUILD)/fuzz --json $(BUILD)/fuzz/fuzz.json
+	$(BIN)/racetrap fuzz --budget 100000 --output $(BUILD)/fuzz --json $(BUILD)/fuzz/fuzz.json
 
 load: $(READY)
 	$(BIN)/python -m tests.load
@@ -136,10 +136,10 @@ packages: $(READY)
 
 evaluate: $(READY)
 	@mkdir -p $(BUILD)/evaluate
-	$(BIN)/racetrap evaluate scord --html $(BUILD)/evaluate/scord.html --json $(BUILD)/evaluate/scord.json
+	$(BIN)/racetrap evaluate scord --output $(BUILD)/evaluate/scord.html --json $(BUILD)/evaluate/scord.json
 	$(BIN)/racetrap evaluate scord --size small --race-free --hardware-schedules 0 --json $(BUILD)/evaluate/scord-small.json
-	$(BIN)/racetrap evaluate sigrace --html $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
-	$(BIN)/racetrap evaluate noncoherent --timings 1000 --traces 100000 --fixpoint --original-size --html $(BUILD)/evaluate/noncoherent.html --json $(BUILD)/evaluate/noncoherent.json
+	$(BIN)/racetrap evaluate sigrace --output $(BUILD)/evaluate/sigrace.html --json $(BUILD)/evaluate/sigrace.json
+	$(BIN)/racetrap evaluate noncoherent --schedules 1000 --budget 100000 --also fixpoint --also original-size --output $(BUILD)/evaluate/noncoherent.html --json $(BUILD)/evaluate/noncoherent.json
 	$(BIN)/racetrap evaluate bugaroo --json $(BUILD)/evaluate/bugaroo.json
 
 boards: $(FPGA_READY)

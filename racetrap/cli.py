@@ -14,7 +14,7 @@ import click
 from racetrap.commands.shared.configuration import DEFAULTS_FILE, read_defaults
 from racetrap.commands.shared.ending import crash, ends, open_standard_streams, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
-from racetrap.commands.shared.terminal import fail, input_errors
+from racetrap.commands.shared.terminal import fail, input_errors, quiet
 from racetrap.sim.tools import share_cache
 
 _LINES = {
@@ -73,6 +73,10 @@ def _working_folder() -> Path:
 @click.group(
     cls=_Cli, prefix="racetrap.commands.", lines=_LINES,
     context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+@click.option(
+    "-q", "--quiet", is_flag=True, expose_value=False, callback=quiet,
+    help="Print nothing but errors, and what an option of the command prints on standard output.",
 )  # fmt: skip
 @click.version_option(package_name="racetrap")
 def cli() -> None:

@@ -37,7 +37,8 @@ def _wrong(line: str) -> list[str]:
             return words[:1]
         command = found
         words.pop(0)
-    known = {name for parameter in command.params for name in parameter.opts} | {"-h", "--help"}
+    parameters = command.get_params(click.Context(command))
+    known = {name for parameter in parameters for name in parameter.opts} | {"-h"}
     options = re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", " ".join(words).split(" -- ")[0])
     return [option for option in options if option not in known]
 

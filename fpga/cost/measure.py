@@ -83,22 +83,25 @@ class BlockMeasurement:
     constraint_mhz: float
 
 
-def targets(families: Sequence[str], devices: Sequence[str]) -> list[Target]:
-    """Every family with those of ``devices`` that it has, or with its default.
+def targets(names: Sequence[str]) -> list[Target]:
+    """Targets by their names: a family, with its default device, or ``FAMILY:DEVICE``.
 
     Raises
     ------
     ValueError
-        If no family has a device.
+        If there is no such family, or it has no such device.
     """
-    for device in devices:
-        choices = [known for name in families for known in FAMILIES[name].devices]
-        if device not in choices:
-            raise ValueError(f"Device must be one of {', '.join(choices)}, not {device}")
     found = []
-    for name in dict.fromkeys(families):
-        named = [Target(name, device) for device in devices if device in FAMILIES[name].devices]
-        found += named or [Target(name)]
+    for name in dict.fromkeys(names):
+        family, _, device = name.partition(":")
+        if family not in FAMILIES:
+            raise ValueError(f"Family must be one of {', '.join(FAMILIES)}, not {family}")
+        choices = FAMILIES[family].devices
+        if device and device not in choices:
+            raise ValueError(
+                f"Device of {family} must be one of {', '.join(choices)}, not {device}"
+            )
+        found.append(Target(family, device) if device else Target(family))
     return found
 
 

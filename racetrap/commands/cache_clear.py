@@ -8,16 +8,21 @@ from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.sim.cache_inventory import SWEEPS, holdings, remove
 
+_KINDS = ("built", "old", "all")
+
 
 @click.command("clear")
-@click.option("--old", is_flag=True, help="Only what other versions of racetrap have left.")
-@click.option("--sweeps", is_flag=True, help="Also the points that sweeps have measured.")
+@click.argument("what", type=click.Choice(_KINDS), default="built")
 @result_options
-def command(old: bool, sweeps: bool, json_file: str | None) -> None:
-    """Remove what can be made again, and nothing that the cache has not made."""
+def command(what: str, json_file: str | None) -> None:
+    """Remove what can be made again, and nothing that the cache has not made.
+
+    WHAT is `built`, everything but the points that sweeps have measured (the default); `old`, that
+    of other versions of racetrap alone; `all`, the points of sweeps as well.
+    """
     removed = 0
     for holding in holdings():
-        if (sweeps or holding.kind != SWEEPS) and (holding.is_old or not old):
+        if (what == "all" or holding.kind != SWEEPS) and (holding.is_old or what != "old"):
             remove(holding)
             removed += holding.bytes
     report_console().print(f"Removed: {removed:,} bytes")

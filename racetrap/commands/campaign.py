@@ -7,8 +7,15 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, result_options, seed_option
-from racetrap.commands.shared.stimuli import check_options, check_system
+from racetrap.commands.shared.options import (
+    budget_option,
+    complete_preset,
+    jobs_option,
+    result_options,
+    seed_option,
+)
+from racetrap.commands.shared.stimuli import check_system
+from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
@@ -34,25 +41,23 @@ from racetrap.presenters.recorded_campaign import print_recorded, recorded_to_js
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
-_VOLUME, _RECORDED = "random volume", "recorded programs"
-#: Options that are not for every stimulus.
-_STIMULI = {
-    "volume": [_VOLUME], "jobs": [_VOLUME, _RECORDED], "number": ["--case"],
-    "configurations": [_VOLUME],
-}  # fmt: skip
+#: What is compared, and what each leaves to choose.
+_ALL = Subject("random volume on many presets", ("budget", "jobs", "configurations", "detector"))
+_NAMED = Subject("random volume on presets that are named", ("budget", "jobs"))
+_CASE = Subject("one case of a preset", ("number",))
+_RECORDED = Subject("recorded programs", ("recorded", "jobs"))
 
 
-@click.command("campaign")
-@click.option("--preset", "names", multiple=True, help="Preset; may be repeated.  [default: all]")
-@click.option("--system", type=click.Choice(SYSTEM_NAMES), help="Only presets of this detector.")
+@click.command("campaign", cls=SubjectCommand, subjects=(_ALL, _NAMED, _CASE, _RECORDED))
+@click.argument("names", metavar="[PRESET]...", nargs=-1, shell_complete=complete_preset)
+@click.option("--detector", type=click.Choice(SYSTEM_NAMES), help="Only presets of this detector.")
 @click.option(
     "--configurations", type=click.IntRange(1),
     help="Run this many random configurations of each detector instead of the presets.",
 )  # fmt: skip
-@click.option(
-    "--volume", default=1_000_000, show_default=True, type=click.IntRange(1),
-    help="Accesses (of a GPU), core events (sigrace) or operations (noncoherent) to compare for "
-    "each preset.",
+@budget_option(
+    "Accesses (of a GPU), core events (sigrace) or operations (noncoherent) to compare for each "
+    "preset.", 1_000_000,
 )  # fmt: skip
 @seed_option
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
@@ -63,32 +68,33 @@ _STIMULI = {
 @jobs_option
 @result_options
 def command(
-    names: tuple[str, ...], system: str | None, configurations: int | None, volume: int, seed: int,
-    number: int | None, recorded: str | None, jobs: int, json_file: str | None,
+    names: tuple[str, ...], detector: str | None, configurations: int | None, budget: int,
+    seed: int, number: int | None, recorded: str | None, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Compare hardware and golden model on random volume, or on recorded programs.
 
+    Without a PRESET all presets are compared.
     Exit status 0 if they agree everywhere (races or not), 3 if they differ or a tool fails; each
     difference is printed with the line that reruns its case alone.
     """
     with input_errors():
         if number is not None and len(names) != 1:
-            raise ValueError("Option --case must come with one --preset")
+            raise ValueError("Option --case must come with one PRESET, whose case it is")
         if recorded is not None and len(names) > 1:
-            raise ValueError("Option --recorded must come with one --preset at most")
-        check_options(_STIMULI, _stimulus(number, recorded))
+            raise ValueError("Option --recorded must come with one PRESET at most")
+        require_suitable(_subject(names, number, recorded).name)
         if recorded is not None:
             preset = find_preset(names[0] if names else "sigrace")
-            check_system(preset.params, "sigrace", _RECORDED)
+            check_system(preset.params, "sigrace", _RECORDED.name)
             is_equal = _compare_recorded(preset, recorded, seed, jobs, json_file)
             raise SystemExit(ExitStatus.NO_RACE if is_equal else ExitStatus.FAILED)
-        presets = _presets(names, system, configurations)
+        presets = _presets(names, detector, configurations)
     models = [
         build_fast(preset.name, preset.params)
         for preset in progress(presets, "Building", len(presets))
     ]
     if number is None:
-        results = _run_all(models, volume, seed, jobs)
+        results = _run_all(models, budget, seed, jobs)
     else:
         jobs, results = 1, [[run_case(Case(models[0], seed, number))]]
     print_campaign(report_console(), results, jobs)
@@ -97,10 +103,12 @@ def command(
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)
 
 
-def _stimulus(number: int | None, size: str | None) -> str:
-    if number is not None and size is not None:
-        raise ValueError("Option --recorded must come without --case")
-    return "--case" if number is not None else _RECORDED if size is not None else _VOLUME
+def _subject(names: tuple[str, ...], number: int | None, size: str | None) -> Subject:
+    if size is not None:
+        return _RECORDED
+    if number is not None:
+        return _CASE
+    return _NAMED if names else _ALL
 
 
 def _compare_recorded(
@@ -117,15 +125,12 @@ def _compare_recorded(
 
 
 def _presets(
-    names: tuple[str, ...], system: str | None, configurations: int | None
+    names: tuple[str, ...], detector: str | None, configurations: int | None
 ) -> list[Preset[Params]]:
     """Presets named, or all presets or some random configurations of one detector or of all."""
     if names:
-        for option, value in (("configurations", configurations), ("system", system)):
-            if value is not None:
-                raise ValueError(f"Option --{option} must come without --preset")
         return [find_preset(name) for name in dict.fromkeys(names)]
-    systems = SYSTEMS if system is None else [system_named(system)]
+    systems = SYSTEMS if detector is None else [system_named(detector)]
     if configurations is not None:
         return [
             find_preset(f"{one.random_prefix}-{number + 1}")

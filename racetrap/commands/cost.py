@@ -8,11 +8,11 @@ import click
 
 from racetrap.commands.shared.options import (
     complete_preset,
-    html_option,
     jobs_option,
     result_options,
     set_option,
 )
+from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -41,12 +41,10 @@ from racetrap.presenters.cost import page_of, print_cost, to_json
 @click.argument("presets", nargs=-1, required=True, shell_complete=complete_preset)
 @set_option
 @click.option(
-    "--family", "families", type=click.Choice(list(FAMILIES)), multiple=True,
-    default=("ecp5", "asic"), show_default=True, help="Target; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--device", "devices", metavar="NAME", multiple=True,
-    help="Device of a family instead of its default; may be repeated.",
+    "--family", "families", metavar="FAMILY[:DEVICE]", multiple=True,
+    default=("ecp5", "asic"), show_default=True,
+    help=f"Target: {', '.join(FAMILIES)}, and a device of it instead of its default; may be "
+    "repeated.",
 )  # fmt: skip
 @click.option(
     "--seeds", default=1, show_default=True, type=click.IntRange(0, 100),
@@ -61,12 +59,12 @@ from racetrap.presenters.cost import page_of, print_cost, to_json
     type=click.FloatRange(1, 1000), help="Clock that place and route aims at.",
 )  # fmt: skip
 @jobs_option
-@html_option
+@form_files(PAGE)
 @result_options
 def command(
     presets: tuple[str, ...], settings: tuple[str, ...], families: tuple[str, ...],
-    devices: tuple[str, ...], seeds: int, names: tuple[str, ...], constraint_mhz: float,
-    jobs: int, html_file: str | None, json_file: str | None,
+    seeds: int, names: tuple[str, ...], constraint_mhz: float, jobs: int, output: dict[str, str],
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Measure the hardware of PRESETS: state bits, LUT, FF, RAM, Fmax, area.
 
@@ -78,7 +76,7 @@ def command(
     with input_errors():
         chosen = [_changed(name, settings) for name in dict.fromkeys(presets)]
         blocks = {preset.name: select_blocks(preset.params, names) for preset in chosen}
-        found = targets(families, devices)
+        found = targets(families)
     measurements = [
         BlockMeasurement(preset.name, preset.params, block.name, target,
                          _seeds(block.name, names, seeds), constraint_mhz)
@@ -94,7 +92,7 @@ def command(
     ]
     print_cost(report_console(), tables)
     write_json(json_file, to_json(tables, command_line()))
-    write_file(html_file, lambda: page_of(tables, command_line()))
+    write_file(output.get(PAGE.end), lambda: page_of(tables, command_line()))
     if problems := [problem for table in tables for problem in table.problems]:
         fail(problems[0], ExitStatus.FAILED)
 

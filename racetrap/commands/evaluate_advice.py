@@ -6,7 +6,12 @@ from collections import Counter
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, result_options, seed_option
+from racetrap.commands.shared.options import (
+    budget_option,
+    jobs_option,
+    result_options,
+    seed_option,
+)
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.bugaroo.advised import Advised, advice_runs, advice_table, advise
@@ -16,19 +21,18 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 
 @click.command("advice")
-@click.option(
-    "--program", "names", type=click.Choice([*PROGRAMS, *WORKLOADS]), multiple=True,
-    help="Advise on this program only; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--runs", type=click.IntRange(1), default=100, show_default=True,
-    help="Random runs of each question, and as many systematic ones.",
-)  # fmt: skip
+@click.argument(
+    "names", metavar="[PROGRAM]...", nargs=-1, type=click.Choice([*PROGRAMS, *WORKLOADS])
+)
+@budget_option("Random runs of each question, and as many systematic ones.", 100)
 @seed_option
 @jobs_option
 @result_options
-def command(names: tuple[str, ...], runs: int, seed: int, jobs: int, json_file: str | None) -> None:
-    """Advice on the programs of weak memory and the race switches of the ScoR applications.
+def command(
+    names: tuple[str, ...], budget: int, seed: int, jobs: int, json_file: str | None
+) -> None:  # fmt: skip
+    """Advice on the programs of weak memory and the race switches of the ScoR applications,
+    or on each PROGRAM of them.
 
     A variant that lacks something is advised on as `racetrap stress --advise` does, and the lines
     are compared with those of the right variant; a right variant has a fence added on purpose,
@@ -39,7 +43,7 @@ def command(names: tuple[str, ...], runs: int, seed: int, jobs: int, json_file: 
     def show(each: Advised) -> None:
         console.print(f"{each.program} {each.variant}: {each.verdict}", markup=False)
 
-    advised = run_parallel(advise, advice_runs(names, runs, seed), jobs, "Advising", show)
+    advised = run_parallel(advise, advice_runs(names, budget, seed), jobs, "Advising", show)
     table = advice_table(advised)
     verdicts = Counter(each.verdict.partition(":")[0] for each in advised)
     show_table(console, table)
@@ -47,6 +51,6 @@ def command(names: tuple[str, ...], runs: int, seed: int, jobs: int, json_file: 
         "; ".join(f"{verdict}: {count}" for verdict, count in verdicts.most_common()), markup=False
     )
     write_json(json_file, {
-        "runs": runs, "seed": seed, "verdicts": dict(verdicts),
+        "runs": budget, "seed": seed, "verdicts": dict(verdicts),
         "tables": {table.name: table.to_json()},
     })  # fmt: skip

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, result_options, seed_option
+from racetrap.commands.shared.options import (
+    budget_option,
+    jobs_option,
+    result_options,
+    seed_option,
+)
 from racetrap.commands.shared.terminal import ExitStatus, fail, report_console, write_json
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.bugaroo.exposures import ExposureRun, expose, exposed_wrongly
@@ -15,19 +20,13 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
 
 @click.command("bugaroo")
-@click.option(
-    "--program", "names", type=click.Choice(list(PROGRAMS)), multiple=True,
-    help="Run only this program; may be repeated.",
-)  # fmt: skip
-@click.option("--right-only", is_flag=True, help="Run only the variants that lack nothing.")
+@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(PROGRAMS)))
+@click.option("--race-free", is_flag=True, help="Run only the variants that lack nothing.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
     help="Schedules of each variant: round robin, then random ones.",
 )  # fmt: skip
-@click.option(
-    "--runs", type=click.IntRange(0), default=100, show_default=True,
-    help="Runs of each variant by each weak memory; 0 leaves them out.",
-)  # fmt: skip
+@budget_option("Runs of each variant by each weak memory; 0 leaves them out.", 100, least=0)
 @click.option(
     "--grid", "blocks", type=click.IntRange(2, 15),
     help="Blocks of each stressed launch.  [default: 2 to 4, by program]",
@@ -36,10 +35,11 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 @jobs_option
 @result_options
 def command(
-    names: tuple[str, ...], right_only: bool, schedules: int, runs: int, blocks: int | None,
+    names: tuple[str, ...], race_free: bool, schedules: int, budget: int, blocks: int | None,
     seed: int, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
-    """Tables II, III and IV of the Bugaroo paper, and programs in variants of their fences.
+    """Tables II, III and IV of the Bugaroo paper, and programs in variants of their fences: all of
+    them, or each PROGRAM.
 
     Every variant runs in sequentially consistent schedules, must give NumPy's result, and is judged
     by the exact oracle; then by write buffers and by views, as `racetrap stress` does.  See
@@ -47,16 +47,16 @@ def command(
 
     Exit status 0 if results are right and the oracle's verdicts as the suite states them, else 3.
     """
-    variants = variant_runs(names, schedules, right_only=right_only)
+    variants = variant_runs(names, schedules, right_only=race_free)
     verdicts = run_parallel(judge, variants, jobs, "Judging")
     stressed = [
-        ExposureRun(each.program, each.variant, runs, seed, blocks) for each in variants if runs
+        ExposureRun(each.program, each.variant, budget, seed, blocks) for each in variants if budget
     ]
     exposures = run_parallel(expose, stressed, jobs, "Stressing")
     tables = make_tables(verdicts, exposures)
     wrong = [*problems(verdicts), *exposed_wrongly(exposures)]
     facts = {
-        "schedules": schedules, "variants": len(variants), "runs": runs, "blocks": blocks,
+        "schedules": schedules, "variants": len(variants), "runs": budget, "blocks": blocks,
         "seed": seed,
     }  # fmt: skip
     show_tables(report_console(), tables, facts)

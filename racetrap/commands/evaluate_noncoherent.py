@@ -6,7 +6,13 @@ import time
 
 import click
 
-from racetrap.commands.shared.options import html_option, jobs_option, result_options, seed_option
+from racetrap.commands.shared.options import (
+    budget_option,
+    jobs_option,
+    result_options,
+    seed_option,
+)
+from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -38,49 +44,36 @@ _ENTRIES = (4, 8)
 
 
 @click.command("noncoherent")
+@click.argument(
+    "programs", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(ACCELERATOR_PROGRAMS))
+)
 @click.option(
-    "--program", "programs", type=click.Choice(list(ACCELERATOR_PROGRAMS)), multiple=True,
-    help="Evaluate only this program; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--timings", type=click.IntRange(1), default=100, show_default=True,
+    "--schedules", type=click.IntRange(1), default=100, show_default=True,
     help="Runs of each case of a program under random timings.",
 )  # fmt: skip
+@budget_option("Random traces to compare with the exhaustive machine.", 10_000, least=0)
 @click.option(
-    "--traces", type=click.IntRange(0), default=10_000, show_default=True,
-    help="Random traces to compare with the exhaustive machine.",
-)  # fmt: skip
-@click.option(
-    "--fixpoint", is_flag=True,
-    help="Also visit every state of the tiniest machines: two to three minutes.",
-)  # fmt: skip
-@click.option(
-    "--original-size", is_flag=True,
-    help="Also measure the analysis of the thesis' programs at the sizes of the originals: a "
-    "minute, and 1 GB of temporary files.",
-)  # fmt: skip
-@click.option(
-    "--monitor", is_flag=True,
-    help="Also compare the bus monitor, whose sets have few entries, with both modes.",
-)  # fmt: skip
-@click.option(
-    "--cycles", "hardware", is_flag=True,
-    help="Also play the programs on the generated bus monitor, and count its cycles.",
+    "--also", type=click.Choice(("fixpoint", "original-size", "monitor", "cycles")), multiple=True,
+    help="What else to do; may be repeated.  fixpoint visits every state of the tiniest machines "
+    "(three minutes); original-size measures the analysis of the thesis' programs at the sizes of "
+    "the originals (a minute, 1 GB of temporary files); monitor compares the bus monitor, whose "
+    "sets have few entries, with both modes; cycles plays the programs on the generated bus "
+    "monitor and counts its cycles.",
 )  # fmt: skip
 @seed_option
 @jobs_option
-@html_option
+@form_files(PAGE)
 @result_options
 def command(
-    programs: tuple[str, ...], timings: int, traces: int, fixpoint: bool, original_size: bool,
-    monitor: bool, hardware: bool, seed: int, jobs: int, html_file: str | None,
-    json_file: str | None,
+    programs: tuple[str, ...], schedules: int, budget: int, also: tuple[str, ...], seed: int,
+    jobs: int, output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Figures and Table 5.1 of the thesis on non-coherent accelerators.
 
-    Our programs, in the manner of the thesis' eleven and of firmware, are checked in both modes,
-    whole and with single syncs, flushes and paddings left out; the exhaustive machine and random
-    timings say what is harmful.  Both modes are compared with the machine on random traces.
+    All our programs or each PROGRAM, in the manner of the thesis' eleven and of firmware, are
+    checked in both modes, whole and with single syncs, flushes and paddings left out; the
+    exhaustive machine and random timings say what is harmful.  Both modes are compared with the
+    machine on random traces.
 
     Exit status 0 if everything harmful is reported, mode strict agrees with the machine
     everywhere, and the bus monitor loses nothing, claims nothing and does what its golden model
@@ -88,34 +81,34 @@ def command(
     """
     names = [name for name in ACCELERATOR_PROGRAMS if not programs or name in programs]
     started = time.perf_counter()
-    parts = [ProgramPart(name, timings, seed) for name in names]
+    parts = [ProgramPart(name, schedules, seed) for name in names]
     found = Evaluation(
         cases=[
             one for cases in run_parallel(run_program, parts, jobs, "Programs") for one in cases
         ],
-        random=merged(run_parallel(run_part, parts_of(seed, traces), jobs, "Random traces")),
+        random=merged(run_parallel(run_part, parts_of(seed, budget), jobs, "Random traces")),
     )
-    if fixpoint:
+    if "fixpoint" in also:
         found.fixpoints = run_parallel(reach_fixpoint, TINY_MACHINES, jobs, "Tiny machines")
-    if original_size:
+    if "original-size" in also:
         originals = [name for name in names if ACCELERATOR_PROGRAMS[name].thesis_name]
         found.times = run_parallel(measure_analysis, originals, 1, "Original sizes")
-    if monitor:
+    if "monitor" in also:
         programs_of_monitor = [ProgramQuality(name, _ENTRIES) for name in names]
         qualities = run_parallel(program_quality, programs_of_monitor, jobs, "Bus monitor")
         found.monitors = dict(zip(names, qualities, strict=True))
         found.random_monitor = merged_quality(
-            run_parallel(random_quality, quality_parts(seed, traces), jobs, "Bus monitor")
+            run_parallel(random_quality, quality_parts(seed, budget), jobs, "Bus monitor")
         )
-    if hardware:
+    if "cycles" in also:
         played = [CyclesPart(name, seed) for name in names]
         found.cycles = run_parallel(measure_cycles, played, jobs, "Generated monitor")
     facts = {
         "seed": seed,
         "programs": len(names),
         "programs with something left out": len(found.cases) - len(names),
-        "timings of each": timings,
-        "random traces": traces,
+        "timings of each": schedules,
+        "random traces": budget,
         "seconds": round(time.perf_counter() - started),
     }
     tables, wrong = make_tables(found), problems(found)
@@ -123,7 +116,7 @@ def command(
     for table in tables:
         show_table(console, table)
     write_json(json_file, {**facts, **to_json(found, tables)})
-    write_file(html_file, lambda: page_of(found, tables, facts, command_line()))
+    write_file(output.get(PAGE.end), lambda: page_of(found, tables, facts, command_line()))
     console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
     if wrong:
         fail(wrong[0], ExitStatus.FAILED)

@@ -15,10 +15,7 @@ from racetrap.presenters.tables import show_tables
 
 @click.command("policies")
 @size_option
-@click.option(
-    "--workload", "workloads", type=click.Choice(list(RACES)), multiple=True,
-    help="Run only this row of the paper's tables; may be repeated.",
-)  # fmt: skip
+@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(RACES)))
 @click.option(
     "--schedules", type=click.IntRange(1), default=3, show_default=True,
     help="Schedules of each build: round robin, greedy-then-oldest, in order, then random ones.",
@@ -32,7 +29,8 @@ def command(
 ) -> None:  # fmt: skip
     """Races found on the ScoR suite by access buffers that drop or sample accesses.
 
-    Every build runs through the oracle and through the golden model under each policy.
+    PROGRAM is a row of the paper's tables; without one, all are run.  Every build runs through the
+    oracle and through the golden model under each policy.
     """
     own = tuple(Schedule(number, seed) for number in range(schedules))
     runs = [

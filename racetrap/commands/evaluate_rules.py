@@ -13,10 +13,7 @@ from racetrap.presenters.tables import show_tables
 
 
 @click.command("rules")
-@click.option(
-    "--program", "names", metavar="TEXT", multiple=True,
-    help="Judge only programs whose name has TEXT in it; may be repeated.",
-)  # fmt: skip
+@click.argument("names", metavar="[TEXT]...", nargs=-1)
 @size_option
 @click.option(
     "--schedules", type=click.IntRange(1), default=8, show_default=True,
@@ -30,7 +27,8 @@ def command(
 ) -> None:
     """Races by each rule of the oracle: ScoR's programs and the suite of small kernels.
 
-    The rules are those of `racetrap check --oracle=RULE`; see docs/oracle.md.
+    With TEXT only programs whose name has it.  The rules are those of `racetrap check --oracle
+    RULE`; see docs/oracle.md.
     """
     chosen = [each for each in subjects() if not names or any(name in each.name for name in names)]
     if not chosen:

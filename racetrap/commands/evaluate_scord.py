@@ -8,13 +8,13 @@ from importlib.metadata import version
 import click
 
 from racetrap.commands.shared.options import (
-    html_option,
     jobs_option,
     oracle_option,
     result_options,
     seed_option,
     size_option,
 )
+from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -41,10 +41,7 @@ _RACY_DETECTORS = ("base", "cached")
 
 @click.command("scord")
 @size_option
-@click.option(
-    "--workload", "workloads", type=click.Choice(list(RACES)), multiple=True,
-    help="Run only this row of the tables; may be repeated.",
-)  # fmt: skip
+@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(RACES)))
 @click.option("--race-free", is_flag=True, help="Run only the builds without a race.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
@@ -64,17 +61,18 @@ _RACY_DETECTORS = ("base", "cached")
 )  # fmt: skip
 @seed_option
 @jobs_option
-@html_option
+@form_files(PAGE)
 @result_options
 def command(
     size: str, workloads: tuple[str, ...], race_free: bool, schedules: int, on_hardware: int,
-    region_log2: int, oracle: str, seed: int, jobs: int, html_file: str | None,
+    region_log2: int, oracle: str, seed: int, jobs: int, output: dict[str, str],
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Tables VI and VII of the ScoRD paper: races caught and false races on the ScoR suite.
 
-    Every build of every program runs in several schedules through the oracle, the golden model
-    in each configuration of the tables, and the generated hardware.
+    PROGRAM is a row of the tables; without one, all are run.  Every build of every program runs in
+    several schedules through the oracle, the golden model in each configuration of the tables, and
+    the generated hardware.
 
     Exit status 0 if hardware and golden model agree and the oracle finds no race in a
     race-free build, else 3.
@@ -114,7 +112,7 @@ def command(
     for table in tables_of(tables):
         show_table(console, table)
     write_json(json_file, {**facts, **to_json(tables)})
-    write_file(html_file, lambda: page_of(tables, facts, command_line()))
+    write_file(output.get(PAGE.end), lambda: page_of(tables, facts, command_line()))
     console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
     if problems := problems_of(tables):
         fail(problems[0], ExitStatus.FAILED)

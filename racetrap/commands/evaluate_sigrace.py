@@ -10,7 +10,13 @@ from importlib.metadata import version
 
 import click
 
-from racetrap.commands.shared.options import html_option, jobs_option, result_options, seed_option
+from racetrap.commands.shared.options import (
+    budget_option,
+    jobs_option,
+    result_options,
+    seed_option,
+)
+from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -36,27 +42,22 @@ _PRESET = SIGRACE.presets["sigrace"]
     "--size", type=click.Choice(SIZES), default="small", show_default=True,
     help="Size of the programs' inputs.",
 )  # fmt: skip
-@click.option(
-    "--program", "programs", type=click.Choice(list(PROGRAMS)), multiple=True,
-    help="Evaluate only this program; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--runs", type=click.IntRange(0), default=25, show_default=True,
-    help="Runs of each program with an injected race.",
-)  # fmt: skip
+@click.argument("programs", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(PROGRAMS)))
+@budget_option("Runs of each program with an injected race.", 25, least=0)
 @click.option(
     "--hardware-size", type=click.Choice(("none", *SIZES)), default="tiny", show_default=True,
     help="Size of the programs' runs on the generated hardware.",
 )  # fmt: skip
 @seed_option
 @jobs_option
-@html_option
+@form_files(PAGE)
 @result_options
 def command(
-    size: str, programs: tuple[str, ...], runs: int, hardware_size: str, seed: int, jobs: int,
-    html_file: str | None, json_file: str | None,
+    size: str, programs: tuple[str, ...], budget: int, hardware_size: str, seed: int, jobs: int,
+    output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
-    """Figures 7, 8 and 10 and Table 7 of the SigRace paper on our programs with threads.
+    """Figures 7, 8 and 10 and Table 7 of the SigRace paper on our programs with threads, or on each
+    PROGRAM of them.
 
     Every program is recorded with 8 threads; the recording goes through the signatures of all
     configurations, the oracle, SigRace, Ideal SigRace and W-ReEnact, and through the generated
@@ -69,7 +70,7 @@ def command(
     started = time.perf_counter()
     is_on_hardware = hardware_size != "none"
     model = build_fast(_PRESET.name, _PRESET.params) if is_on_hardware else None
-    parts = parts_of(names, size, _PRESET.params, runs, seed, model, hardware_size)
+    parts = parts_of(names, size, _PRESET.params, budget, seed, model, hardware_size)
     results = gather(parts, run_parallel(run_part, parts, jobs, "Evaluating"))
     facts = {
         "size": size,
@@ -87,7 +88,7 @@ def command(
     write_json(json_file, {
         **facts, "parameters": asdict(_PRESET.params), **to_json(results, tables)
     })  # fmt: skip
-    write_file(html_file, lambda: page_of(results, tables, facts, command_line()))
+    write_file(output.get(PAGE.end), lambda: page_of(results, tables, facts, command_line()))
     console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
     if found:
         fail(found[0], ExitStatus.FAILED)

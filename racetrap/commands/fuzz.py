@@ -7,8 +7,13 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import jobs_option, result_options, seed_option
-from racetrap.commands.shared.output_files import OutputFolder
+from racetrap.commands.shared.options import (
+    budget_option,
+    jobs_option,
+    output_option,
+    result_options,
+    seed_option,
+)
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
@@ -23,31 +28,23 @@ from racetrap.presenters.tables import print_table
 
 
 @click.command("fuzz")
-@click.option(
-    "--reader", "readers", type=click.Choice(list(READERS)), multiple=True,
-    help="Only this reader; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--inputs", default=2000, show_default=True, type=click.IntRange(min=1),
-    help="Number of files, over all readers.",
-)  # fmt: skip
-@click.option(
-    "--keep", "folder", metavar="DIR", type=OutputFolder(),
-    help="Write each file that a reader takes amiss to DIR/READER.",
-)  # fmt: skip
+@click.argument("readers", metavar="[READER]...", nargs=-1, type=click.Choice(list(READERS)))
+@budget_option("Number of files, over all readers.", 2000)
+@output_option("DIR", "Write each file that crashes a reader to DIR/READER.")
 @seed_option
 @jobs_option
 @result_options
 def command(
-    readers: tuple[str, ...], inputs: int, folder: Path | None, seed: int, jobs: int,
+    readers: tuple[str, ...], budget: int, output: Path | None, seed: int, jobs: int,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Read mutated files: each must be read, or refused in a sentence that says a rule.
 
+    Without a READER all of them are tried.
     A file may take 10 s and 1 GiB.  Exit status 3 if a reader takes a file amiss.
     """
     names = list(dict.fromkeys(readers)) or list(READERS)
-    work = batches(names, inputs, seed)
+    work = batches(names, budget, seed)
     results = run_parallel(run_batch, work, jobs, "Reading")
     findings = [finding for result in results for finding in result]
     console = report_console()
@@ -56,9 +53,9 @@ def command(
         read[batch.reader] += batch.last - batch.first
     for finding in findings:
         console.print(f"{finding.reader} {finding.number}: {finding.problem}", markup=False)
-        if folder is not None:
+        if output is not None:
             with input_errors():
-                console.print(f"  kept as {keep(finding, folder)}", markup=False)
+                console.print(f"  kept as {keep(finding, output)}", markup=False)
     rows = [(name, read[name], amiss[name]) for name in names]
     rows.append(("total", sum(read.values()), len(findings)))
     print_table(console, f"Files of seed {seed}", ("reader", "read", "taken amiss"), rows)

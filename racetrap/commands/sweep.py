@@ -11,18 +11,14 @@ import click
 
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.options import (
-    html_option,
-    jobs_option,
     output_option,
     result_options,
 )
-from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import (
     command_line,
     input_errors,
     progress,
     report_console,
-    write_file,
     write_json,
 )
 from racetrap.evaluation.processes import processes
@@ -38,22 +34,32 @@ from racetrap.presenters.tables import show_table
 from racetrap.sim.content_cache import cache_folder, write_whole
 from racetrap.sim.failure import Failure
 
-_LOCAL = "processes on this machine"
+
+class _Workers(click.ParamType):
+    """Number of processes, or address of a scheduler."""
+
+    name = "workers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        text = str(value)
+        if "://" in text:
+            return text
+        number: int = click.IntRange(1, 64)(text, param, ctx)
+        return number
 
 
 @click.command("sweep")
 @click.argument("spec_file", metavar="SPEC", type=InputFile())
 @output_option("DIR", "Folder of the results.  [default: sweep/NAME in the cache]")
-@jobs_option
 @click.option(
-    "--scheduler", metavar="ADDRESS",
-    help="Measure on the workers of this Dask scheduler instead, as tcp://HOST:8786.",
+    "--jobs", metavar="N|ADDRESS", default="2", show_default=True, type=_Workers(),
+    help="Worker processes; or a Dask scheduler, as tcp://HOST:8786, whose workers measure.",
 )  # fmt: skip
-@html_option
 @result_options
 def command(
-    spec_file: str, output: Path | None, jobs: int, scheduler: str | None, html_file: str | None,
-    json_file: str | None,
+    spec_file: str, output: Path | None, jobs: int | str, json_file: str | None
 ) -> None:  # fmt: skip
     """Measure cost and detection quality at every point of a grid of parameters.
 
@@ -64,7 +70,6 @@ def command(
     3 if a point could not be measured.
     """
     with input_errors():
-        check_options({"jobs": [_LOCAL]}, "--scheduler" if scheduler else _LOCAL)
         spec = read_spec(Path(spec_file))
     folder = output or cache_folder() / "sweep" / spec.name
     points = points_of(spec)
@@ -76,28 +81,27 @@ def command(
         f"{kept} measured before; seed {spec.quality.seed}, {spec.quality.schedules} schedules, "
         f"{spec.cost.seeds} seeds of placement"
     )
-    _measure(tasks, store, jobs, scheduler, len(tasks) - kept)
+    _measure(tasks, store, jobs, len(tasks) - kept)
     results = {number: store.load(task.key) or {} for number, task in tasks.items()}
     rows = rows_of(spec, points, results)
     with input_errors():
         write_whole(folder / "results.csv", csv_text(spec, rows))
     facts = _facts(spec, rows, results, kept)
+    with input_errors():
+        write_whole(folder / "results.html", page_of(spec, rows, facts, command_line()))
     front, _, refused = tables_of(spec, rows)
     for table in (front, refused):
         if table.rows:
             show_table(console, table)
     write_json(json_file, {**facts, **to_json(rows)})
-    write_file(html_file, lambda: page_of(spec, rows, facts, command_line()))
-    console.print(f"Results are in {folder / 'results.csv'}", markup=False)
+    console.print(f"Results are in {folder / 'results.csv'} and results.html", markup=False)
 
 
-def _measure(
-    tasks: Mapping[int, Task], store: Store, jobs: int, scheduler: str | None, total: int
-) -> None:
+def _measure(tasks: Mapping[int, Task], store: Store, jobs: int | str, total: int) -> None:
     if not total:
         return
     try:
-        with cluster(scheduler) if scheduler else processes(jobs) as executor:
+        with cluster(jobs) if isinstance(jobs, str) else processes(jobs) as executor:
             done = measure_missing(tasks, store, executor)
             for _ in progress(done, "Measuring", total=total):
                 pass

@@ -45,7 +45,7 @@ def print_campaign(console: Console, results: _Results, jobs: int) -> None:
         case, preset = result.case, result.case.model.preset
         console.print(
             f"{preset}, case {case.number}: {result.difference}\n  rerun: racetrap campaign "
-            f"--preset {preset} --seed {case.seed} --case {case.number}",
+            f"{preset} --seed {case.seed} --case {case.number}",
             markup=False,
         )
 

@@ -33,7 +33,7 @@ class BlockCost(TypedDict):
     state_bits: Annotated[StateBits, "of one"]
     costs: Annotated[
         dict[str, TargetCost],
-        "by target: a family (`ecp5`), with its device where `--device` named one (`ice40 up5k`)",
+        "by target: a family (`ecp5`), with its device where `--family` named one (`ice40 up5k`)",
     ]
 
 

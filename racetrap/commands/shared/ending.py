@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import click
 
+from racetrap.commands.shared.former_names import no_such_option
 from racetrap.commands.shared.terminal import ExitStatus, fail
 from racetrap.presenters.printable import printable
 from racetrap.sim.descendants import kill_descendants
@@ -36,7 +37,10 @@ def ends() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except click.UsageError as error:
-        raise click.UsageError(printable(error.format_message()), error.ctx) from None
+        text = error.format_message()
+        if isinstance(error, click.NoSuchOption):
+            text = no_such_option(error)
+        raise click.UsageError(printable(text), error.ctx) from None
     except KeyboardInterrupt as error:
         fail(str(error) or "Interrupted", ExitStatus.INTERRUPTED)
     except Failure as error:

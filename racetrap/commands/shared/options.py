@@ -11,7 +11,6 @@ import click
 
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.output_files import OutputFile, OutputFolder
-from racetrap.commands.shared.terminal import quiet
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
@@ -66,23 +65,13 @@ def _wave_file(
 
 
 def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Result for programs, as ``json_file``; and silence for people, which is no argument."""
-    json_file = click.option(
+    """Result for programs, as ``json_file``."""
+    return click.option(
         "--json", "json_file", metavar="FILE", type=OutputFile(to_standard_output=True),
         help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
-    )  # fmt: skip
-    silence = click.option(
-        "-q", "--quiet", is_flag=True, expose_value=False, callback=quiet,
-        help="Print nothing but errors, and what another option prints on standard output.",
-    )  # fmt: skip
-    return json_file(silence(command))
+    )(command)  # fmt: skip
 
 
-#: Result as a page, as ``html_file``.
-html_option = click.option(
-    "--html", "html_file", metavar="FILE", type=OutputFile(to_standard_output=True),
-    help="Write a page with tables and plots.",
-)  # fmt: skip
 #: Repeatable, as tuple ``settings``.
 set_option = click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
@@ -95,6 +84,16 @@ size_option = click.option(
 seed_option = click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of all randomness."
 )
+
+
+def budget_option(what: str, default: int | None, least: int = 1, **attributes: Any) -> _Decorator:
+    """How much is done of what could go on for ever, a number, as ``budget``."""
+    return click.option(
+        "--budget", metavar="N", type=click.IntRange(min=least), default=default,
+        show_default=default is not None, help=what, **attributes,
+    )  # fmt: skip
+
+
 jobs_option = click.option(
     "--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="Worker processes."
 )

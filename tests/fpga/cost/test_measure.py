@@ -87,13 +87,13 @@ def test_a_memory_that_is_lost_gives_no_figures(flow):
 
 
 def test_targets():
-    assert targets(["ecp5", "ecp5"], []) == [Target("ecp5")]
-    assert targets(["ice40", "asic"], ["hx8k", "up5k"]) == [
+    assert targets(["ecp5", "ecp5"]) == [Target("ecp5")]
+    assert targets(["ice40:hx8k", "ice40:up5k", "asic"]) == [
         Target("ice40", "hx8k"), Target("ice40", "up5k"), Target("asic")
     ]  # fmt: skip
-    assert [each.name for each in targets(["ice40"], ["up5k"])] == ["ice40 up5k"]
-    with pytest.raises(ValueError, match="Device must be one of hx8k, up5k, not 85k"):
-        targets(["ice40"], ["85k"])
+    assert [each.name for each in targets(["ice40:up5k"])] == ["ice40 up5k"]
+    with pytest.raises(ValueError, match="Device of ice40 must be one of hx8k, up5k, not 85k"):
+        targets(["ice40:85k"])
 
 
 def test_blocks():

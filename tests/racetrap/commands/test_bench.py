@@ -148,7 +148,7 @@ def test_tables(racetrap, figures, tmp_path):
 
 
 def test_one_system(racetrap, figures):
-    result = racetrap("bench", "--system", "sigrace", "--json", "-")
+    result = racetrap("bench", "sigrace", "--json", "-")
     assert result.exit_code == 0
     assert json.loads(result.stdout).keys() == {"sigrace", "tools"}
     assert "Throughput, scord" not in result.stderr
@@ -159,7 +159,7 @@ def test_program_that_cannot_be_recorded(racetrap, figures, monkeypatch):
         raise RecordError("Command gcc was not found")
 
     monkeypatch.setattr(recorder_rates, "recorder_rates", fail)
-    result = racetrap("bench", "--system", "sigrace")
+    result = racetrap("bench", "sigrace")
     assert result.exit_code == 3
     assert result.stderr == "racetrap: Command gcc was not found.\n"
 
@@ -178,7 +178,7 @@ def test_difference_from_the_golden_model(racetrap, figures, monkeypatch):
 
 
 def test_a_slow_memory(racetrap, figures):
-    result = racetrap("bench", "--system", "scord", "--latency", 10, "--json", "-")
+    result = racetrap("bench", "scord", "--latency", 10, "--json", "-")
     data = json.loads(result.stdout)
     scord = data["scord"]
     assert scord["latency"] == 10
@@ -196,6 +196,6 @@ def test_a_slow_memory(racetrap, figures):
 
 
 def test_latency_is_that_of_scord(racetrap):
-    result = racetrap("bench", "--system", "sigrace", "--latency", 10)
+    result = racetrap("bench", "sigrace", "--latency", 10)
     assert result.exit_code == 2
-    assert "Option --latency must come with a system that has memory, not sigrace" in result.stderr
+    assert "Option --latency is for detectors with memory, not for sigrace" in result.stderr

@@ -47,8 +47,8 @@ def test_info(racetrap):
     ("options", "left"),
     [
         ([], ["CACHEDIR.TAG", "points", "thesis.txt"]),
-        (["--sweeps"], ["thesis.txt"]),
-        (["--old"], ["CACHEDIR.TAG", "build", "points", "thesis.txt"]),
+        (["all"], ["thesis.txt"]),
+        (["old"], ["CACHEDIR.TAG", "build", "points", "thesis.txt"]),
     ],
 )
 def test_clear(racetrap, options, left):

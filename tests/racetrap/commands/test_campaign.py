@@ -15,7 +15,7 @@ from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 
-_TINY = ("--preset", "scord-tiny")
+_TINY = ("scord-tiny",)
 _PRESETS = {system.name: system.presets for system in SYSTEMS}
 
 
@@ -33,7 +33,7 @@ def unbuilt(monkeypatch):
 def test_volume(racetrap, tmp_path, system, bin_name):
     file = tmp_path / "result.json"
     preset = f"{system}-tiny"
-    result = racetrap("campaign", "--preset", preset, "--volume", 2000, "--json", file)
+    result = racetrap("campaign", preset, "--budget", 2000, "--json", file)
     assert result.exit_code == 0
     summary = json.loads(file.read_text())
     (row,) = summary["presets"]
@@ -76,24 +76,21 @@ def test_all_presets_of_all_systems(racetrap, unbuilt, monkeypatch):
 @pytest.mark.parametrize("system", _PRESETS)
 def test_presets_of_one_system(racetrap, unbuilt, monkeypatch, system):
     seen = _no_volume(monkeypatch)
-    assert racetrap("campaign", "--system", system).exit_code == 0
+    assert racetrap("campaign", "--detector", system).exit_code == 0
     assert seen == list(_PRESETS[system])
 
 
 def test_presets_by_name(racetrap, unbuilt, monkeypatch):
     seen = _no_volume(monkeypatch)
-    named = [
-        word for name in ("scord-tiny", "sigrace", "scord-tiny") for word in ("--preset", name)
-    ]
-    assert racetrap("campaign", *named).exit_code == 0
+    assert racetrap("campaign", "scord-tiny", "sigrace", "scord-tiny").exit_code == 0
     assert seen == ["scord-tiny", "sigrace"]
 
 
 @pytest.mark.parametrize("options", [["--case", "1"], ["--recorded", "tiny"]])
 def test_one_preset_only(racetrap, unbuilt, options):
-    result = racetrap("campaign", "--preset", "sigrace", "--preset", "sigrace-tiny", *options)
+    result = racetrap("campaign", "sigrace", "sigrace-tiny", *options)
     assert result.exit_code == 2
-    assert f"{options[0]} must come with one --preset" in result.output
+    assert f"{options[0]} must come with one PRESET" in result.output
 
 
 def test_random_configurations(racetrap, unbuilt, monkeypatch):
@@ -102,14 +99,14 @@ def test_random_configurations(racetrap, unbuilt, monkeypatch):
     assert result.exit_code == 0
     names = [row["preset"] for row in json.loads(result.stdout)["presets"]]
     assert names == [f"{system.random_prefix}-{number}" for system in SYSTEMS for number in (1, 2)]
-    result = racetrap("campaign", "--configurations", 1, "--system", "sigrace", "--json", "-")
+    result = racetrap("campaign", "--configurations", 1, "--detector", "sigrace", "--json", "-")
     (row,) = json.loads(result.stdout)["presets"]
     assert row["preset"] == "sigrace-random-1"
 
 
 @pytest.mark.parametrize("preset", ["scord-tiny", "sigrace-tiny"])
 def test_one_case_is_the_same_as_in_the_campaign(racetrap, preset):
-    options = ("campaign", "--preset", preset, "--case", 1, "--seed", 5, "--json", "-")
+    options = ("campaign", preset, "--case", 1, "--seed", 5, "--json", "-")
     one, again = (json.loads(racetrap(*options).stdout)["presets"][0] for _ in range(2))
     for row in (one, again):
         del row["events_per_second" if "sigrace" in preset else "accesses_per_second"]
@@ -124,7 +121,7 @@ def test_every_difference_is_printed(racetrap, unbuilt, monkeypatch):
     for preset, difference in (("scord", "Bank 0: one"), ("sigrace", "RDM: another")):
         assert (
             f"{preset}, case 0: {difference}\n"
-            f"  rerun: racetrap campaign --preset {preset} --seed 1 --case 0\n"
+            f"  rerun: racetrap campaign {preset} --seed 1 --case 0\n"
         ) in result.output
 
 
@@ -133,10 +130,10 @@ def test_difference_of_one_case(racetrap, unbuilt, monkeypatch):
         return _result(case.model, case.seed, case.number, "Bank 0, step 3: something")
 
     monkeypatch.setattr(campaign, "run_case", differ)
-    result = racetrap("campaign", "--preset", "scord-tiny", "--case", 4, "--seed", 9)
+    result = racetrap("campaign", "scord-tiny", "--case", 4, "--seed", 9)
     assert result.exit_code == 3
     assert "scord-tiny, case 4: Bank 0, step 3: something" in result.output
-    assert "rerun: racetrap campaign --preset scord-tiny --seed 9 --case 4" in result.output
+    assert "rerun: racetrap campaign scord-tiny --seed 9 --case 4" in result.output
 
 
 @pytest.mark.parametrize("error", [SimulationError, BuildError])
@@ -146,7 +143,7 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
         yield
 
     monkeypatch.setattr(campaign, "run_cases", fail)
-    result = racetrap("campaign", "--preset", "sigrace-tiny")
+    result = racetrap("campaign", "sigrace-tiny")
     assert result.exit_code == 3
     assert result.stderr == "racetrap: Simulation stopped: nothing moved.\n"
 
@@ -154,25 +151,25 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--preset", "scord-huge"), "Preset must be one of"),
-        (("--case", "3"), "Option --case must come with one --preset"),
-        (("--volume", "0"), "0 is not in the range"),
-        (("--system", "other"), "is not one of 'scord', 'sigrace'"),
+        (("scord-huge",), "Preset must be one of"),
+        (("--case", "3"), "Option --case must come with one PRESET"),
+        (("--budget", "0"), "0 is not in the range"),
+        (("--detector", "other"), "is not one of 'scord', 'sigrace'"),
         (
-            ("--preset", "scord", "--system", "scord"),
-            "Option --system must come without --preset",
+            ("scord", "--detector", "scord"),
+            "Option --detector is for random volume on many presets, not for random volume on",
         ),
         (
-            ("--preset", "scord", "--configurations", "3"),
-            "Option --configurations must come without --preset",
+            ("scord", "--configurations", "3"),
+            "--configurations is for random volume on many presets, not for random volume on",
         ),
         (
             (*_TINY, "--case", "3", "--jobs", "2"),
-            "Option --jobs must come with random volume or recorded programs, not with --case",
+            "or recorded programs, not for one case of a preset",
         ),
         (
-            (*_TINY, "--case", "3", "--volume", "9"),
-            "Option --volume must come with random volume, not with --case",
+            (*_TINY, "--case", "3", "--budget", "9"),
+            "Option --budget is for random volume on many presets or random volume on presets",
         ),
     ],
 )
@@ -187,7 +184,7 @@ def test_failed_build(racetrap, monkeypatch):
         raise BuildError("Command verilator failed")
 
     monkeypatch.setattr(campaign, "build_fast", fail)
-    result = racetrap("campaign", "--preset", "scord-tiny")
+    result = racetrap("campaign", "scord-tiny")
     assert result.exit_code == 3
     assert "Command verilator failed" in result.stderr
 
@@ -228,10 +225,10 @@ def test_a_recorded_program_that_differs(racetrap, monkeypatch, unbuilt):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--case", 1, "--preset", "sigrace"), "must come without --case"),
-        (("--preset", "scord"), "not for recorded programs: take one of sigrace"),
+        (("--case", 1, "sigrace"), "--case is for one case of a preset, not for recorded programs"),
+        (("scord",), "not for recorded programs: take one of sigrace"),
         (("--configurations", 2), "--configurations"),
-        (("--volume", 2), "--volume"),
+        (("--budget", 2), "--budget"),
     ],
 )
 def test_options_that_recorded_programs_do_not_have(racetrap, unbuilt, options, message):

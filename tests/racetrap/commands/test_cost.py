@@ -17,7 +17,7 @@ def test_one_block(racetrap, tmp_path):
     files = tmp_path / "cost.json", tmp_path / "cost.html"
     done = racetrap(
         "cost", "scord-tiny", "--block", "barrier_ids", "--family", "ecp5", "--seeds", 0,
-        "--set", "blocks_per_sm=1", "--jobs", 1, "--json", files[0], "--html", files[1],
+        "--set", "blocks_per_sm=1", "--jobs", 1, "--json", files[0], "--output", files[1],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     table = json.loads(files[0].read_text())["tables"][0]
@@ -38,7 +38,10 @@ def test_one_block(racetrap, tmp_path):
         (("nothing",), "Preset must be one of"),
         (("scord-tiny", "--block", "nothing"), "Block must be one of tracker, "),
         (("scord-tiny", "--set", "ratio=3"), "ratio must be a power of two"),
-        (("scord-tiny", "--device", "up5k"), "Device must be one of 85k, 45k, 25k, sky130, not"),
+        (
+            ("scord-tiny", "--family", "ecp5:up5k"),
+            "Device of ecp5 must be one of 85k, 45k, 25k, not up5k",
+        ),
     ],
 )
 def test_wrong_input(racetrap, arguments, said):

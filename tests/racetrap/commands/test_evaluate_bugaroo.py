@@ -10,8 +10,8 @@ from racetrap.commands.shared.terminal import ExitStatus
 
 def test_one_program(racetrap):
     result = racetrap(
-        "evaluate", "bugaroo", "--program", "publication", "--schedules", 1, "--jobs", 1,
-        "--runs", 4, "--grid", 4, "--json", "-",
+        "evaluate", "bugaroo", "publication", "--schedules", 1, "--jobs", 1,
+        "--budget", 4, "--grid", 4, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
@@ -30,8 +30,8 @@ def test_one_program(racetrap):
 
 def test_right_variants_only(racetrap):
     result = racetrap(
-        "evaluate", "bugaroo", "--program", "scan", "--right-only", "--schedules", 1,
-        "--runs", 0, "--jobs", 1, "--json", "-",
+        "evaluate", "bugaroo", "scan", "--race-free", "--schedules", 1,
+        "--budget", 0, "--jobs", 1, "--json", "-",
     )  # fmt: skip
     rows = json.loads(result.stdout)["tables"]["programs"]
     assert [row["variant"] for row in rows] == ["full", "early_f1"]
@@ -40,7 +40,7 @@ def test_right_variants_only(racetrap):
 def test_what_is_not_as_stated_is_a_failure(racetrap, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(evaluate_bugaroo, "problems", lambda verdicts: ["Result must be right"])
     result = racetrap(
-        "evaluate", "bugaroo", "--program", "hotspot", "--schedules", 1, "--runs", 0,
+        "evaluate", "bugaroo", "hotspot", "--schedules", 1, "--budget", 0,
         "--jobs", 1
     )  # fmt: skip
     assert result.exit_code == ExitStatus.FAILED

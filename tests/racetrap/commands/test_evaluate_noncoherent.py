@@ -11,8 +11,8 @@ from tests.support.pages.evaluation_page import Inventory
 def test_one_program(racetrap, tmp_path):
     page, file = tmp_path / "page.html", tmp_path / "result.json"
     result = racetrap(
-        "evaluate", "noncoherent", "--program", "crypto", "--timings", 30, "--traces", 100,
-        "--jobs", 1, "--html", page, "--json", file,
+        "evaluate", "noncoherent", "crypto", "--schedules", 30, "--budget", 100,
+        "--jobs", 1, "--output", page, "--json", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     for text in ("Published traces and races", "crypto", "stale-read", "random traces 100"):
@@ -31,7 +31,7 @@ def test_one_program(racetrap, tmp_path):
 def test_a_problem_fails(racetrap, monkeypatch):
     monkeypatch.setattr(tables, "rules_of", lambda trace, mode, memory=None: ("5b",))
     result = racetrap(
-        "evaluate", "noncoherent", "--program", "crypto", "--timings", 1, "--traces", 0, "--jobs", 1
+        "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 0, "--jobs", 1
     )
     assert result.exit_code == 3
     assert result.stderr.startswith("racetrap: Trace Figure 4.3 must give no race in mode thesis")
@@ -40,8 +40,8 @@ def test_a_problem_fails(racetrap, monkeypatch):
 def test_bus_monitor(racetrap, tmp_path):
     file = tmp_path / "result.json"
     result = racetrap(
-        "evaluate", "noncoherent", "--program", "crypto", "--timings", 1, "--traces", 40,
-        "--monitor", "--jobs", 1, "--json", file,
+        "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 40,
+        "--also", "monitor", "--jobs", 1, "--json", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     four, eight, random = json.loads(file.read_text())["tables"]["monitor"]
@@ -54,8 +54,8 @@ def test_bus_monitor(racetrap, tmp_path):
 def test_generated_monitor(racetrap, tmp_path):
     file = tmp_path / "result.json"
     result = racetrap(
-        "evaluate", "noncoherent", "--program", "crypto", "--timings", 1, "--traces", 0,
-        "--cycles", "--jobs", 1, "--json", file,
+        "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 0,
+        "--also", "cycles", "--jobs", 1, "--json", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     (row,) = json.loads(file.read_text())["tables"]["monitor-cycles"]

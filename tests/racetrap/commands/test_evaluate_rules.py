@@ -7,8 +7,8 @@ from racetrap.commands.shared.terminal import ExitStatus
 
 def test_one_of_each_group(racetrap):
     result = racetrap(
-        "evaluate", "rules", "--program", "hrf-indirect", "--program", "1DC",
-        "--program", "lock_blocks_no_first_fence", "--program", "norace_interwarp_fence_raw",
+        "evaluate", "rules", "hrf-indirect", "1DC",
+        "lock_blocks_no_first_fence", "norace_interwarp_fence_raw",
         "--size", "tiny", "--schedules", 1, "--jobs", 1, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -32,6 +32,6 @@ def test_one_of_each_group(racetrap):
 
 
 def test_no_such_program(racetrap):
-    result = racetrap("evaluate", "rules", "--program", "none such")
+    result = racetrap("evaluate", "rules", "none such")
     assert result.exit_code == ExitStatus.BAD_INPUT
     assert "must be part of a program's name, not 'none such'" in result.stderr

@@ -21,8 +21,8 @@ RACE = (0x40, 5)
 def test_one_application(racetrap, tmp_path):
     files = tmp_path / "result.json", tmp_path / "page.html"
     result = racetrap(
-        "evaluate", "scord", "--workload", "1DC", "--schedules", 1, "--hardware-schedules", 0,
-        "--jobs", 1, "--json", files[0], "--html", files[1],
+        "evaluate", "scord", "1DC", "--schedules", 1, "--hardware-schedules", 0,
+        "--jobs", 1, "--json", files[0], "--output", files[1],
     )  # fmt: skip
     assert result.exit_code == 0
     summary = json.loads(files[0].read_text())
@@ -46,7 +46,7 @@ def test_one_application(racetrap, tmp_path):
 def test_one_schedule_misses_a_race(racetrap, schedules, caught):
     """The README says so of the total: every other row has all in one schedule."""
     result = racetrap(
-        "evaluate", "scord", "--workload", "R110", "--schedules", schedules,
+        "evaluate", "scord", "R110", "--schedules", schedules,
         "--hardware-schedules", 0, "--jobs", 1, "--json", "-",
     )  # fmt: skip
     row = json.loads(result.stdout)["races"][0]
@@ -93,7 +93,7 @@ def test_hardware_that_reports_other_races_is_a_failure(racetrap, monkeypatch):
 def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_path):
     play(monkeypatch, [])
     page = tmp_path / "missing" / "page.html"
-    result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--html", page)
+    result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--output", page)
     assert result.exit_code == 2
     assert "must be one that can be written" in result.stderr
 

@@ -18,8 +18,8 @@ def play(monkeypatch, results):
 def test_one_program(racetrap, tmp_path):
     files = tmp_path / "result.json", tmp_path / "page.html"
     done = racetrap(
-        "evaluate", "sigrace", "--program", "lu", "--size", "tiny", "--runs", 1, "--seed", 7,
-        "--hardware-size", "none", "--jobs", 1, "--json", files[0], "--html", files[1],
+        "evaluate", "sigrace", "lu", "--size", "tiny", "--budget", 1, "--seed", 7,
+        "--hardware-size", "none", "--jobs", 1, "--json", files[0], "--output", files[1],
     )  # fmt: skip
     assert done.exit_code == 0
     data = json.loads(files[0].read_text())
@@ -65,11 +65,11 @@ def test_a_program_that_cannot_be_recorded_is_a_failure(racetrap, monkeypatch):
 
 def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_path):
     play(monkeypatch, [])
-    done = racetrap("evaluate", "sigrace", "--html", tmp_path / "missing" / "page.html")
+    done = racetrap("evaluate", "sigrace", "--output", tmp_path / "missing" / "page.html")
     assert done.exit_code == 2
     assert "must be one that can be written" in done.stderr
 
 
-@pytest.mark.parametrize("options", [("--program", "doom"), ("--runs", -1), ("--seed", -1)])
+@pytest.mark.parametrize("options", [("doom",), ("--budget", -1), ("--seed", -1)])
 def test_bad_options(racetrap, options):
     assert racetrap("evaluate", "sigrace", *options).exit_code == 2

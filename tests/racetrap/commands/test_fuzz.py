@@ -7,7 +7,7 @@ from racetrap.evaluation.fuzzing.fuzz import Finding
 
 
 def test_nothing_found(racetrap):
-    done = racetrap("fuzz", "--reader", "coverage", "--inputs", 20, "--jobs", 1, "--json", "-")
+    done = racetrap("fuzz", "coverage", "--budget", 20, "--jobs", 1, "--json", "-")
     assert done.exit_code == 0
     document = json.loads(done.stdout)
     assert document["readers"] == [{"reader": "coverage", "inputs": 20, "findings": 0}]
@@ -17,7 +17,7 @@ def test_nothing_found(racetrap):
 def test_a_finding(racetrap, monkeypatch, tmp_path):
     finding = Finding("coverage", 7, "File must be read, not end in KeyError", b"{}")
     monkeypatch.setattr(fuzz, "run_parallel", lambda *_: [[finding]])
-    done = racetrap("fuzz", "--reader", "coverage", "--inputs", 20, "--keep", tmp_path)
+    done = racetrap("fuzz", "coverage", "--budget", 20, "--output", tmp_path)
     assert done.exit_code == 3
     assert "coverage 7: File must be read" in done.stdout
     assert [path.read_bytes() for path in (tmp_path / "coverage").iterdir()] == [b"{}"]

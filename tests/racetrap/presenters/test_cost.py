@@ -35,8 +35,8 @@ def test_json():
 
 
 def test_page():
-    page = page_of([cost_table()], "racetrap cost scord-tiny --html <page>")
-    assert "racetrap cost scord-tiny --html &lt;page&gt;" in page
+    page = page_of([cost_table()], "racetrap cost scord-tiny --output <page>")
+    assert "racetrap cost scord-tiny --output &lt;page&gt;" in page
     for text in (
         "<td>1,234</td>", "100.0 (90.0-120.0)", "<td>1,151</td>", "not-for", "path of seed 3",
         "Memory m must be kept", "ScoRD (ISCA&#39;20) Section IV-C", "seeds 1, 2, 3", "power",

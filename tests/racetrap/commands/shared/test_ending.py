@@ -30,7 +30,7 @@ def _run(*arguments, **options):
     "arguments",
     [
         ["--help"], ["presets"], ["presets", "scord-tiny", "--json", "-"], ["check", _TRACE],
-        ["presets", "--quiet", "--json", "/dev/full"],
+        ["--quiet", "presets", "--json", "/dev/full"],
     ],
 )  # fmt: skip
 def test_full_device(arguments):
@@ -103,7 +103,7 @@ def _run_with_closed(closed, *arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--help"], ["presets"], ["check", _TRACE], ["check", _TRACE, "-q", "--json", "-"],
+        ["--help"], ["presets"], ["check", _TRACE], ["-q", "check", _TRACE, "--json", "-"],
         ["check", _TRACE, "--sarif", "-"], ["trace", "convert", _TRACE, "-"], ["schema"],
     ],
 )  # fmt: skip
@@ -121,7 +121,7 @@ _CLOSED = "racetrap: Standard output was closed before the end of the result."
 def test_what_prints_nothing_needs_no_standard_output(tmp_path):
     file = tmp_path / "x.json"
     for closed in ([">&-"], [">&-", "<&-", "2>&-"]):
-        done = _run_with_closed(closed, "check", _TRACE, "-q", "--json", file)
+        done = _run_with_closed(closed, "-q", "check", _TRACE, "--json", file)
         assert (done.returncode, done.stderr) == (ExitStatus.RACES, "")
         assert file.read_text().startswith("{")
         file.unlink()

@@ -14,12 +14,21 @@ from racetrap.commands.shared.lazy_group import LazyGroup
 
 #: The one spelling of what several commands have, by the parameter's name.
 _SPELLINGS = {
-    "json_file": ["--json"], "html_file": ["--html"], "settings": ["--set"], "seed": ["--seed"],
+    "json_file": ["--json"], "settings": ["--set"], "seed": ["--seed"],
     "jobs": ["--jobs"], "size": ["--size"], "output": ["-o", "--output"], "form": ["--to"],
-    "environment": ["--environment"], "launch_file": ["--launch"], "system": ["--system"],
-    "schedules": ["--schedules"],
+    "environment": ["--environment"], "launch_file": ["--launch"], "detector": ["--detector"],
+    "schedules": ["--schedules"], "budget": ["--budget"], "oracle": ["--oracle"],
+    "memory": ["--memory"],
 }  # fmt: skip
-_OTHER_SPELLINGS = {"--out", "--workers", "--processes", "-j", "--blocks", "--hardware"}
+_OTHER_SPELLINGS = {
+    "--out",
+    "--workers",
+    "--processes",
+    "-j",
+    "--blocks",
+    "--hardware",
+    *_SUCCESSORS,
+}
 
 
 def _commands():
@@ -40,13 +49,14 @@ def test_spellings(name, command):
         assert option.help.endswith((".", "]")), option.opts
 
 
-@pytest.mark.parametrize("option", ["--json", "--html"])
-def test_file_that_cannot_be_written(racetrap, tmp_path, option):
-    for place in (tmp_path, tmp_path / "no" / "file"):
+@pytest.mark.parametrize(("option", "end"), [("--json", ""), ("--output", ".html")])
+def test_file_that_cannot_be_written(racetrap, tmp_path, option, end):
+    (folder := tmp_path / f"folder{end}").mkdir()
+    for place in (folder, tmp_path / "no" / f"file{end}"):
         result = racetrap("cost", "scord-tiny", "--seeds", 0, option, place)
         assert result.exit_code == 2
         assert f"File must be one that can be written, not {place}" in result.stderr
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 @pytest.mark.parametrize(

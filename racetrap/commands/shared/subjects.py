@@ -1,0 +1,153 @@
+"""Subjects of a command: one declaration of which options are for which, from which the command's
+help and its refusals follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import click
+
+#: An option, or an argument, and what stands in its line of help.
+_Section = tuple[str, list[click.Parameter]]
+
+
+class Subject(NamedTuple):
+    """What a command may be given.
+
+    Parameters
+    ----------
+    name : str
+        In a sentence, such as "a trace of threads".
+    options : tuple of str
+        Names of the parameters that are not for every subject, and are for this one.
+    page : str
+        Page of help, ``--help-PAGE``, that has them; without one they stand in ``--help``.
+    settings : tuple of (str, str)
+        What ``--set`` sets besides parameters of a preset, and what that means.
+    """
+
+    name: str
+    options: tuple[str, ...]
+    page: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+class SubjectCommand(click.Command):
+    """Command with subjects.
+
+    Parameters
+    ----------
+    subjects : sequence of Subject
+        Options that are in none are for every subject.
+    """
+
+    def __init__(self, *arguments: Any, subjects: Sequence[Subject], **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.subjects = subjects
+        named = {name for subject in subjects for name in subject.options}
+        if unknown := named - {each.name for each in self.params}:
+            raise TypeError(f"Subjects must name parameters, not {min(unknown)}")
+
+    def suitable(self, parameter: click.Parameter) -> list[str]:
+        """Subjects that a parameter is for; none if it is for every one."""
+        return [each.name for each in self.subjects if parameter.name in each.options]
+
+    @property
+    def pages(self) -> list[str]:
+        """Pages of help besides ``--help``."""
+        return list(dict.fromkeys(each.page for each in self.subjects if each.page))
+
+    def sections(self, page: str = "") -> list[_Section]:
+        """Headings and parameters of a page of help; the first page also has what is for every
+        subject."""
+        own = {each.name for each in self.subjects if each.page == page}
+        found: dict[str, list[click.Parameter]] = {}
+        for parameter in self.params:
+            names = self.suitable(parameter)
+            if (set(names) & own) or (not page and not names):
+                heading = f"Options for {' or '.join(names)}" if names else "Options"
+                found.setdefault(heading, []).append(parameter)
+        return list(found.items())
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return [*super().get_params(ctx), *map(_page_option, self.pages)]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = {parameter.name for parameter in self.params}
+        further = [each for each in self.get_params(ctx) if each.name not in own]
+        sections = dict(self.sections())
+        sections["Options"] = [*sections.get("Options", []), *further]
+        _write(ctx, formatter, sections)
+
+    def page(self, ctx: click.Context, page: str) -> str:
+        """Text of a page of help."""
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        _write(ctx, formatter, dict(self.sections(page)))
+        settings = [line for each in self.subjects if each.page == page for line in each.settings]
+        if settings:
+            with formatter.section("Settings of --set, besides parameters of the detector"):
+                formatter.write_dl(list(dict.fromkeys(settings)))
+        formatter.write_paragraph()
+        formatter.write_text(f"What is for every subject: {ctx.command_path} --help")
+        return formatter.getvalue().rstrip("\n")
+
+
+def _page_option(page: str) -> click.Option:
+    def show(ctx: click.Context, parameter: click.Parameter, is_on: bool) -> None:
+        if is_on and not ctx.resilient_parsing:
+            click.echo(cast(SubjectCommand, ctx.command).page(ctx, page))
+            ctx.exit()
+
+    return click.Option(
+        [f"--help-{page}"], is_flag=True, is_eager=True, expose_value=False, callback=show,
+        help=f"Show the options for {_PAGES[page]} and exit.",
+    )  # fmt: skip
+
+
+#: What a page of help is about.
+_PAGES = {
+    "gpu": "kernels and traces of a GPU",
+    "threads": "recordings of threads",
+    "accelerator": "recordings of a driver and its accelerators",
+}
+
+
+def _write(
+    ctx: click.Context, formatter: click.HelpFormatter, sections: dict[str, list[click.Parameter]]
+) -> None:
+    for heading, parameters in sections.items():
+        records = [each.get_help_record(ctx) for each in parameters]
+        if lines := [record for record in records if record is not None]:
+            with formatter.section(heading):
+                formatter.write_dl(lines)
+
+
+def require_suitable(*given: str) -> None:
+    """Refuse an option that would do nothing: one that is for other subjects.
+
+    Parameters
+    ----------
+    given : str
+        Names of what this call of a command is about.
+
+    Raises
+    ------
+    ValueError
+        If an option stands on the command line and is for none of them.
+    """
+    context = click.get_current_context()
+    command = cast(SubjectCommand, context.command)
+    for parameter in command.params:
+        suitable = command.suitable(parameter)
+        source = context.get_parameter_source(parameter.name or "")
+        if (
+            source is click.core.ParameterSource.COMMANDLINE
+            and suitable
+            and not set(suitable) & set(given)
+        ):
+            raise ValueError(
+                f"Option {parameter.opts[0]} is for {' or '.join(suitable)}, "
+                f"not for {given[0]}: leave it out"
+            )
