@@ -20,15 +20,7 @@ _SPELLINGS = {
     "schedules": ["--schedules"], "budget": ["--budget"], "oracle": ["--oracle"],
     "memory": ["--memory"],
 }  # fmt: skip
-_OTHER_SPELLINGS = {
-    "--out",
-    "--workers",
-    "--processes",
-    "-j",
-    "--blocks",
-    "--hardware",
-    *_SUCCESSORS,
-}
+_OTHER_SPELLINGS = {"--out", "--workers", "--processes", "-j", "--blocks", "--hardware"}
 
 
 def _commands():
