@@ -20,8 +20,20 @@ from racetrap.golden_model.ptx_memory_model.candidates import (
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest
 from racetrap.golden_model.ptx_memory_model.litmus.condition import Quantifier, print_observed
-from racetrap.golden_model.ptx_memory_model.litmus.printer import print_place
+from racetrap.golden_model.ptx_memory_model.scopes import Place
 from racetrap.schemas.weak_memory import Execution, Instruction, LitmusJudgement
+
+
+def print_place(place: Place, has_warp: bool = False) -> str:
+    """Place behind a name, without what ``parse_litmus`` adds itself."""
+    levels = {"warp": place.warp, "cta": place.cta, "cluster": place.cluster, "gpu": place.gpu}
+    if not has_warp:
+        del levels["warp"]
+    if place.cluster == place.cta:
+        del levels["cluster"]
+    if place.gpu == 0:
+        del levels["gpu"]
+    return "@" + ",".join(f"{level} {number}" for level, number in levels.items())
 
 
 def summary_of(judgement: Judgement) -> str:

@@ -15,13 +15,13 @@ from math import factorial
 
 from racetrap.golden_model.ptx_memory_model.axioms import AXIOMS, Axiom
 from racetrap.golden_model.ptx_memory_model.candidates.evaluation import Evaluation
-from racetrap.golden_model.ptx_memory_model.candidates.plain import (
-    numbers_in,
-    unfounded_evaluations,
-)
 from racetrap.golden_model.ptx_memory_model.candidates.runs import Run, runs
 from racetrap.golden_model.ptx_memory_model.candidates.source_choices import SourceChoices
 from racetrap.golden_model.ptx_memory_model.candidates.sources import pieces_of, without_impossible
+from racetrap.golden_model.ptx_memory_model.candidates.unfounded import (
+    numbers_in,
+    unfounded_evaluations,
+)
 from racetrap.golden_model.ptx_memory_model.execution import Execution
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.orders import orders_relating

@@ -8,7 +8,6 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import (
     Variable,
 )
 from racetrap.golden_model.ptx_memory_model.litmus.parser import parse_litmus, read_litmus
-from racetrap.golden_model.ptx_memory_model.litmus.printer import print_litmus
 
 __all__ = [
     "LitmusError",
@@ -17,6 +16,5 @@ __all__ = [
     "Thread",
     "Variable",
     "parse_litmus",
-    "print_litmus",
     "read_litmus",
 ]

@@ -22,25 +22,11 @@ _Deviations = tuple[Deviation, ...]
 _Touched = Mapping[int, bool]
 
 
-def all_bounded_runs(
-    subject: Subject, memory: str, most: int, changes: Changes | None = None
-) -> Iterator[Run]:
-    """Every run with at most so many deviations, those with fewest first."""
-    level: list[_Deviations] = [()]
-    for size in range(most + 1):
-        following: list[_Deviations] = []
-        for deviations in level:
-            choices = ReplayedChoices(deviations)
-            yield subject.run(memory, choices, changes)
-            if size < most:
-                following += ((*deviations, one) for one, _ in _further(deviations, choices))
-        level = following
-
-
 def bounded_runs(
     subject: Subject, memory: str, most: int, changes: Changes | None = None
 ) -> Iterator[Run]:
-    """The same without runs that go like others.
+    """Every run with at most so many deviations, those with fewest first, but for runs that go like
+    others.
 
     A load of what no other thread writes takes the same value however late it is settled.  It is
     settled late only once a run has shown a write by another thread; runs that were left out

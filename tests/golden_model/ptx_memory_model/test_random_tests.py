@@ -5,11 +5,12 @@ import pytest
 from racetrap.golden_model.ptx_memory_model import violated_axioms
 from racetrap.golden_model.ptx_memory_model.candidates import Search
 from racetrap.golden_model.ptx_memory_model.candidates.final_state import final_states
-from racetrap.golden_model.ptx_memory_model.candidates.plain import candidate_executions
 from racetrap.golden_model.ptx_memory_model.candidates.runs import locations_of
-from racetrap.golden_model.ptx_memory_model.litmus import parse_litmus, print_litmus
+from racetrap.golden_model.ptx_memory_model.litmus import parse_litmus
 from racetrap.golden_model.ptx_memory_model.litmus.condition import observed_in
 from tests.support.ptx_memory_model.comparison import answer_of
+from tests.support.ptx_memory_model.plain_candidates import candidate_executions
+from tests.support.ptx_memory_model.printer import print_litmus
 from tests.support.ptx_memory_model.random_tests import random_litmus_test
 from tests.support.ptx_memory_model.shapes import decorated
 from tests.support.ptx_memory_model.solver import solve

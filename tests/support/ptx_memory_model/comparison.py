@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from racetrap.golden_model.ptx_memory_model.candidates import TooManyCandidatesError, judge
-from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, LitmusTest, print_litmus
+from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, LitmusTest
+from tests.support.ptx_memory_model.printer import print_litmus
 from tests.support.ptx_memory_model.random_tests import random_litmus_test
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated
 from tests.support.ptx_memory_model.solver import Answer, solve

@@ -40,11 +40,12 @@ from racetrap.golden_model.ptx_memory_model.candidates import Search, TooManyCan
 from racetrap.golden_model.ptx_memory_model.candidates.runs import Run
 from racetrap.golden_model.ptx_memory_model.candidates.values import Constant, operate
 from racetrap.golden_model.ptx_memory_model.events import Order
-from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, LitmusTest, print_litmus
+from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, LitmusTest
 from racetrap.golden_model.ptx_memory_model.litmus import instructions as ptx
 from racetrap.golden_model.ptx_memory_model.scopes import Scope as PtxScope
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
+from tests.support.ptx_memory_model.printer import print_litmus
 from tests.support.ptx_memory_model.random_tests import (
     random_barrier_kernel,
     random_fenced_kernel,

@@ -26,8 +26,9 @@ from racetrap.golden_model.ptx_memory_model.operational import Choices, Kind
 from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS, compare, explore
 from racetrap.golden_model.ptx_memory_model.operational.machine import Machine, is_covered
 from racetrap.sim.gpu.stress.subject import Run
-from racetrap.sim.gpu.stress.systematic import all_bounded_runs, bounded_runs
+from racetrap.sim.gpu.stress.systematic import bounded_runs
 from tests.support import REPOSITORY
+from tests.support.ptx_memory_model.bounded_runs import all_bounded_runs
 from tests.support.ptx_memory_model.shapes import SHAPES, decorated, fenced
 
 #: Most runs of a plain search.

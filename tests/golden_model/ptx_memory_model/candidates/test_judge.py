@@ -11,9 +11,9 @@ from racetrap.golden_model.ptx_memory_model.candidates import (
 )
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError, parse_litmus, read_litmus
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import CtaBarrier
-from racetrap.golden_model.ptx_memory_model.litmus.printer import print_litmus
 from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS, compare
 from tests.support import REPOSITORY
+from tests.support.ptx_memory_model.printer import print_litmus
 from tests.support.ptx_memory_model.shapes import fenced
 
 _TEXT = """\

@@ -6,8 +6,9 @@ from racetrap.golden_model.ptx_memory_model.litmus import read_litmus
 from racetrap.golden_model.ptx_memory_model.operational import Kind
 from racetrap.sim.gpu.stress import systematic
 from racetrap.sim.gpu.stress.subject import Failure
-from racetrap.sim.gpu.stress.systematic import all_bounded_runs, bounded_runs
+from racetrap.sim.gpu.stress.systematic import bounded_runs
 from tests.support import REPOSITORY
+from tests.support.ptx_memory_model.bounded_runs import all_bounded_runs
 from tests.support.ptx_memory_model.weak_outcomes import LitmusSubject, bounded_outcomes
 
 LITMUS = REPOSITORY / "docs" / "examples" / "litmus"

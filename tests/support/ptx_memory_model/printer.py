@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest, Variable
-from racetrap.golden_model.ptx_memory_model.scopes import Place
+from racetrap.presenters.litmus_judgement import print_place
 
 
 def print_litmus(test: LitmusTest) -> str:
@@ -34,18 +34,6 @@ def _variable(variable: Variable) -> str:
         return f".global .{type_name} {variable.name} = {variable.value}"
     place = print_place(variable.owner)
     return f".shared .{type_name} {variable.name}{place} = {variable.value}"
-
-
-def print_place(place: Place, has_warp: bool = False) -> str:
-    """Place behind a name, without what ``parse_litmus`` adds itself."""
-    levels = {"warp": place.warp, "cta": place.cta, "cluster": place.cluster, "gpu": place.gpu}
-    if not has_warp:
-        del levels["warp"]
-    if place.cluster == place.cta:
-        del levels["cluster"]
-    if place.gpu == 0:
-        del levels["gpu"]
-    return "@" + ",".join(f"{level} {number}" for level, number in levels.items())
 
 
 def _columns(test: LitmusTest) -> list[str]:
