@@ -170,7 +170,7 @@ planted-bugs: $(READY)
 	$(BIN)/pytest -n $(JOBS) -m "" tests/tb tests/rtl -k planted_bug
 
 programs: $(READY)
-	$(BIN)/python -m racetrap.evaluation.scord.cuda_programs
+	$(BIN)/python -m tests.cuda_verdicts
 
 prove: $(FPGA_READY)
 	$(BIN)/pytest -n $(JOBS) -m "" tests/rtl/*/test_*_proof.py
@@ -179,10 +179,10 @@ verdicts: $(READY)
 	$(BIN)/python -m racetrap.sim.cpu.small_verdicts
 
 foreign-builds: $(READY)
-	$(BIN)/python -m racetrap.evaluation.foreign_builds
+	$(BIN)/python -m tests.foreign_builds
 
 foreign-programs: $(READY)
-	$(BIN)/python -m racetrap.evaluation.scord.foreign_programs
+	$(BIN)/python -m tests.foreign_programs
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """CUDA programs of others: examples of Thrust, fetched for the check and not kept.
 
-``python -m racetrap.evaluation.scord.foreign_programs`` (``make foreign-programs``) fetches
+``python -m tests.foreign_programs`` (``make foreign-programs``) fetches
 Debian's package of them by ``apt-get download``, unpacks it into a folder of its own, and compiles
 and runs three of them, unmodified, with the Thrust of the extra ``cuda``.  It needs a network.
 """
@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from racetrap.evaluation.scord.cuda_programs import check_source
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError
+from tests.cuda_verdicts import check_source
 
 _PACKAGE = "libthrust-dev"
 _EXAMPLES = Path("usr/share/doc") / _PACKAGE / "examples"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.evaluation import foreign_builds
-from racetrap.evaluation.foreign_builds import PACKAGES, ForeignPackage, build_and_record, fetch
 from racetrap.sim.failure import Failure
+from tests import foreign_builds
+from tests.foreign_builds import PACKAGES, ForeignPackage, build_and_record, fetch
 
 _COPY = """\
 #include <pthread.h>

@@ -1,6 +1,6 @@
 """Verdicts on our CUDA programs with host code: each form of each is run and checked.
 
-``python -m racetrap.evaluation.scord.cuda_programs`` runs all of them (``make programs``).
+``python -m tests.cuda_verdicts`` runs all of them (``make programs``).
 """
 
 from __future__ import annotations
@@ -11,13 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.sim.gpu.cuda.context import RunSettings
-from racetrap.sim.gpu.cuda.program_files import PROGRAMS, RACY, program_file
 from racetrap.sim.gpu.cuda.program_run import run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError, compile_program
 from racetrap.verdict.gpu.program_check import ProgramCheck
 from racetrap.verdict.gpu.trace_check import TraceCheck
+from tests.support import REPOSITORY
 
+#: Programs by name, each with a race-free and a racy form; those that begin with ``scor_`` are of
+#: ScoRD (ISCA'20) Table II.
+PROGRAMS = {
+    path.stem: path
+    for path in sorted((REPOSITORY / "sim" / "gpu" / "cuda" / "programs").glob("*.cu"))
+}
+#: Macro with which the racy form is compiled.
+_RACY = "RACY"
 #: Programs whose race-free form is so by the ScoRD paper's rule alone: by PTX's, an acquire is
 #: missing.  Behind the ticket of RED's last block there is no fence.
 _LACK_ACQUIRE = frozenset({"scor_reduction"})
@@ -100,9 +108,9 @@ def check_program(name: str, racy: bool) -> ProgramVerdict:
         If the program cannot be run.
     """
     begin = time.perf_counter()
-    options = CompilerOptions(define=(RACY,) if racy else ())
+    options = CompilerOptions(define=(_RACY,) if racy else ())
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-        check, _ = check_source(program_file(name), options, Path(folder))
+        check, _ = check_source(PROGRAMS[name], options, Path(folder))
     (run,) = check.runs
     return ProgramVerdict(
         name, racy, len(check.traces.pairs), run.status, len(run.launches), len(run.trace),

@@ -1,6 +1,6 @@
 """Builds of others, recorded with no change to their sources: Debian's source packages.
 
-`python -m racetrap.evaluation.foreign_builds` brings each package by apt-get into a temporary
+`python -m tests.foreign_builds` brings each package by apt-get into a temporary
 folder, builds it by its own build system with `racetrap cc` and `racetrap c++`, records a run, and
 looks for races by the exact detector.  The packages are not kept.
 """

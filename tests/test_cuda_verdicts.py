@@ -5,9 +5,8 @@
 
 import pytest
 
-from racetrap.evaluation.scord.cuda_programs import ProgramVerdict, check_program
-from racetrap.sim.gpu.cuda.program_files import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
+from tests.cuda_verdicts import PROGRAMS, ProgramVerdict, check_program
 from tests.support.gpu.cuda_programs import needs_compiler
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.scord.foreign_programs import check_foreign_program
+from tests.foreign_programs import check_foreign_program
 from tests.support.gpu.cuda_programs import needs_compiler
 
 _PROGRAM = """#include <cstdio>
