@@ -21,7 +21,7 @@ from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters, difference
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,7 @@ class _Machine:
 
     def compare_counters(self, counters: dict[str, int]) -> None:
         """Compare what the board has counted, and demand that no trap record is left over."""
-        for name, golden in self._rdm.counters.items():
-            if counters[name] != golden:
-                raise Mismatch(f"Counter {name} must be {golden}, not {counters[name]}")
+        compare_counters(counters, self._rdm.counters)
         for unit in range(self._board.units):
             if traps := self._board.traps(unit):
                 raise Mismatch(f"Context {unit} must give no other trap record, not {traps[0]}")

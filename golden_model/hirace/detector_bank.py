@@ -5,8 +5,10 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from typing import Final
+from collections import defaultdict
+from typing import Any, Final, NamedTuple
 
+from racetrap.golden_model.gpu.counters import Counters, has, one_for_each, totals
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.packets import Packet, RaceKind, Step, race_kind
@@ -21,13 +23,23 @@ _RACE_KINDS: Final = {
 }
 _FIRST: Final = tuple(int(FIRST[access]) for access in Access)
 
-#: Names of the bank's counters, as the registers are called (in lower case).
-COUNTERS = (
-    "accesses",
-    "unmonitored",
-    *(f"races_{kind.name.lower()}" for kind in RaceKind if kind),
-    "metadata_read_errors",
-)
+
+class Counted(NamedTuple):
+    """What counters ask of a step."""
+
+    kind: Any
+    monitored: Any
+    race: Any
+    read_error: Any
+
+
+#: What the bank counts.
+COUNTERS: Final[Counters] = {
+    "accesses": has("monitored", 1),
+    "unmonitored": has("monitored", 0),
+    **one_for_each(RaceKind, "race", "races"),
+    "metadata_read_errors": has("read_error", 1),
+}
 
 
 class DetectorBank:
@@ -64,8 +76,7 @@ class DetectorBank:
         self._barrier_mask = (1 << params.barrier_bits) - 1
         self._warp_barrier_mask = (1 << params.warp_barrier_bits) - 1
         self._thread_mask = (1 << params.thread_layout.width) - 1
-        self._races = [0] * len(RaceKind)
-        self._accesses = self._unmonitored = self._read_errors = 0
+        self._counted: dict[tuple[int, ...], int] = defaultdict(int)  # by ``Counted``
 
     def step(self, packet: Packet, read_error: bool = False) -> Step:
         """Check one packet.
@@ -80,10 +91,9 @@ class DetectorBank:
         """
         index = entry_of(self._params, self._region, packet)
         if index is None:
-            self._unmonitored += 1
+            self._counted[packet.kind, 0, 0, 0] += 1
             return Step(packet, 0, 0, 0, 0, 0, 0, 0)
         before = 0 if read_error else self.entries.get(index, 0)
-        self._read_errors += read_error
         kind, scope, _, lane, warp, block, generation, barriers, warp_barriers, _, _ = packet
         thread = (
             lane << self._lane | warp << self._warp | block << self._block
@@ -104,8 +114,7 @@ class DetectorBank:
         after = following | thread | barriers << self._barriers
         after |= warp_barriers << self._warp_barriers
         self.entries[index] = after
-        self._accesses += 1
-        self._races[race] += 1
+        self._counted[kind, 1, race, int(read_error)] += 1
         return Step(packet, 1, sync, relation, race, int(read_error), before, after)
 
     def _relation(self, difference: int) -> int:
@@ -123,5 +132,5 @@ class DetectorBank:
     @property
     def counters(self) -> dict[str, int]:
         """Counters by name since construction (``accesses`` are those checked)."""
-        values = (self._accesses, self._unmonitored, *self._races[1:], self._read_errors)
-        return dict(zip(COUNTERS, values, strict=True))
+        counted = {Counted(*step): times for step, times in self._counted.items()}
+        return totals(COUNTERS, counted)

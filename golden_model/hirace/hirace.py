@@ -5,9 +5,8 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from collections import Counter
-
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.gpu.counters import sum_counters
 from racetrap.golden_model.gpu.interleaver import bank_of
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.detector_bank import DetectorBank
@@ -89,7 +88,4 @@ class Hirace:
     @property
     def counters(self) -> dict[str, int]:
         """Counters by name, summed over banks."""
-        sums: Counter[str] = Counter()
-        for bank in self.banks:
-            sums.update(bank.counters)
-        return dict(sums)
+        return sum_counters(self.banks)

@@ -11,11 +11,18 @@ Ref: Young (UBC 2020) Section 3.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from racetrap.golden_model.noncoherent.bitmap import Bitmap
 from racetrap.golden_model.noncoherent.interval_cam import DIGEST_TURN, Entry, IntervalCam, turned
-from racetrap.golden_model.noncoherent.packets import MISS, Hit, MonitorStep, Row
+from racetrap.golden_model.noncoherent.packets import (
+    MISS,
+    BusOperation,
+    Hit,
+    MonitorStep,
+    Row,
+    is_empty,
+)
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
@@ -24,6 +31,18 @@ _CACHED = (_K.CACHED_READ, _K.CACHED_WRITE)
 _CLEAN = (_K.CACHE_CLEAN, _K.CLEAN_ALL)
 _INVALIDATE = (_K.CACHE_INVALIDATE, _K.INVALIDATE_ALL)
 _Range = tuple[int, int]
+
+
+def counters(operations: Iterable[BusOperation], steps: Sequence[MonitorStep]) -> dict[str, int]:
+    """Event counters by the register's name in lower case, after operations and their steps."""
+    hits = [hit for step in steps for hit in (step.dma, step.cache) if hit.found]
+    definite = sum(hit.definite for hit in hits)
+    return {
+        "rows": len(steps),
+        "races_definite": definite,
+        "races_possible": len(hits) - definite,
+        "empty_operations": sum(map(is_empty, operations)),
+    }
 
 
 class Monitor:

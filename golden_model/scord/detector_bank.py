@@ -5,8 +5,10 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from typing import Final
+from collections import defaultdict
+from typing import Any, Final, NamedTuple
 
+from racetrap.golden_model.gpu.counters import Counters, has, one_for_each, totals
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
@@ -26,16 +28,28 @@ _FENCE: Final = int(PacketKind.FENCE)
 _NONE: Final = Preliminary.NONE
 _NO_RACE: Final = RaceKind.NONE
 
-#: Names of the bank's counters, as the registers are called (in lower case).
-COUNTERS = (
-    "accesses",
-    "fences",
-    "unmonitored",
-    *(f"preliminary_{kind.name.lower()}" for kind in Preliminary if kind),
-    *(f"races_{kind.name.lower()}" for kind in RaceKind if kind),
-    "tag_conflicts",
-    "metadata_read_errors",
-)
+
+class Counted(NamedTuple):
+    """What counters ask of a step: numbers, or arrays of many steps."""
+
+    kind: Any
+    row: Any
+    preliminary: Any
+    race: Any
+    tag_conflict: Any
+    read_error: Any
+
+
+#: What the bank counts.
+COUNTERS: Final[Counters] = {
+    "accesses": lambda step: (step.row != TableRow.FENCE) & (step.row != TableRow.UNMONITORED),
+    "fences": has("row", TableRow.FENCE),
+    "unmonitored": has("row", TableRow.UNMONITORED),
+    **one_for_each(Preliminary, "preliminary", "preliminary"),
+    **one_for_each(RaceKind, "race", "races"),
+    "tag_conflicts": has("tag_conflict", 1),
+    "metadata_read_errors": has("read_error", 1),
+}
 
 
 class DetectorBank:
@@ -83,10 +97,7 @@ class DetectorBank:
         self._granule_shift = params.granularity_bits - 2
         self._logic = PackedDetectionLogic(params)
         self._shifts = EntryShifts(params)
-        self._preliminary = [0] * len(Preliminary)
-        self._races = [0] * len(RaceKind)
-        self._accesses = self._fences = self._unmonitored = 0
-        self._tag_conflicts = self._read_errors = 0
+        self._counted: dict[tuple[int, ...], int] = defaultdict(int)  # by ``Counted``
 
     def step(self, packet: Packet, read_error: bool = False) -> Step:
         """Check one packet.
@@ -116,14 +127,12 @@ class DetectorBank:
         shifts = self._shifts
         tag_conflict = 0
         if read_error:
-            self._read_errors += 1
             entry, is_uninitialised = 0, True
         else:
             entry = self.entries.get(index, UNINITIALISED_ENTRY)
             is_uninitialised = entry & UNINITIALISED_ENTRY == UNINITIALISED_ENTRY
             if not is_uninitialised and entry >> shifts.tag & shifts.tag_mask != tag:
                 tag_conflict, is_uninitialised = 1, True
-                self._tag_conflicts += 1
 
         fences = self.fence_file
         owner = fences.slot[entry >> shifts.owner & shifts.owner_mask]
@@ -134,9 +143,7 @@ class DetectorBank:
             packet, entry, is_uninitialised, tag, owner_blk, owner_dev, own_blk, own_dev
         )
         self.entries[index] = after
-        self._accesses += 1
-        self._preliminary[preliminary] += 1
-        self._races[race] += 1
+        self._counted[packet[0], row, preliminary, race, tag_conflict, int(read_error)] += 1
         return Step(
             packet, row, preliminary, race, tag_conflict, int(read_error),
             owner_blk, owner_dev, own_blk, own_dev, entry, after,
@@ -150,18 +157,15 @@ class DetectorBank:
     @property
     def counters(self) -> dict[str, int]:
         """Counters by name since construction (``accesses`` are those checked)."""
-        values = (
-            self._accesses, self._fences, self._unmonitored,
-            *self._preliminary[1:], *self._races[1:], self._tag_conflicts, self._read_errors,
-        )  # fmt: skip
-        return dict(zip(COUNTERS, values, strict=True))
+        counted = {Counted(*step): times for step, times in self._counted.items()}
+        return totals(COUNTERS, counted)
 
     def _unmonitored_step(self, packet: Packet) -> Step:
-        self._unmonitored += 1
+        self._counted[packet[0], TableRow.UNMONITORED, 0, 0, 0, 0] += 1
         return Step(packet, TableRow.UNMONITORED, _NONE, _NO_RACE, 0, 0, 0, 0, 0, 0, 0, 0)
 
     def _fence(self, packet: Packet) -> Step:
         self.fence_file.fence(packet.block, packet.warp, packet.scope)
-        self._fences += 1
+        self._counted[_FENCE, TableRow.FENCE, 0, 0, 0, 0] += 1
         own_blk, own_dev = self.fence_file.read(packet.block, packet.warp)
         return Step(packet, TableRow.FENCE, _NONE, _NO_RACE, 0, 0, 0, 0, own_blk, own_dev, 0, 0)

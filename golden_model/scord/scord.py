@@ -5,10 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.gpu.counters import sum_counters
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
@@ -18,18 +16,6 @@ from racetrap.golden_model.scord.packets import Packet, Step, Transaction
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
-
-
-def sum_counters(
-    banks: Iterable[DetectorBank], access_buffers: Iterable[AccessBuffer]
-) -> dict[str, int]:
-    """Counters of an instance by name, each the sum over all its banks or buffers."""
-    sums: Counter[str] = Counter()
-    for bank in banks:
-        sums.update(bank.counters)
-    for buffer in access_buffers:
-        sums.update(buffer.counters)
-    return dict(sums)
 
 
 class Scord:
@@ -116,7 +102,7 @@ class Scord:
     @property
     def counters(self) -> dict[str, int]:
         """Counters by name, summed over banks and buffers (a fence counts once for each bank)."""
-        return sum_counters(self.banks, self.access_buffers)
+        return sum_counters([*self.banks, *self.access_buffers])
 
     def _check(self, packet: Packet) -> list[Step]:
         steps = []

@@ -25,7 +25,8 @@ from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.golden_model.sigrace.timestamp import relation
 
 _DROPPED = {drop: f"dropped_{drop.name.lower()}" for drop in Drop if drop}
-_COUNTERS = (
+#: What it counts, by the register's name in lower case.
+COUNTERS = (
     "messages", *_DROPPED.values(), "ignored", "comparisons", "intersections", "conflicts",
     "lost_windows", "log_dropped",
 )  # fmt: skip
@@ -60,7 +61,7 @@ class Rdm:
         self._log = ConflictLog(params, unbounded)
         self.enabled = True
         self.queues = [HistoryQueue(params, unbounded) for _ in range(params.threads)]
-        self.counters = dict.fromkeys(_COUNTERS, 0)
+        self.counters = dict.fromkeys(COUNTERS, 0)
         self.lost: dict[tuple[int, int], int] = {}
 
     @property

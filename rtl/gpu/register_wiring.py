@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 
 from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.gpu.launch_control import LaunchControl
 from racetrap.rtl.gpu.report_path import ReportPath
@@ -83,3 +84,17 @@ def connect_reports(
         registers.status.ring_full.eq(reports.o_full),
     ]
     m.d.sync += irq.eq(registers.control.interrupt_enable & (reports.o_head != tail))
+
+
+def connect_counters(
+    m: Module, registers: RegisterBlock, counts: Sequence[Any], reports: ReportPath
+) -> None:
+    """Connect event counters with the pulses of their names, given by bank, and the reports'."""
+    pulses = {name: [count[name] for count in counts] for name in counts[0].shape().members}
+    pulses["reports_dropped"].append(reports.o_dropped)
+    increments = {name: total(values) for name, values in pulses.items()} | {
+        "reports_written": reports.o_written,
+        "reports_suppressed": reports.o_suppressed,
+        "report_write_errors": reports.o_write_error,
+    }
+    registers.count(m, increments, registers.control.clear_counters)

@@ -9,6 +9,7 @@ from amaranth.hdl import Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from racetrap.golden_model.hirace.detector_bank import COUNTERS
 from racetrap.golden_model.hirace.packets import RaceKind
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.rtl.common.layout import struct_layout
@@ -21,15 +22,7 @@ from racetrap.rtl.hirace.entry_locator import EntryLocator
 from racetrap.rtl.hirace.report_encoder import ReportEncoder
 
 #: What a bank counts, one pulse an event.
-PULSES = (
-    "accesses",
-    "unmonitored",
-    *(f"races_{kind.name.lower()}" for kind in RaceKind if kind),
-    "metadata_read_errors",
-    "metadata_write_errors",
-    "stall_cycles",
-    "reports_dropped",
-)
+PULSES = (*COUNTERS, "metadata_write_errors", "stall_cycles", "reports_dropped")
 
 
 class DetectorBank(wiring.Component):

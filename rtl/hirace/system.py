@@ -5,7 +5,6 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from amaranth.hdl import Cat, Module
@@ -14,15 +13,14 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
-from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.gpu.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.gpu.metadata_port import metadata_port
-from racetrap.rtl.gpu.register_wiring import connect_launch, connect_reports
+from racetrap.rtl.gpu.register_wiring import connect_counters, connect_launch, connect_reports
 from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.hirace.check_pipeline import trace_signature
-from racetrap.rtl.hirace.detector_bank import PULSES, DetectorBank
+from racetrap.rtl.hirace.detector_bank import DetectorBank
 from racetrap.rtl.hirace.interleaver import Interleaver
 from racetrap.rtl.hirace.registers import compile_registers, supplied_constants
 from racetrap.rtl.hirace.tracker import Tracker
@@ -93,7 +91,7 @@ class HiraceSystem(wiring.Component):
         )
         wiring.connect(m, reports.m_axi, wiring.flipped(self.m_axi_report))
         connect_reports(m, registers, launch, reports, self.irq)
-        self._connect_counters(m, registers, banks, reports)
+        connect_counters(m, registers, [bank.o_count for bank in banks], reports)
         return m
 
     def _elaborate_sms(
@@ -129,16 +127,3 @@ class HiraceSystem(wiring.Component):
             m.d.comb += [bank.i_bank.eq(number), bank.i_region.eq(launch.o_region)]
             banks.append(bank)
         return banks
-
-    def _connect_counters(
-        self, m: Module, registers: RegisterBlock, banks: Sequence[DetectorBank],
-        reports: ReportPath,
-    ) -> None:  # fmt: skip
-        counted = {name: [bank.o_count[name] for bank in banks] for name in PULSES}
-        counted["reports_dropped"].append(reports.o_dropped)
-        increments = {name: total(values) for name, values in counted.items()} | {
-            "reports_written": reports.o_written,
-            "reports_suppressed": reports.o_suppressed,
-            "report_write_errors": reports.o_write_error,
-        }
-        registers.count(m, increments, registers.control.clear_counters)

@@ -6,17 +6,26 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from amaranth.hdl import Module
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from racetrap.golden_model.scord.detector_bank import COUNTERS
 from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.gpu.metadata_accessor import checked_packet, packet_with_entry
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
-from racetrap.rtl.scord.counters import BANK_PULSES, pulses_layout
 from racetrap.rtl.scord.report_encoder import ReportEncoder
+
+#: Pulses of a bank, one an event.
+BANK_PULSES = (*COUNTERS, "reports_dropped")
+
+
+def pulses_layout(params: ScordParams, *more: str) -> data.StructLayout:
+    """One bit for each pulse of a bank, and for more; ``fences`` is a number."""
+    widths = dict.fromkeys((*BANK_PULSES, *more), 1)
+    return data.StructLayout(widths | {"fences": params.fence_lanes.bit_length()})
 
 
 def trace_signature(params: ScordParams) -> stream.Signature:
@@ -50,7 +59,7 @@ class CheckLane(wiring.Component):
         No report is held here.
     o_report : ``Out(stream.Signature(report_layout))``
         Races found; ``sequence`` is 0.
-    o_count : ``Out(pulses_layout(params, BANK_PULSES))``
+    o_count : ``Out(pulses_layout(params))``
         One pulse for each event that is counted.
     trace : ``Out(trace_signature(params))``
         Every step, in order.
@@ -68,7 +77,7 @@ class CheckLane(wiring.Component):
             "o_busy": Out(1),
             "o_idle": Out(1),
             "o_report": Out(stream.Signature(struct_layout(params.report_layout))),
-            "o_count": Out(pulses_layout(params, BANK_PULSES)),
+            "o_count": Out(pulses_layout(params)),
             "trace": Out(trace_signature(params)),
             "trace_fences": Out(trace_signature(params)).array(params.fence_lanes - 1),
         })  # fmt: skip

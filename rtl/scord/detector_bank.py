@@ -18,8 +18,10 @@ from racetrap.rtl.gpu.metadata_port import metadata_port
 from racetrap.rtl.gpu.region import RegionDecoder, region_layout
 from racetrap.rtl.gpu.region_table import RegionLocator
 from racetrap.rtl.gpu.valid_table import ValidTable, valid_bit
-from racetrap.rtl.scord.check_lane import CheckLane, trace_signature
-from racetrap.rtl.scord.counters import BANK_PULSES, PORT_PULSES, pulses_layout
+from racetrap.rtl.scord.check_lane import BANK_PULSES, CheckLane, pulses_layout, trace_signature
+
+#: Pulses of a metadata port, which its first bank has.
+PORT_PULSES = ("stall_cycles", "metadata_write_errors")
 
 
 class DetectorBank(wiring.Component):
@@ -55,7 +57,7 @@ class DetectorBank(wiring.Component):
         No packet, write or report is unfinished here.
     o_report : ``Out(stream.Signature(report_layout)).array(words_per_cycle)``
         Races that each bank finds; ``sequence`` is 0.
-    o_count : ``Out(pulses_layout(params)).array(words_per_cycle)``
+    o_count : ``Out(pulses_layout(params, *PORT_PULSES)).array(words_per_cycle)``
         One pulse for each event that is counted; the port's own are the first bank's.
     trace : ``Out(trace_signature(params)).array(words_per_cycle)``
         Every step of each bank, in order; only with ``trace_port``.
@@ -76,7 +78,7 @@ class DetectorBank(wiring.Component):
             "o_busy": Out(1),
             "o_idle": Out(1),
             "o_report": Out(report).array(words),
-            "o_count": Out(pulses_layout(params)).array(words),
+            "o_count": Out(pulses_layout(params, *PORT_PULSES)).array(words),
         }
         if params.trace_port:
             trace = Out(trace_signature(params))

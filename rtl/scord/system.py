@@ -21,11 +21,10 @@ from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.gpu.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.gpu.local_memory import LocalMemory
 from racetrap.rtl.gpu.metadata_port import metadata_port
-from racetrap.rtl.gpu.register_wiring import connect_launch, connect_reports
+from racetrap.rtl.gpu.register_wiring import connect_counters, connect_launch, connect_reports
 from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.check_lane import trace_signature
-from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.interleaver import Interleaver
 from racetrap.rtl.scord.lock_hash import block_masks_of
@@ -129,7 +128,7 @@ class ScordSystem(wiring.Component):
         )
         wiring.connect(m, reports.m_axi, wiring.flipped(self.m_axi_report))
         connect_reports(m, registers, launch, reports, self.irq)
-        self._connect_counters(m, registers, banks, reports)
+        connect_counters(m, registers, [count for bank in banks for count in bank.o_count], reports)
         if params.leaves_out:
             left_out = total([buffer.o_count for buffer in buffers])
             registers.count(m, {"accesses_left_out": left_out}, registers.control.clear_counters)
@@ -202,21 +201,3 @@ class ScordSystem(wiring.Component):
             wiring.connect(m, arbiter.o, reports.i[number])
             arbiters.append(arbiter)
         return arbiters
-
-    def _connect_counters(
-        self,
-        m: Module,
-        registers: RegisterBlock,
-        banks: Sequence[DetectorBank],
-        reports: ReportPath,
-    ) -> None:
-        counted = {
-            name: [count[name] for bank in banks for count in bank.o_count] for name in PULSES
-        }
-        counted["reports_dropped"].append(reports.o_dropped)
-        increments = {name: total(values) for name, values in counted.items()} | {
-            "reports_written": reports.o_written,
-            "reports_suppressed": reports.o_suppressed,
-            "report_write_errors": reports.o_write_error,
-        }
-        registers.count(m, increments, registers.control.clear_counters)

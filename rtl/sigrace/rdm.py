@@ -10,6 +10,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.sigrace.rdm import COUNTERS
 from racetrap.rtl.common.axi import AxiLiteSignature
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.message_arbiter import MessageArbiter
@@ -18,7 +19,7 @@ from racetrap.rtl.common.stream import StreamFifo, assign_stream
 from racetrap.rtl.sigrace.conflict_log import ConflictLog
 from racetrap.rtl.sigrace.core_to_thread import CoreToThread
 from racetrap.rtl.sigrace.decompressor import Decompressor
-from racetrap.rtl.sigrace.rdm_controller import PULSES, RdmController, step_signature
+from racetrap.rtl.sigrace.rdm_controller import RdmController, step_signature
 from racetrap.rtl.sigrace.registers import compile_registers, supplied_constants
 
 
@@ -172,6 +173,6 @@ class Rdm(wiring.Component):
     def _connect_counters(
         self, m: Module, registers: RegisterBlock, controller: RdmController
     ) -> None:
-        increments = {name: controller.o_count[name] for name in PULSES}
+        increments = {name: controller.o_count[name] for name in COUNTERS}
         increments["stall_cycles"] = sum(link.valid & ~link.ready for link in self.i_message)
         registers.count(m, increments, registers.control.clear_counters)

@@ -14,20 +14,15 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.sigrace.packets import Drop, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
+from racetrap.golden_model.sigrace.rdm import COUNTERS
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.sigrace.history_queue import HistoryQueues
 from racetrap.rtl.sigrace.scanner import Scanner
 
-#: What the controller counts: one pulse for each event, by register name.
-PULSES = (
-    "messages", "dropped_malformed", "dropped_unmapped", "dropped_thread", "dropped_sequence",
-    "ignored", "comparisons", "intersections", "conflicts", "lost_windows", "log_dropped",
-)  # fmt: skip
-
 
 def pulses_layout() -> data.StructLayout:
-    """One bit for each of ``PULSES``."""
-    return data.StructLayout(dict.fromkeys(PULSES, 1))
+    """One bit for each event that the golden model counts."""
+    return data.StructLayout(dict.fromkeys(COUNTERS, 1))
 
 
 def arrival_layout(params: SigraceParams) -> data.StructLayout:

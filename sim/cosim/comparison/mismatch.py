@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from racetrap.sim.failure import Failure
@@ -19,3 +20,16 @@ def difference(what: str, seen: Any, golden: Any) -> str:
         if left != right
     ]
     return f"{what} differs: {'; '.join(fields)}; golden {golden}"
+
+
+def compare_counters(seen: Mapping[str, int], due: Mapping[str, int]) -> None:
+    """Demand of the hardware's event counters those that are due.
+
+    Raises
+    ------
+    Mismatch
+        If one differs.
+    """
+    for name, value in due.items():
+        if seen[name] != value:
+            raise Mismatch(f"Counter {name} must be {value}, not {seen[name]}")

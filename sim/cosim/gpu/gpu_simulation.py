@@ -52,6 +52,14 @@ class SimStats(NamedTuple):
     report_errors: int
 
 
+def write_errors(before: SimStats, after: SimStats) -> dict[str, int]:
+    """Counters of the writes that memories have answered with an error from one time to another."""
+    return {
+        "metadata_write_errors": after.write_errors - before.write_errors,
+        "report_write_errors": after.report_errors - before.report_errors,
+    }
+
+
 class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     """A system after reset, with memories behind its ports.
 

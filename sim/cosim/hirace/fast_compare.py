@@ -16,7 +16,8 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.lane_splitter import split_lanes
 from racetrap.golden_model.hirace.packets import Transaction
 from racetrap.golden_model.hirace.params import HiraceParams
-from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.comparison.mismatch import compare_counters
+from racetrap.sim.cosim.gpu.gpu_simulation import write_errors
 from racetrap.sim.cosim.gpu.sweep import is_swept
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
 from racetrap.sim.cosim.hirace.scoreboard import Observer, Scoreboard
@@ -105,12 +106,7 @@ def check_launch(
         reports, counters, after = sim.reports(), sim.counters(), sim.stats
         for record in reports:
             board.report(record)
-        for name, errors in (
-            ("metadata_write_errors", after.write_errors - before.write_errors),
-            ("report_write_errors", after.report_errors - before.report_errors),
-        ):
-            if counters[name] != errors:
-                raise Mismatch(f"Counter {name} must be {errors}, not {counters[name]}")
+        compare_counters(counters, write_errors(before, after))
         read_errors = after.read_errors - before.read_errors
         board.finish(counters, _memory(sim, params, region), read_errors, sim.reached)
     taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]

@@ -15,10 +15,10 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn, Protocol
 
+from racetrap.golden_model.gpu.counters import sum_counters
 from racetrap.golden_model.gpu.interleaver import bank_of
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.detector_bank import DetectorBank
@@ -27,7 +27,7 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import RaceReport
 from racetrap.golden_model.hirace.tracker import Tracker
 from racetrap.sim.cosim.comparison.expected import Expected
-from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters, difference
 from racetrap.sim.cosim.gpu.report_check import ReportCheck
 
 #: Metadata entry as it stands in memory, given its index.
@@ -136,10 +136,7 @@ class Scoreboard:
     @property
     def counters(self) -> dict[str, int]:
         """What the hardware's event counters must show, by register name in lower case."""
-        sums: Counter[str] = Counter()
-        for bank in self.banks:
-            sums.update(bank.counters)
-        return dict(sums)
+        return sum_counters(self.banks)
 
     def finish(
         self,
@@ -167,9 +164,7 @@ class Scoreboard:
                 expected.finish()
         if counters is not None:
             self._reports.finish(counters)
-            for name, value in self.counters.items():
-                if counters[name] != value:
-                    raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")
+            compare_counters(counters, self.counters)
         seen = self.counters["metadata_read_errors"]
         if read_errors is not None and seen != read_errors:
             raise Mismatch(f"Steps with a read error must number {read_errors}, not {seen}")

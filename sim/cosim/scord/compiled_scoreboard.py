@@ -22,7 +22,7 @@ from racetrap.golden_model.gpu.params import ENTRY_BYTES, WORD_BYTES, WORDS_PER_
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.golden_model.layout import Layout, index_bits
-from racetrap.golden_model.scord.detector_bank import COUNTERS
+from racetrap.golden_model.scord.detector_bank import COUNTERS, Counted
 from racetrap.golden_model.scord.lock_hash import lock_hash_columns
 from racetrap.golden_model.scord.metadata import (
     BLK_SHARED,
@@ -49,7 +49,7 @@ from racetrap.golden_model.scord.params import FILTER_BIN_BITS, AccessPolicy, Sc
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.fast.packing import nested, unpack_records, words_of
+from racetrap.sim.cosim.fast.packing import nested, unpack_column, unpack_records, words_of
 from racetrap.sim.cosim.gpu.report_check import ReportCheck
 from racetrap.sim.twins import constants, enumeration, positions, record, structure
 
@@ -63,7 +63,7 @@ _FUNCTIONS: Functions = {
     ),
     "racetrap_scord_due": (None, [c_void_p, c_void_p]),
     "racetrap_scord_take": (c_int64, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p]),
-    "racetrap_scord_counters": (None, [c_void_p, c_void_p]),
+    "racetrap_scord_left_out": (c_uint64, [c_void_p]),
     "racetrap_scord_entries": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "racetrap_scord_written": (c_uint64, [c_void_p, c_void_p, c_uint64]),
 }  # fmt: skip
@@ -71,7 +71,6 @@ _LOCK_HASH_COLUMNS = 64
 _ENTRY_FIELDS = (
     "barrier_id", "blk_fence_id", "dev_fence_id", "warp", "block", "tag", "generation",
 )  # fmt: skip
-_COUNTERS = (*COUNTERS, "accesses_left_out")
 #: A monitored region: granules are counted from ``frame``, entries from ``first_index``.
 _REGION_DTYPE = np.dtype([
     (name, "<u8") for name in ("data_base", "end", "frame", "entries", "first_index")
@@ -132,7 +131,6 @@ _TWINS = (
     enumeration(RaceKind, renamed={"NONE": "NO_RACE"}),
     enumeration(TableRow, renamed={"NONE": "NO_ROW", "FENCE": "FENCE_ROW"}),
     positions("Policy", [policy.name for policy in AccessPolicy]),
-    positions("Counter", _COUNTERS, prefix="count_"),
     constants({
         "LINE_WORDS": WORDS_PER_LINE, "LINE_SHIFT": index_bits(WORDS_PER_LINE),
         "WORD_SHIFT": index_bits(WORD_BYTES), "FILTER_PART_BITS": FILTER_BIN_BITS,
@@ -215,6 +213,7 @@ class CompiledScoreboard:
         region.check(params)
         self._params, self._region = params, region
         self._reports = ReportCheck(params, RaceReport)
+        self._counted = dict.fromkeys(COUNTERS, 0)
         self._library = prepare_scoreboard()
         rows = _regions(params, region)
         self._board = self._library.racetrap_scord_new(
@@ -276,21 +275,28 @@ class CompiledScoreboard:
             self._board, bank, np.ascontiguousarray(words).ctypes.data, len(words),
             races.ctypes.data,
         )  # fmt: skip
+        if found >= 0:
+            step = Counted(*(self._column(words, name) for name in Counted._fields))
+            for name, counts in COUNTERS.items():
+                self._counted[name] += int(np.count_nonzero(counts(step)))
         if found > 0:
             columns = unpack_records(self._params.step_layout, words[races[:found].astype(int)])
             for step in map(nested(Step, Packet), *columns):
                 self._reports.race(bank, step)
         return found >= 0
 
+    def _column(self, words: NDArray[np.uint32], field: str) -> NDArray[np.uint64]:
+        layout = self._params.step_layout
+        name = f"packet.{field}" if field in Packet._fields else field
+        return unpack_column(layout, words, name)
+
     @property
     def counters(self) -> dict[str, int]:
         """What the hardware's event counters must show, by register name in lower case."""
-        sums = np.zeros(len(_COUNTERS), dtype=np.uint64)
-        self._library.racetrap_scord_counters(self._board, sums.ctypes.data)
-        own = dict(zip(_COUNTERS, sums.tolist(), strict=True))
         if not self._params.leaves_out:
-            del own["accesses_left_out"]
-        return own
+            return dict(self._counted)
+        left_out = self._library.racetrap_scord_left_out(self._board)
+        return {**self._counted, "accesses_left_out": left_out}
 
     def finish(
         self,

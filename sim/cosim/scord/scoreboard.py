@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn, Protocol
 
+from racetrap.golden_model.gpu.counters import sum_counters
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
@@ -34,9 +35,8 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.golden_model.scord.scord import sum_counters
 from racetrap.golden_model.scord.tracker import Tracker
-from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters, difference
 from racetrap.sim.cosim.gpu.report_check import ReportCheck
 from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
 
@@ -206,7 +206,7 @@ class Scoreboard:
     @property
     def counters(self) -> dict[str, int]:
         """What the hardware's event counters must show, by register name in lower case."""
-        return sum_counters(self.banks, self._buffers)
+        return sum_counters([*self.banks, *self._buffers])
 
     def finish(
         self,
@@ -236,9 +236,7 @@ class Scoreboard:
                 expected.finish()
         if counters is not None:
             self._reports.finish(counters)
-            for name, value in self.counters.items():
-                if counters[name] != value:
-                    raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")
+            compare_counters(counters, self.counters)
         seen = self.counters["metadata_read_errors"]
         # A read that fails is that of a step at least, and of each word of its segment at most.
         words = self._params.words_per_cycle

@@ -14,7 +14,7 @@ from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import LogEntry, RdmStep
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
-from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters, difference
 
 
 class RdmCheck:
@@ -89,9 +89,8 @@ class RdmCheck:
         counters: Mapping[str, int] | None,
     ) -> None:
         """Compare what software has read, as far as it is given."""
-        for name, value in self.rdm.counters.items():
-            if counters is not None and counters[name] != value:
-                raise Mismatch(f"Counter {name} must be {value}, not {counters[name]}")
+        if counters is not None:
+            compare_counters(counters, self.rdm.counters)
         if reasons is not None and reasons != self.rdm.reasons:
             raise Mismatch(f"Reasons of the rollback must be {self.rdm.reasons}, not {reasons}")
         if log is None:

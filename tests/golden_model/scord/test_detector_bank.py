@@ -98,7 +98,7 @@ def test_counters_add_up(bank):
     bank.step(access(word=BASE))
     bank.step(access(block=1, word=BASE))
     bank.step(fence(Scope.BLOCK))
-    assert tuple(bank.counters) == COUNTERS
+    assert bank.counters.keys() == COUNTERS.keys()
     assert {name: count for name, count in bank.counters.items() if count} == {
         "accesses": 3,
         "fences": 1,

@@ -9,7 +9,8 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
 from racetrap.rtl.gpu.register_wiring import REGION_REGISTERS
-from racetrap.rtl.scord.counters import PULSES
+from racetrap.rtl.scord.check_lane import BANK_PULSES
+from racetrap.rtl.scord.detector_bank import PORT_PULSES
 from racetrap.rtl.scord.registers import (
     compile_registers,
     supplied_constants,
@@ -47,7 +48,7 @@ def test_every_counter_of_a_bank_has_a_register():
         if any(field_kind(field) is FieldKind.COUNTER for field in node.fields())
     }
     assert counters == {
-        *PULSES, "reports_written", "reports_suppressed", "report_write_errors"
+        *BANK_PULSES, *PORT_PULSES, "reports_written", "reports_suppressed", "report_write_errors"
     }  # fmt: skip
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 
 from racetrap.generators.description import describe_registers
 from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.register_map import RegisterMap
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
-from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.packets import BusOperation, is_empty, rows_of
+from racetrap.golden_model.noncoherent.monitor import Monitor, counters
+from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
 _DEPTH = 8
@@ -29,7 +29,7 @@ class MonitorTarget:
         self._operations: deque[int] = deque()
         self._records: deque[int] = deque()
         self._monitor = Monitor(params)
-        self._counters: dict[str, int] = {}
+        self._counters: Counter[str] = Counter()
         self._head = 0
 
     def credits(self, channel: int) -> int:
@@ -50,19 +50,15 @@ class MonitorTarget:
             return
         layout = self._params.operation_layout
         operation = BusOperation(**layout.unpack(self._operations.popleft()))
-        if is_empty(operation):
-            self._count("empty_operations")
-        for step in self._monitor.run(rows_of(self._params, operation)):
-            self._count("rows")
-            hits = [hit for hit in (step.dma, step.cache) if hit.found]
-            for hit in hits:
-                self._count("races_definite" if hit.definite else "races_possible")
-            if not hits:
+        steps = list(self._monitor.run(rows_of(self._params, operation)))
+        self._counters.update(counters([operation], steps))
+        for step in steps:
+            if not (step.dma.found or step.cache.found):
                 continue
             if len(self._records) == self._room:
-                self._count("reports_dropped")
+                self._counters["reports_dropped"] += 1
                 continue
-            self._count("reports_written")
+            self._counters["reports_written"] += 1
             self._records.append(
                 self._params.report_layout.pack(
                     {
@@ -75,9 +71,6 @@ class MonitorTarget:
             )
             self._head += 1
 
-    def _count(self, name: str) -> None:
-        self._counters[name] = self._counters.get(name, 0) + 1
-
     def write(self, address: int, data: int) -> bool:
         name = self._names.get(address)
         if name == "CONTROL":
@@ -85,7 +78,7 @@ class MonitorTarget:
             if fields["clear"]:
                 self._monitor = Monitor(self._params)
             if fields["clear_counters"]:
-                self._counters = {}
+                self._counters.clear()
         return name is not None
 
     def read(self, address: int) -> int | None:
@@ -95,7 +88,7 @@ class MonitorTarget:
             return self._map.pack(name, idle=not self._records)
         if name == "REPORT_HEAD":
             return self._head
-        return None if name is None else self._counters.get(name.lower(), 0)
+        return None if name is None else self._counters[name.lower()]
 
 
 def monitor_device(params: NoncoherentParams, **settings: int) -> LinkDevice:

@@ -12,7 +12,6 @@ from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import RaceKind, TableRow
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.rtl.scord.counters import PULSES
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.rtl.streams import simulate
 from tests.support.scord.bank_packets import a_region, set_region
@@ -39,7 +38,7 @@ class BankBench:
         self.taken: list[int] = []
         self.traced: list[tuple[int, int]] = []
         self.reports: list[RaceReport] = []
-        self.counts = dict.fromkeys(PULSES, 0)
+        self.counts = dict.fromkeys(self.dut.o_count[0].shape().members, 0)
         self.answers: list[int] = []
         self._put = put
         self.report_ready = report_ready
@@ -118,7 +117,7 @@ class BankBench:
                 self.taken.append(self.cycle)
             if answered:
                 self.answers.append(self.cycle)
-            for bit, name in enumerate(PULSES):
+            for bit, name in enumerate(self.counts):
                 self.counts[name] += count >> bit & 1
             self.cycle += 1
 

@@ -118,8 +118,6 @@ inline Decision decide_store(const Access &a) {
 
 class DetectorBank {
 public:
-    std::array<uint64_t, Counter_COUNT> counters{};  // by `Counter`
-
     DetectorBank(const Settings &settings, const std::vector<Region> &regions, Metadata &metadata)
         : settings_(settings), regions_(regions), metadata_(metadata),
           blk_(size_t(1) << (settings.entry.block.width - settings.slot_bits + settings.warp_bits)),
@@ -128,10 +126,8 @@ public:
     Step step(const Packet &packet, bool read_error) {
         if (packet.kind == FENCE) return fence(packet);
         uint64_t index, tag;
-        if (!locate(packet.word << WORD_SHIFT, index, tag)) {
-            counters[COUNT_UNMONITORED]++;
+        if (!locate(packet.word << WORD_SHIFT, index, tag))
             return {UNMONITORED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        }
         const EntryFields &at = settings_.entry;
         uint64_t &place = metadata_.at(index), entry = read_error ? 0 : place;
         bool is_uninitialised = read_error || (entry & UNINITIALISED_ENTRY) == UNINITIALISED_ENTRY;
@@ -146,14 +142,6 @@ public:
         step.preliminary = decision.preliminary;
         step.race = decision.race;
         step.after = place = decision.after;
-        counters[COUNT_ACCESSES]++;
-        // Of kinds there is one counter each, in their order, but none of 0.
-        if (step.preliminary)
-            counters[COUNT_PRELIMINARY_INITIALIZATION + step.preliminary - INITIALIZATION]++;
-        if (step.race)
-            counters[COUNT_RACES_MISSING_BLOCK_FENCE + step.race - MISSING_BLOCK_FENCE]++;
-        counters[COUNT_TAG_CONFLICTS] += tag_conflict;
-        counters[COUNT_METADATA_READ_ERRORS] += read_error;
         return step;
     }
 
@@ -186,7 +174,6 @@ private:
         size_t warp = slot(packet.block, packet.warp);
         uint32_t &counter = (packet.scope == DEVICE ? dev_ : blk_)[warp];
         counter = (counter + 1) & ((1u << settings_.fence_id_bits) - 1);
-        counters[COUNT_FENCES]++;
         return {FENCE_ROW, 0, 0, 0, 0, 0, 0, blk_[warp], dev_[warp], 0, 0};
     }
 

@@ -99,12 +99,10 @@ public:
         return found;
     }
 
-    // The sums over all banks, by `Counter`.
-    void counters(uint64_t *sums) const {
-        std::fill_n(sums, Counter_COUNT, 0);
-        for (const DetectorBank &bank : banks_)
-            for (size_t n = 0; n < Counter_COUNT; n++) sums[n] += bank.counters[n];
-        for (const AccessBuffer &buffer : buffers_) sums[COUNT_ACCESSES_LEFT_OUT] += buffer.left_out;
+    uint64_t left_out() const {
+        uint64_t sum = 0;
+        for (const AccessBuffer &buffer : buffers_) sum += buffer.left_out;
+        return sum;
     }
 
     const Metadata &metadata() const { return metadata_; }
@@ -193,7 +191,7 @@ int64_t racetrap_scord_take(Scoreboard *board, uint32_t bank, const uint32_t *wo
                             uint64_t *races) {
     return board->take(bank, words, count, races);
 }
-void racetrap_scord_counters(const Scoreboard *board, uint64_t *sums) { board->counters(sums); }
+uint64_t racetrap_scord_left_out(const Scoreboard *board) { return board->left_out(); }
 void racetrap_scord_entries(const Scoreboard *board, const uint64_t *indices, uint64_t count,
                             uint64_t *entries) {
     for (uint64_t n = 0; n < count; n++) entries[n] = board->metadata().look_up(indices[n]);

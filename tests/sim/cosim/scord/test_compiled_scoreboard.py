@@ -8,6 +8,7 @@ from itertools import count, islice
 import numpy as np
 import pytest
 
+from racetrap.golden_model.gpu.counters import sum_counters
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, RegionTable
@@ -24,7 +25,6 @@ from racetrap.golden_model.scord.packets import (
 )
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
-from racetrap.golden_model.scord.scord import sum_counters
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import nested, pack_tuples, unpack_records
@@ -131,7 +131,7 @@ class _Launch:
             )
         ]
         self.counters = {
-            **sum_counters(banks, buffers),
+            **sum_counters([*banks, *buffers]),
             **dict.fromkeys(_REPORT_COUNTERS, 0),
             "reports_written": len(self.reports),
         }
@@ -307,8 +307,6 @@ _BUGS = {
         "detector_bank.h", "if (!a.blk_fenced || entry & DEV_SHARED)", "if (!a.blk_fenced)"),
     "locks are not intersected": Patch(
         "detector_bank.h", "else if (!own_empty) entry &= ~FILTER_MASK | a.locks;", ""),
-    "a read error is not counted": Patch(
-        "detector_bank.h", "counters[COUNT_METADATA_READ_ERRORS] += read_error;", ""),
     "a fence counter does not wrap": Patch(
         "detector_bank.h", "((1u << settings_.fence_id_bits) - 1)", "~0u"),
     "a region ends a line too late": Patch(
