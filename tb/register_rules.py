@@ -73,7 +73,7 @@ class RegisterRules:
         """Addresses without a register next to one with, and the last address."""
         used = {register["offset"] for register in self._registers.values()}
         near = {address + step for address in used for step in (-_WORD_BYTES, _WORD_BYTES)}
-        return sorted(address for address in near - used | {_LAST_ADDRESS} if address >= 0)
+        return sorted(address for address in (near | {_LAST_ADDRESS}) - used if address >= 0)
 
     def _read_only(self) -> list[str]:
         return [

@@ -7,7 +7,12 @@ import pytest
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
-from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
+from racetrap.rtl.common.registers import (
+    REGISTER_ADDRESS_BITS,
+    FieldKind,
+    RegisterBlock,
+    field_kind,
+)
 from racetrap.rtl.gpu.register_wiring import REGION_REGISTERS
 from racetrap.rtl.scord.check_lane import BANK_PULSES
 from racetrap.rtl.scord.detector_bank import PORT_PULSES
@@ -128,6 +133,8 @@ def test_identity_and_parameters_read_back():
     )  # fmt: skip
     dut = ScordSystem(params)
     read = {}
+    used = {node.address_offset for node in compile_registers(params).registers()}
+    free = max(set(range(0, 1 << REGISTER_ADDRESS_BITS, 4)) - used)
 
     async def testbench(ctx):
         for node in compile_registers(params).registers():
@@ -137,7 +144,7 @@ def test_identity_and_parameters_read_back():
             assert response == AxiResponse.OKAY
             for field in node.fields():
                 read[field.inst_name] = word >> field.lsb & (1 << field.width) - 1
-        assert (await axil_read(ctx, dut.s_axil, 0xFFC))[1] == AxiResponse.SLVERR
+        assert (await axil_read(ctx, dut.s_axil, free))[1] == AxiResponse.SLVERR
         assert await axil_write(ctx, dut.s_axil, 0x0, 1) == AxiResponse.SLVERR
 
     simulate(dut, testbench)

@@ -42,7 +42,7 @@ def test_constants():
 
 def test_misuse_is_answered_and_changes_nothing():
     read_only = [name for name, one in REGISTERS.items() if not one.has_sw_writable]
-    nowhere = sorted(set(range(0, 0x200, 4)) - set(ADDRESSES.values())) + [0xFFC]
+    nowhere = sorted({*range(0, 0x200, 4), 0xFFC} - set(ADDRESSES.values()))
 
     async def software(ctx, port, bench):
         before = {name: await read(ctx, port, name) for name in REGISTERS}
