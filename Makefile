@@ -35,7 +35,7 @@ help:
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
-	@echo "make planted-bugs  plant every bug in the RTL; the testbench must find each"
+	@echo "make planted-bugs  plant every bug in hardware and models; the tests must find each"
 	@echo "make prove     prove the rules of ScoRD's blocks and of the bus monitor, and break each by planted bugs"
 	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
 	@echo "make foreign-builds  build Debian source packages by their own build systems, and record them"
@@ -118,8 +118,8 @@ campaign: $(READY)
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
 	$(BIN)/racetrap campaign --configurations 20 --budget 100000 --json $(BUILD)/campaign/configurations.json
 	$(BIN)/racetrap simulate scord --suite scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests/tb tests/rtl tests/sim/cosim tests/evaluation/campaign tests/generators \
-	  tests/fpga/boards tests/racetrap/commands -k "not planted_bug and not proof and not killed"
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests --ignore tests/evaluation/throughput \
+	  -k "not planted_bug and not proof and not killed and not tutorial"
 
 fuzz: $(READY)
 	@mkdir -p $(BUILD)/fuzz
@@ -167,7 +167,7 @@ kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files
 
 planted-bugs: $(READY)
-	$(BIN)/pytest -n $(JOBS) -m "" tests/tb tests/rtl -k planted_bug
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "" tests/fpga tests/rtl tests/sim tests/tb -k planted_bug
 
 programs: $(READY)
 	$(BIN)/python -m tests.cuda_verdicts

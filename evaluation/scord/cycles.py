@@ -146,12 +146,12 @@ def streaming(latency: int = 1) -> float:
     return result.accesses / result.cycles
 
 
-def back_to_back(latency: int = 1) -> float:
+def back_to_back(latency: int = 1, preset: str = "scord") -> float:
     """Accesses a cycle when every access is to one metadata entry."""
-    params = SCORD.presets["scord"].params
+    params = SCORD.presets[preset].params
     store = Transaction(TransactionKind.STORE, strong=1, mask=1)
     traffic = [(number % params.sm_count, store) for number in range(20_000)]
-    result, _ = _launch("scord", params, traffic, latency)
+    result, _ = _launch(preset, params, traffic, latency)
     return result.accesses / result.cycles
 
 
@@ -175,12 +175,12 @@ def banks(preset: str, latency: int = 1) -> float:
     return result.accesses / result.cycles
 
 
-def fences(lanes: int, sms: int) -> Fences:
-    """Fences alone, from some SMs of the paper's detector, in turn from all warps of an SM.
+def fences(lanes: int, sms: int, preset: str = "scord") -> Fences:
+    """Fences alone, from some SMs of a preset, in turn from all warps of an SM.
 
     Every lane gets as many, so that none is idle; an SM of a lane with fewer SMs sends more.
     """
-    params = replace(SCORD.presets["scord"].params, fence_lanes=lanes)
+    params = replace(SCORD.presets[preset].params, fence_lanes=lanes)
     fence = Transaction(TransactionKind.FENCE, scope=1)
     traffic = [
         (of_lane[number % len(of_lane)], fence._replace(warp=turn % params.warps_per_sm))
@@ -188,7 +188,7 @@ def fences(lanes: int, sms: int) -> Fences:
         for of_lane in (range(lane, sms, lanes) for lane in range(lanes))
         for turn in [number // len(of_lane)]
     ]
-    result, _ = _launch("scord", params, traffic)
+    result, _ = _launch(preset, params, traffic)
     return Fences(lanes, sms, result.steps / result.cycles)
 
 

@@ -31,4 +31,5 @@ def test_markers_at_the_axis_are_whole(monkeypatch):
     drawn[0](figure)
     collections = [each for axes in figure.axes for each in axes.collections]
     assert len(collections) == 4
-    assert not any(each.get_clip_on() for each in collections)
+    for each in collections:
+        assert not each.get_clip_on()

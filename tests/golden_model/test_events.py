@@ -28,11 +28,13 @@ def test_codes_shared_with_transactions():
 
 def test_the_usual_gpu_is_that_of_preset_scord():
     params = ScordParams()
-    assert all(getattr(params, name) == size for name, size in asdict(USUAL_GEOMETRY).items())
+    for name, size in asdict(USUAL_GEOMETRY).items():
+        assert getattr(params, name) == size
 
 
 def test_unused_fields_are_zero():
-    assert not any(Event(EventKind.KERNEL_BEGIN)[1:])
+    for value in Event(EventKind.KERNEL_BEGIN)[1:]:
+        assert not value
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-import pytest
-
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support import REPOSITORY
+from tests.support.campaign import later_but
 
 
 def one_for_each_file(files: Mapping[str, str], step: int = 1) -> list[Any]:
@@ -17,9 +16,7 @@ def one_for_each_file(files: Mapping[str, str], step: int = 1) -> list[Any]:
     ``step``-th one where a bug takes a build of the whole system; the others as a campaign."""
     first = {file: name for name, file in reversed(files.items())}
     kept = {first[file] for file in list(dict.fromkeys(files.values()))[::step]}
-    return [
-        name if name in kept else pytest.param(name, marks=pytest.mark.campaign) for name in files
-    ]
+    return later_but(kept.__contains__, files)
 
 
 def module_with(file: str, bug: tuple[str, str] | None) -> ModuleType:

@@ -11,7 +11,8 @@ def test_every_module_has_a_row_that_says_what_it_is(method):
     rows = [line.strip("| ").split(" | ") for line in method_table(method).splitlines()[2:]]
     files = sorted((REPOSITORY / "golden_model" / method).glob("[!_]*.py"))
     assert [row[0] for row in rows] == [f"`{method}/{file.name}`" for file in files]
-    assert all(row[1] for row in rows)
+    for row in rows:
+        assert row[1], row
 
 
 def test_a_row():

@@ -18,7 +18,8 @@ def test_races_are_the_detectors(name):
     said = [moment.verdict for moment in walk(text, PARAMS) if moment.verdict.startswith("Race: ")]
     assert bool(said) == bool(found) == MICRO_BENCHMARKS[name].racy
     for pc, race in found:
-        assert any(race_words(race) in verdict and f"pc {pc:#x} " in verdict for verdict in said)
+        told = [verdict for verdict in said if f"pc {pc:#x} " in verdict]
+        assert any(race_words(race) in verdict for verdict in told), (race_words(race), told)
 
 
 def test_a_step():

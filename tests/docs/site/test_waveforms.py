@@ -26,7 +26,8 @@ def test_a_message_ends_with_its_last_flit():
     svg = summary_message()
     flits = [(x, word) for x, word in _words(svg) if word != "block"]
     assert len(flits) == 5
-    assert all(re.fullmatch(r"[0-9a-f]{8}", word) for _, word in flits)
+    for _, word in flits:
+        assert re.fullmatch(r"[0-9a-f]{8}", word)
     columns = re.findall(r'y="12"[^>]*>(\d+)<', svg)
     assert columns[-1] == str(len(columns) - 1)
     width = flits[-1][0] - flits[-2][0]

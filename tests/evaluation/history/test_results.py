@@ -54,6 +54,8 @@ def test_rows_in_the_tree_are_whole_and_in_order():
     results = read_results()
     assert results
     assert [row.date for row in results] == sorted(row.date for row in results)
-    assert all(row.command.startswith("racetrap ") and row.unit for row in results)
+    for row in results:
+        assert row.command.startswith("racetrap ")
+        assert row.unit
     with RESULTS.open(newline="") as file:
         assert next(csv.reader(file)) == list(Result.__dataclass_fields__)

@@ -9,6 +9,14 @@ from racetrap.golden_model.scord.params import ScordParams
 pytestmark = pytest.mark.xdist_group("bench")
 
 
+def test_the_smallest_preset_is_as_fast_as_its_queues_let_it():
+    assert bench.banks("scord-tiny") > 0.61
+    assert bench.back_to_back(preset="scord-tiny") > 0.66
+    assert bench.fences(1, 1, "scord-tiny").fences_per_cycle > 0.57
+    assert bench.fences(1, 2, "scord-tiny").fences_per_cycle > 0.88
+
+
+@pytest.mark.campaign
 def test_one_access_a_cycle():
     assert bench.streaming() > 0.99
     assert bench.back_to_back() > 0.99
@@ -30,6 +38,7 @@ def test_eight_words_a_cycle():
     assert four > 1.5 * one
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("lanes", "sms"), [(1, 1), (1, 15)])
 def test_a_fence_a_cycle_and_lane(lanes, sms):
     assert bench.fences(lanes, sms).fences_per_cycle > 0.95 * lanes

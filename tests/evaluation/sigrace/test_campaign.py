@@ -73,4 +73,5 @@ def test_cases_until_enough(sigrace_tiny, small):
     with ThreadPoolExecutor(2) as pool:
         results = list(run_cases(sigrace_tiny, 3000, 1, pool, width=2))
     assert sum(result.volume for result in results) >= 3000
-    assert not any(result.difference for result in results)
+    for result in results:
+        assert not result.difference

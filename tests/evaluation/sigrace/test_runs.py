@@ -44,7 +44,8 @@ def test_parts_of_several_programs() -> None:
     assert len({(each.part, each.program, each.seed) for each in parts}) == len(parts) == 2 * 7
     assert {each.size for each in parts if each.part != "hardware"} == {"small"}
     on_hardware = [each for each in parts if each.part == "hardware"]
-    assert all((each.size, each.model) == ("tiny", model) for each in on_hardware)
+    for each in on_hardware:
+        assert (each.size, each.model) == ("tiny", model)
     assert [each.seed for each in parts if each.part == "injected"] == [10, 11, 12] * 2
 
 

@@ -21,7 +21,9 @@ def test_points_have_their_parameters(tmp_path):
 
 def test_parameters_in_conflict_are_refused_with_the_reason(tmp_path):
     *fine, refused = points_of(read(tmp_path))
-    assert all(point.params is not None and not point.refused for point in fine)
+    for point in fine:
+        assert point.params is not None
+        assert not point.refused
     assert refused.params is None
     assert refused.refused.startswith("Metadata entry must fit in 64 bits, not 66")
 

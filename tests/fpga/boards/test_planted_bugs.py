@@ -5,6 +5,7 @@ import pytest
 from racetrap.fpga.boards.planted_bugs import planted_bugs, play_with
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", ["drops-not-counted"])
 def test_planted_bug_is_found(name, tmp_path):
     result = play_with(planted_bugs()[name], tmp_path)

@@ -38,7 +38,8 @@ def test_ecp5_clock_is_exact(input_mhz, output_mhz):
     assert 400 <= oscillator <= 800
     assert primary <= 400
     assert 1 <= pll.feedback <= 80
-    assert all(1 <= divider <= 128 for divider in (pll.reference, pll.primary, pll.secondary))
+    for divider in (pll.reference, pll.primary, pll.secondary):
+        assert 1 <= divider <= 128
 
 
 @pytest.mark.parametrize(("input_mhz", "output_mhz"), _ICE40_CLOCKS)

@@ -20,7 +20,8 @@ def device():
 
 def _ask(device: LinkDevice, kind: int, sequence: int, payload: bytes = b"") -> bytes | None:
     replies = Decoder().feed(device.receive(encode(Frame(kind, sequence, payload))))
-    assert all((reply.kind, reply.sequence) == (kind | 0x80, sequence) for reply in replies)
+    for reply in replies:
+        assert (reply.kind, reply.sequence) == (kind | 0x80, sequence)
     return replies[0].payload if replies else None
 
 

@@ -29,14 +29,18 @@ def test_one_or_two_different_bits_never_collide():
 
 def test_block_masks_differ_and_have_no_zero_half():
     masks = [block_mask(block) for block in range(512)]
-    assert all(len(set(masks[first : first + 49])) == 49 for first in range(512 - 48))
-    assert all(mask & 7 and 0 < mask >> 3 < 8 for mask in masks)
+    for first in range(512 - 48):
+        assert len(set(masks[first : first + 49])) == 49, first
+    for mask in masks:
+        assert mask & 7
+        assert 0 < mask >> 3 < 8
 
 
 def test_a_key_sets_one_bit_in_each_bin():
     filters = {filter_of_key(key) for key in range(64)}
     assert len(filters) == 64
-    assert all((bits & 0xFF).bit_count() == (bits >> 8).bit_count() == 1 for bits in filters)
+    for bits in filters:
+        assert (bits & 0xFF).bit_count() == (bits >> 8).bit_count() == 1
 
 
 def test_single_keys_share_iff_equal():

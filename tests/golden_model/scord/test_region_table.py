@@ -47,7 +47,8 @@ def test_entry_is_granule_mod_entries_in_the_granules_bank(settings):
                 params, address // 4
             )
             granules[index, tag].add(address)
-    assert all(len(found) == 1 for found in granules.values())
+    for found in granules.values():
+        assert len(found) == 1
 
 
 @pytest.mark.parametrize("size_log2", [9, 12, 17])

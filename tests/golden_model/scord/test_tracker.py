@@ -169,8 +169,9 @@ def test_clear_forgets_everything(tracker):
     tracker.step(cas(1, 1))
     tracker.step(Transaction(K.BARRIER))
     tracker.clear()
-    assert not any(table.entries for table in tracker.lock_tables)
-    assert not any(tracker.barrier_ids.ids)
+    for table in tracker.lock_tables:
+        assert not table.entries
+    assert set(tracker.barrier_ids.ids) == {0}
 
 
 @pytest.mark.parametrize("sm", [-1, 15])

@@ -203,7 +203,6 @@ def test_every_granule_is_in_a_block_of_its_kind(name, accesses):
             union |= signature
         for granule, places in zip(granules[is_write], blocks_of[is_write], strict=True):
             bits = signature_hash(params).granule(granule)
-            assert any(
-                signatures[place] & bits == bits for place in places if place < len(signatures)
-            )
+            near = [signatures[place] for place in places if place < len(signatures)]
+            assert any(signature & bits == bits for signature in near), (granule, near)
         assert union == signature_of_granules(params, granules[is_write])

@@ -284,6 +284,7 @@ def test_flush_keeps_everything_but_the_queues():
     bench = _Bench()
     _conflicts(bench, 1)
     bench.rdm.flush()
-    assert not any(queue.entries for queue in bench.rdm.queues)
+    for queue in bench.rdm.queues:
+        assert not queue.entries
     assert len(bench.rdm.log) == 1
     assert _compares(bench.send(0, (9, 0, 0), write=_X)) == []

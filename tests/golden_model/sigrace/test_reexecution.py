@@ -122,7 +122,8 @@ def test_random_programs(seed):
     assert lengths == fixed_point(epochs, since, stops)
     done = [sum(t == thread for t, _ in order) for thread in range(len(logs))]
     assert done == lengths
-    assert all(epochs[thread] + done[thread] == stop for thread, stop in stops.items())
+    for thread, stop in stops.items():
+        assert epochs[thread] + done[thread] == stop, thread
     each = [iter([op for op in operations if op[0] == t][epochs[t] :]) for t in range(len(logs))]
     replayed = [next(each[thread]) for thread, _ in order]
     expected = [log[: epoch + n] for log, epoch, n in zip(logs, epochs, lengths, strict=True)]

@@ -25,4 +25,6 @@ def test_unordered_in_one_direction_is_unordered_in_the_other(one, other):
 def test_generate_timestamp_keeps_the_threads_own_counter(own, other, thread):
     merged = generate_timestamp(own, other, thread)
     assert merged[thread] == own[thread]
-    assert all(merged[n] == max(own[n], other[n]) for n in range(3) if n != thread)
+    for n in range(3):
+        if n != thread:
+            assert merged[n] == max(own[n], other[n]), n

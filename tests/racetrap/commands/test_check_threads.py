@@ -129,7 +129,8 @@ def test_oracle_confirms(racetrap, racy):
     assert (oracle["dynamic"], oracle["static"], oracle["ideal"]) == (4, 2, 4)
     assert oracle["outcomes"] == {"reported": 4}
     assert oracle["unconfirmed"] == []
-    assert not any(race["missed"] for race in oracle["races"])
+    for race in oracle["races"]:
+        assert not race["missed"], race
     assert "Oracle: 2 pairs of instructions at 4 addresses; Ideal SigRace: 2 pairs" in result.stderr
 
 

@@ -133,7 +133,8 @@ def test_captured_trace(racetrap, tmp_path):
     assert set(trace.header.locations.values()) >= {f"handover.cu:{n}" for n in (6, 7, 8, 12)}
     stores = [event for event in trace if event.kind == EventKind.STORE]
     assert [event.lanes[0].value for event in stores] == [42, 42]
-    assert all(len(event.lanes) == 1 for event in stores)
+    for event in stores:
+        assert len(event.lanes) == 1
 
 
 def test_capture_as_json_with_dumps(racetrap, kernel, tmp_path):

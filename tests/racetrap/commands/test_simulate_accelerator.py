@@ -44,7 +44,8 @@ def test_waves_are_written(simulated, tmp_path):
     assert result.exit_code == 1, result.output
     text = waves.read_text()
     assert text.startswith("$version")
-    assert all(name in text for name in (" operation ", " step ", " row_first "))
+    for name in (" operation ", " step ", " row_first "):
+        assert name in text
 
 
 def test_missing_flush(simulated, tmp_path):

@@ -212,7 +212,9 @@ def test_entry_after_a_read_error_is_written():
     ]
     bench = BankBench(TINY, region, knobs=MemoryKnobs(read_error=1.0))
     steps = bench.run(packets)
-    assert all(step.read_error and step.before == step.after == 0 for step in steps)
+    for step in steps:
+        assert step.read_error
+        assert step.before == step.after == 0
     assert set(bench.memory.words.values()) == {0}
 
 

@@ -116,7 +116,8 @@ def test_random_runs_stay_valid(seed: int) -> None:
     assert inject(trace, seed) == injection
     kept = np.delete(trace.events, list(injection.removal.events))
     others = [name for name in kept.dtype.names if name != "instructions"]
-    assert all((injection.trace.events[name] == kept[name]).all() for name in others)
+    for name in others:
+        assert (injection.trace.events[name] == kept[name]).all(), name
 
 
 def test_all_candidates_have_the_same_chance() -> None:

@@ -5,6 +5,7 @@ import pytest
 from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
 from racetrap.sim.cosim.hirace.plans import random_plan
 from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.campaign import later_but
 from tests.support.hirace.planted_bugs import PLANTED_BUGS
 
 _CONFIGURATIONS = {
@@ -29,10 +30,7 @@ _MUTE = {
 @pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.campaign) if name in _LATER else name
-        for name in _CONFIGURATIONS
-    ],
+    later_but(lambda name: name not in _LATER, _CONFIGURATIONS),
 )
 def test_random_traffic(model, testbench, name, memory):
     built = model("hirace-tiny", **_CONFIGURATIONS[name])

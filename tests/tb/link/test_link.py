@@ -69,13 +69,17 @@ def play(tmp_path, seed):
 def test_clean_line(play):
     notes = play(["clean_line"], 20)
     assert len(notes) == len(_LINKS)
-    assert all(note["returned"] > 0 and note["repeats"] == 0 for note in notes)
+    for note in notes:
+        assert note["returned"] > 0, note
+        assert note["repeats"] == 0, note
 
 
 def test_nothing_is_lost_silently_on_a_bad_line(play):
     notes = play(["bad_line"], 40)
     assert len(notes) == len(_LINKS)
-    assert all(note["returned"] > 0 and note["repeats"] > 0 for note in notes)
+    for note in notes:
+        assert note["returned"] > 0, note
+        assert note["repeats"] > 0, note
     for name in FAULTS:
         assert sum(note["faults"][name] for note in notes) > 0
     seen = {name for note in notes for name, count in note["counters"].items() if count}

@@ -64,10 +64,8 @@ def written(request, tmp_path):
 
 def test_record_size_is_that_of_the_document():
     assert THREAD_DTYPE.itemsize == 24
-    assert all(
-        offset % THREAD_DTYPE[name].itemsize == 0
-        for name, (_, offset, *_) in THREAD_DTYPE.fields.items()
-    )
+    for name, (_, offset, *_) in THREAD_DTYPE.fields.items():
+        assert offset % THREAD_DTYPE[name].itemsize == 0, name
 
 
 def test_file_cut_at_every_byte(written, tmp_path):

@@ -212,7 +212,8 @@ def test_interrupt_leaves_no_process(tmp_path, arguments, least, number, status)
     assert process.returncode == status
     assert "Traceback" not in said
     psutil.wait_procs(started, timeout=10)
-    assert not [one for one in started if one.is_running()]
+    for one in started:
+        assert not one.is_running()
 
 
 #: Waits in a function of the C library that no signal cuts short, as in a long simulation.

@@ -38,7 +38,8 @@ def test_a_long_run_shows_blocks_and_instructions(bars):
     done = [update["completed"] for update in updates]
     assert done == sorted(done)
     assert 0 < done[0] < 300
-    assert all("Running test: " in update["description"] for update in updates)
+    for update in updates:
+        assert "Running test: " in update["description"]
 
 
 def test_a_run_without_end_shows_how_far_it_is(bars):

@@ -52,9 +52,11 @@ def test_same_seed_same_run():
 def test_only_stores_and_locks_have_values():
     for event in random_events(TINY, REGION, Knobs(), 1, 1000):
         if event.kind == EventKind.STORE:
-            assert all(lane.value == lane.lane + 1 for lane in event.lanes)
+            for lane in event.lanes:
+                assert lane.value == lane.lane + 1
         elif event.kind == EventKind.LOAD:
-            assert not any(lane.value for lane in event.lanes)
+            for lane in event.lanes:
+                assert not lane.value
 
 
 def test_strong_loads_and_stores_have_device_scope():

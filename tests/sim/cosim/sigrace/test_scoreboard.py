@@ -188,5 +188,6 @@ def test_observer_is_told_everything(seen, commands):
     assert len(told["block"]) == len(told["message"]) == board.messages
     assert len(told["remap"]) == sum(isinstance(command, Remap) for command in commands)
     assert max(under_way for _, under_way in told["remap"]) > 0
-    assert all(len(entries) == SMALL.threads for _, entries in told["message"])
+    for _, entries in told["message"]:
+        assert len(entries) == SMALL.threads, entries
     assert told["finished"] == [(seen.rdm.log, seen.rdm.reasons)]

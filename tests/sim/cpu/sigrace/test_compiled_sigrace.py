@@ -2,7 +2,6 @@
 
 import random
 import shutil
-from itertools import count, islice
 
 import pytest
 
@@ -71,7 +70,7 @@ def test_random_programs_have_conflicts_and_rollbacks_of_each_reason():
     reasons = {reason for result in results for reason in result.statistics.rollbacks}
     assert reasons == {"full", "blocks", "sync", "checkpoint", "end"}
     assert sum(bool(result.races) for result in results) > 20
-    assert any(result.false_positives for result in results)
+    assert sum(bool(result.false_positives) for result in results) > 0
 
 
 def differs_on_program(name, environment, **settings):
@@ -164,7 +163,7 @@ def test_a_wrong_setting_is_seen(name, monkeypatch):
         return settings
 
     monkeypatch.setattr(compiled_sigrace, "settings_of", wrong)
-    assert any(map(differs, range(60)))
+    assert any(map(differs, range(60))), "60 runs do not differ"
 
 
 BUGS = {
@@ -242,6 +241,6 @@ def test_planted_bugs_are_seen(name, tmp_path, monkeypatch):
     monkeypatch.setattr(compiled_sigrace, "_FOLDER", tmp_path / "sigrace")
     compiled_sigrace.prepare_sigrace.cache_clear()
     try:
-        assert any(islice(map(differs, count()), 300))
+        assert any(map(differs, range(300))), "300 runs do not differ"
     finally:
         compiled_sigrace.prepare_sigrace.cache_clear()

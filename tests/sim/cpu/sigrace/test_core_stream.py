@@ -58,7 +58,8 @@ def _compare_rdm(params, stream, blocks, random):
         assert stream.log() == rdm.log
         counters = stream.counters()
         assert counters["reasons"] == rdm.reasons
-        assert all(counters.get(name, 0) == value for name, value in rdm.counters.items())
+        for name, value in rdm.counters.items():
+            assert counters.get(name, 0) == value
         for action in ("flush", "clear_log"):
             if random.random() < 0.2:
                 getattr(rdm, action)()

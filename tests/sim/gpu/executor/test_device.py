@@ -17,9 +17,11 @@ def test_buffers_are_aligned_and_apart():
     sizes = [1, 255, 256, 257, 4096]
     addresses = [device.allocate(size) for size in sizes]
     assert addresses[0] == HEAP_BASE
-    assert all(address % 256 == 0 for address in addresses)
+    for address in addresses:
+        assert address % 256 == 0
     ends = [address + size for address, size in zip(addresses, sizes, strict=True)]
-    assert all(end < start for end, start in zip(ends, addresses[1:], strict=False))
+    for end, start in zip(ends, addresses[1:], strict=False):
+        assert end < start
 
 
 def test_reading_and_writing():

@@ -23,7 +23,8 @@ def exposures(program, name, memory="views", runs=20):
     pairs = [*check.pairs, *check.strong]
     search = ExposureSearch(memory, runs, 1)
     others = expose_races(pairs, KernelSubject(module, launch), search, SUITE)
-    assert all(pair.exposure["memory"] == memory for pair in pairs)
+    for pair in pairs:
+        assert pair.exposure["memory"] == memory, pair
     found = {
         lines(pair.first.places): pair.exposure["alone"]
         for pair in pairs
@@ -54,7 +55,7 @@ def test_races_of_weak_executions_alone():
 
 def test_strong_accesses_that_do_not_race_can_be_exposed():
     found, _, _ = exposures("seqlock", "no_first")
-    assert any(found.values())
+    assert True in found.values()
 
 
 @pytest.mark.parametrize("name", ["full", "device"])

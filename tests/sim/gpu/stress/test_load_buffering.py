@@ -38,13 +38,15 @@ def test_both_loads_take_what_is_stored_behind_them(tmp_path, mode, place, space
         one for one in shrink(subject, "views", found[0]).deviations if one.kind.value != "turn"
     ]
     assert late.story.endswith("is settled late")
-    assert any(run.failure for run in bounded_runs(subject, "views", 1))
-    assert not any(run.failure for run in islice(random_runs(subject, "write-buffers", 1), 30))
+    assert any(run.failure for run in bounded_runs(subject, "views", 1)), "no run fails"
+    for run in islice(random_runs(subject, "write-buffers", 1), 30):
+        assert not run.failure
 
 
 def test_a_copy_on_one_side_alone_lets_it_happen(tmp_path):
     subject = litmus_subject(tmp_path, thread(0, value="%r2"), thread(1))
-    assert any(run.failure for run in islice(bounded_runs(subject, "views", 2), 200))
+    runs = islice(bounded_runs(subject, "views", 2), 200)
+    assert any(run.failure for run in runs), "200 runs do not fail"
 
 
 @pytest.mark.parametrize(
@@ -61,4 +63,5 @@ def test_a_copy_on_one_side_alone_lets_it_happen(tmp_path):
 def test_what_orders_or_needs_the_load_forbids_it(tmp_path, sides):
     subject = litmus_subject(tmp_path, thread(0, **sides), thread(1, **sides))
     assert not failing(subject, 300)
-    assert not any(run.failure for run in islice(bounded_runs(subject, "views", 2), 300))
+    for run in islice(bounded_runs(subject, "views", 2), 300):
+        assert not run.failure

@@ -204,4 +204,4 @@ def test_symbols_are_operands_like_a_register_of_their_address(symbol, width, gu
         ".global .align 4 .u32 word; .const .align 4 .u32 table[4] = {1, 2, 3, 4};",
     )  # fmt: skip
     wrong = run.out().reshape(-1, 32).any(axis=1)
-    assert not [text for text, is_wrong in zip(instructions, wrong, strict=True) if is_wrong]
+    assert [text for text, is_wrong in zip(instructions, wrong, strict=True) if is_wrong] == []

@@ -77,7 +77,8 @@ def test_three_dimensions_and_partial_warps():
     ]  # fmt: skip
     assert run.out().tolist() == expected
     assert [event.mask for event in run.events("BLOCK_PLACED")] == [0x1FFF] * 12
-    assert all(event.warp_count == 2 for event in run.events("BLOCK_PLACED"))
+    for event in run.events("BLOCK_PLACED"):
+        assert event.warp_count == 2
 
 
 def test_registers_begin_with_zero_in_every_block():
@@ -144,7 +145,8 @@ def test_a_never_ending_loop(spin, scheduler, independent):
     head, *lines = str(error.value).splitlines()
     assert re.match("Kernel test must end, .* livelock: .* 3000 instructions", head)
     assert len(lines) == 4
-    assert all("lanes 0xffffffff, runs" in line for line in lines)
+    for line in lines:
+        assert "lanes 0xffffffff, runs" in line
 
 
 def test_a_never_ending_loop_after_some_progress():

@@ -165,5 +165,5 @@ def test_the_classic_livelock(scheduler):
         Run(SPIN, grid=2, block=40, scheduler=scheduler, stall_limit=2000)
     lines = str(error.value).splitlines()
     assert re.match("Kernel test must end, .* livelock: .* 2000 instructions", lines[0])
-    assert any("waits for lanes of its warp that have branched" in line for line in lines)
-    assert any("block (1, 0, 0) warp 1: pc 0x10" in line and "runs" in line for line in lines)
+    assert [line for line in lines if "waits for lanes of its warp that have branched" in line]
+    assert [line for line in lines if "block (1, 0, 0) warp 1: pc 0x10" in line and "runs" in line]
