@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
+from racetrap.golden_model.trace.container.text import NUMBERED, NumberedField, quoted
 
 _Header = TypeVar("_Header")
 #: Fields that only some systems have, and that are left out if they have nothing in them.
-_OPTIONAL = (
-    "variables", "columns", "frames", "stacks", "independent_threads", "faults", "results",
-)  # fmt: skip
-#: Digits of the highest PC or frame, and of the highest address.
-_PC_DIGITS, _ADDRESS_DIGITS = len(str((1 << 32) - 1)), len(str((1 << 64) - 1))
-#: What the keys of fields by number are, and their digits.
-_KEYS = {
-    "locations": ("PC of a location", _PC_DIGITS),
-    "variables": ("Address of a variable", _ADDRESS_DIGITS),
-    "columns": ("PC of a column", _PC_DIGITS),
-    "frames": ("Number of a frame", _PC_DIGITS),
-    "stacks": ("PC of a stack", _PC_DIGITS),
-    "faults": ("Number of a fault", _PC_DIGITS),
-    "results": ("Number of a result", _PC_DIGITS),
-}
+_OPTIONAL = {*(field.name for field in NUMBERED.values()), "independent_threads"} - {"locations"}
+#: Fields with a line of their own.
+_SINGLE = ("source", "seed", "independent_threads")
 #: Numbers that are written in hexadecimal.
 _HEXADECIMAL = ("data_base",)
 
@@ -52,8 +40,8 @@ def header_to_dict(header: Any) -> dict[str, Any]:
     The keys of fields by number are strings of decimal digits, ascending.
     """
     data = asdict(header)
-    for name in _KEYS:
-        if name in data:
+    for field in NUMBERED.values():
+        if (name := field.name) in data:
             data[name] = {str(key): value for key, value in sorted(data[name].items())}
     return {name: value for name, value in data.items() if value or name not in _OPTIONAL}
 
@@ -72,9 +60,9 @@ def header_from_dict(header_type: type[_Header], data: object, place: str) -> _H
         for name, part in parts.items():
             if isinstance(part, type) and is_dataclass(part):
                 values[name] = part(**_exact_fields(name.capitalize(), values[name], part))
-        for name, (of_key, digits) in _KEYS.items():
-            if name in values:
-                by_number = _by_number(name.capitalize(), of_key, digits, values[name])
+        for field in NUMBERED.values():
+            if (name := field.name) in values:
+                by_number = _by_number(field, values[name])
                 values[name] = {
                     key: _ENTRIES[name](key, value) if name in _ENTRIES else value
                     for key, value in by_number.items()
@@ -87,30 +75,19 @@ def header_from_dict(header_type: type[_Header], data: object, place: str) -> _H
 def header_lines(header: Any) -> Iterator[str]:
     """Lines of text with all that ``header_to_dict`` has."""
     data = asdict(header)
-    source, seed, locations = (data.pop(name) for name in ("source", "seed", "locations"))
-    variables, columns, frames, stacks, independent, faults, results = (
-        data.pop(name, {}) for name in _OPTIONAL
-    )
+    source, seed, independent = (data.pop(name, None) for name in _SINGLE)
+    numbered = {word: data.pop(field.name, {}) for word, field in NUMBERED.items()}
     for name, value in data.items():
         yield f"{name} {_assignments(value) if isinstance(value, dict) else value}"
-    yield f"source {json.dumps(source, ensure_ascii=False)}"
+    yield f"source {quoted(source)}"
     if seed is not None:
         yield f"seed {seed}"
-    for pc, place in sorted(locations.items()):
-        yield f"location {pc:#x} {json.dumps(place, ensure_ascii=False)}"
-    for address, (size, name) in sorted(variables.items()):
-        yield f"variable {address:#x} {size} {json.dumps(name, ensure_ascii=False)}"
-    for pc, column in sorted(columns.items()):
-        yield f"column {pc:#x} {column}"
-    for number, frame in sorted(frames.items()):
-        yield f"frame {number} {json.dumps(frame, ensure_ascii=False)}"
-    for pc, number in sorted(stacks.items()):
-        yield f"stack {pc:#x} {number}"
     if independent:
         yield f"independent_threads {independent}"
-    for word, sentences in (("fault", faults), ("result", results)):
-        for number, sentence in sorted(sentences.items()):
-            yield f"{word} {number} {json.dumps(sentence, ensure_ascii=False)}"
+    for word, values in numbered.items():
+        field = NUMBERED[word]
+        for number, value in sorted(values.items()):
+            yield f"{word} {number:{field.form}} {field.write(value)}"
 
 
 def _assignments(values: Mapping[str, int]) -> str:
@@ -130,13 +107,14 @@ def _exact_fields(what: str, data: object, form: Any) -> dict[str, Any]:
     return dict(data)
 
 
-def _by_number(what: str, of_key: str, digits: int, data: object) -> dict[int, Any]:
+def _by_number(field: NumberedField, data: object) -> dict[int, Any]:
     """Values by number from what JSON has; ``TypeError`` or ``ValueError`` if it is wrong."""
     if not isinstance(data, dict):
-        raise TypeError(f"{what} must be an object, not {data!r}")
+        raise TypeError(f"{field.name.capitalize()} must be an object, not {data!r}")
     for key in data:
-        if not (key.isascii() and key.isdecimal() and len(key) <= digits) or (key != str(int(key))):
-            raise ValueError(f"{of_key} must be a decimal number, not {key!r}")
+        is_number = key.isascii() and key.isdecimal() and len(key) <= len(str(field.most))
+        if not is_number or key != str(int(key)):
+            raise ValueError(f"{field.what} must be a decimal number, not {key!r}")
     return {int(key): value for key, value in data.items()}
 
 

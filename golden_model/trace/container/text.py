@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,13 +19,6 @@ _HEADER_WORDS = (
     "system", "geometry", "region", "threads", "memory", "layout", "source", "seed", "events",
     "independent_threads",
 )  # fmt: skip
-#: Words of lines that may come again, each with another number, and the fields they fill.
-_REPEATED = {
-    "location": "locations", "variable": "variables", "column": "columns", "frame": "frames",
-    "stack": "stacks", "fault": "faults", "result": "results",
-}  # fmt: skip
-#: Beginnings of lines with a quoted string, in which # is no comment.
-_QUOTING = ("source ", "location ", "variable ", "frame ", "fault ", "result ")
 
 
 class LineError(Exception):
@@ -78,16 +71,67 @@ def assignments(words: list[str]) -> dict[str, int]:
     return values
 
 
+def quoted(value: Any) -> str:
+    """A string, or a list with strings, as text has it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read_variable(text: str) -> list[Any]:
+    size, _, name = text.partition(" ")
+    return [read_number(size), json.loads(name)]
+
+
+class NumberedField(NamedTuple):
+    """Field of a header with values by number: a line of text for each.
+
+    Parameters
+    ----------
+    name : str
+        The field.
+    what : str
+        What its numbers are.
+    write, read : callable
+        Text of a value, and back to the value as JSON has it.
+    form : str
+        How text has the number.
+    most : int
+        Highest number.
+    """
+
+    name: str
+    what: str
+    write: Callable[[Any], str]
+    read: Callable[[str], Any]
+    form: str = "#x"
+    most: int = (1 << 32) - 1
+
+
+_TEXT, _NUMBER = (quoted, json.loads), (str, read_number)
+#: By the word that its lines begin with.
+NUMBERED = {
+    "location": NumberedField("locations", "PC of a location", *_TEXT),
+    "variable": NumberedField(
+        "variables", "Address of a variable",
+        lambda variable: f"{variable[0]} {quoted(variable[1])}", _read_variable,
+        most=(1 << 64) - 1,
+    ),
+    "column": NumberedField("columns", "PC of a column", *_NUMBER),
+    "frame": NumberedField("frames", "Number of a frame", *_TEXT, form="d"),
+    "stack": NumberedField("stacks", "PC of a stack", *_NUMBER),
+    "fault": NumberedField("faults", "Number of a fault", *_TEXT, form="d"),
+    "result": NumberedField("results", "Number of a result", *_TEXT, form="d"),
+}  # fmt: skip
+#: Beginnings of lines with a quoted string, in which # is no comment.
+_QUOTING = (
+    "source ", *(f"{word} " for word, field in NUMBERED.items() if field.read is not read_number)
+)  # fmt: skip
+
+
 def _header_value(word: str, rest: str) -> Any:
     """Value of one header line; of one that may come again a pair of its number and the rest."""
-    number, _, text = rest.partition(" ")
-    if word in ("location", "frame", "fault", "result"):
-        return str(read_number(number)), json.loads(text)
-    if word == "variable":
-        size, _, name = text.partition(" ")
-        return str(read_number(number)), [read_number(size), json.loads(name)]
-    if word in ("column", "stack"):
-        return str(read_number(number)), read_number(text)
+    if field := NUMBERED.get(word):
+        number, _, text = rest.partition(" ")
+        return str(read_number(number)), field.read(text)
     if word in ("system", "layout"):
         return rest
     if word in ("seed", "threads", "events", "independent_threads"):
@@ -114,11 +158,11 @@ def _read_header(lines: list[tuple[int, str]], place: str) -> tuple[dict[str, An
     used = 1
     for number, line in lines[1:]:
         word, _, rest = line.partition(" ")
-        if word not in (*_HEADER_WORDS, *_REPEATED):
+        if word not in (*_HEADER_WORDS, *NUMBERED):
             break
         try:
             value = _header_value(word, rest.strip())
-            name = f"{word} {value[0]}" if word in _REPEATED else word
+            name = f"{word} {value[0]}" if word in NUMBERED else word
             if name in seen:
                 raise LineError(Rule.HEADER, f"Header must have {name} once, not again")
         except (LineError, ValueError, RecursionError) as error:
@@ -129,8 +173,8 @@ def _read_header(lines: list[tuple[int, str]], place: str) -> tuple[dict[str, An
             )
             raise TraceError(f"{place}, line {number}", Rule.HEADER, sentence) from None
         seen.add(name)
-        if word in _REPEATED:
-            values.setdefault(_REPEATED[word], {})[value[0]] = value[1]
+        if word in NUMBERED:
+            values.setdefault(NUMBERED[word].name, {})[value[0]] = value[1]
         else:
             values[word] = value
         used += 1
