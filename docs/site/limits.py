@@ -6,17 +6,17 @@ A limit has the figures that count it, or the reason for which no run can.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 
+from docs.site.history.limit import Limit
+from docs.site.history.results import Result, read_results
 from docs.site.markdown import plain, table
-from racetrap.evaluation.bugaroo.limits import LIMITS as EXACT_LIMITS
-from racetrap.evaluation.history.limit import Limit
-from racetrap.evaluation.history.results import Result, read_results
 from racetrap.generators.systems import SYSTEMS
 
 #: Limits by detector.
 LIMITS: Mapping[str, Sequence[Limit]] = {
-    **{system.name: system.own("evaluation", "limits").LIMITS for system in SYSTEMS},
-    "exact": EXACT_LIMITS,
+    name: import_module(f"docs.site.known_limits.{name}").LIMITS
+    for name in (*(system.name for system in SYSTEMS), "exact")
 }
 
 

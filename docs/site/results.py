@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from docs.site.history.results import Result, read_results
 from docs.site.markdown import plain, table
-from racetrap.evaluation.history.results import Result, read_results
 
 
 def _number(result: Result) -> str:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from docs.site.history.results import Result, read_results
 from docs.site.limits import LIMITS, limits_table
-from racetrap.evaluation.history.results import Result, read_results
 
 
 def _result(figure, unit, value):

@@ -1,7 +1,7 @@
 """Table of the results."""
 
+from docs.site.history.results import Result
 from docs.site.results import results_table
-from racetrap.evaluation.history.results import Result
 
 _ROWS = [
     Result("2026-01-01", "0.1.0", "abc", "racetrap cost scord", "LUTs", "LUT", 2500),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from racetrap.evaluation.history.figures import figures_of
+from docs.site.history.figures import figures_of
 from racetrap.evaluation.noncoherent import accelerator_rates
 from racetrap.evaluation.noncoherent.accelerator_rates import AnalysisRun
 from racetrap.evaluation.scord import cycles as scord_cycles

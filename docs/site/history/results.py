@@ -15,10 +15,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from racetrap.evaluation.history.figures import figures_of
+from docs.site.history.figures import figures_of
 
 #: The file of all rows, in a checkout.
-RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results.csv"
+RESULTS = Path(__file__).resolve().parents[2] / "results.csv"
 
 
 @dataclass(frozen=True)

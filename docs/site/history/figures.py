@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from racetrap.evaluation.history.limit import Figures
+from docs.site.history import noncoherent, scord, sigrace
+from docs.site.history.limit import Figures
 from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS
 
 _Json: TypeAlias = Mapping[str, Any]
+#: What reads the figures of a detector, by its name.
+_OWN = {"scord": scord, "sigrace": sigrace, "noncoherent": noncoherent}
 #: Cells that are look-up tables and nothing else.
 _TABLES = ("LUT4", "SB_LUT4")
 
@@ -34,7 +37,7 @@ def _bench(found: _Json) -> Figures:
     for system in SYSTEMS:
         if measured := found.get(system.name):
             yield from _speed(system, measured)
-            yield from system.own("evaluation", "history").bench_figures(measured)
+            yield from _OWN[system.name].bench_figures(measured)
 
 
 def _speed(system: System[Any], measured: _Json) -> Figures:
@@ -61,11 +64,7 @@ MEASURING: Mapping[str, Callable[[_Json], Figures]] = {
     "bench": _bench,
     "cost": _cost,
     "evaluate bugaroo": _bugaroo,
-    **{
-        f"evaluate {system.name}": system.own("evaluation", "history").evaluate_figures
-        for system in SYSTEMS
-        if system.has("evaluation", "history")
-    },
+    **{f"evaluate {name}": own.evaluate_figures for name, own in _OWN.items()},
 }
 
 

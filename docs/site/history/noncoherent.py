@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from racetrap.evaluation.history.limit import Figures
+from docs.site.history.limit import Figures
 
 
 def bench_figures(found: Mapping[str, Any]) -> Figures:

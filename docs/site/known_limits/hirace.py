@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racetrap.evaluation.history.limit import Limit
+from docs.site.history.limit import Limit
 
 LIMITS = (
     Limit(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from racetrap.evaluation.history.limit import Figures, outcome_figures
+from docs.site.history.limit import Figures, outcome_figures
 from racetrap.verdict.scord.missed import Cause
 
 #: Bytes that ``evaluate scord`` monitors at least, if nothing else is asked for.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racetrap.evaluation.history.limit import Limit, counted
+from docs.site.history.limit import Limit, counted
 
 LIMITS = (
     counted("window: queue", "missed: queue", "missed: queue or log"),

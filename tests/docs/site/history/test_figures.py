@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.evaluation.history.figures import figures_of
+from docs.site.history.figures import figures_of
 from racetrap.verdict.scord.missed import Cause
 from tests.support.pages.measured import BENCH, COST
 

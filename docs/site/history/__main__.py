@@ -1,6 +1,6 @@
 """Run of a command whose figures are kept.
 
-``python -m racetrap.evaluation.history COMMAND...`` runs ``racetrap COMMAND... --json``, and adds a
+``python -m docs.site.history COMMAND...`` runs ``racetrap COMMAND... --json``, and adds a
 row to ``docs/results.csv`` of each figure that the command gives.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from racetrap.evaluation.history.results import main
+from docs.site.history.results import main
 
 if __name__ == "__main__":
     main(*sys.argv[1:])

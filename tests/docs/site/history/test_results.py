@@ -5,8 +5,8 @@ import json
 import re
 import subprocess
 
-from racetrap.evaluation.history import results as history
-from racetrap.evaluation.history.results import RESULTS, Result, add, read_results, revision_of
+from docs.site.history import results as history
+from docs.site.history.results import RESULTS, Result, add, read_results, revision_of
 from tests.support.pages.measured import BENCH, COST
 
 
