@@ -7,10 +7,10 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
@@ -47,6 +47,17 @@ def processes(jobs: int) -> Iterator[Executor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+class InThisProcess(Executor):
+    """Runs what it is given at once, beside nothing else."""
+
+    def submit(
+        self, function: Callable[..., _Result], /, *items: Any, **named: Any
+    ) -> Future[_Result]:
+        future = Future[_Result]()
+        future.set_result(function(*items, **named))
+        return future
 
 
 def run_all(

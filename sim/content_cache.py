@@ -155,12 +155,12 @@ def keep_json(kind: str, content: object, make: Callable[[], Any]) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file as a whole, or not at all if the process is stopped."""
     make_folder(path.parent)
     unfinished = _unfinished(path)
     try:
-        unfinished.write_text(text, encoding="utf-8")
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
         unfinished.replace(path)
     finally:
         _remove(unfinished)

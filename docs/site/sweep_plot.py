@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from docs.site.markdown import table
 from racetrap.evaluation.plots import legend_above, svg_text
 from racetrap.evaluation.sweep.grid import points_of
-from racetrap.evaluation.sweep.point import measure
+from racetrap.evaluation.sweep.point import measure, tasks_of
 from racetrap.evaluation.sweep.results import PointResult, rows_of
-from racetrap.evaluation.sweep.runner import tasks_of
 from racetrap.evaluation.sweep.spec import read_spec
 
 _SPEC = Path(__file__).resolve().parents[1] / "examples" / "sweep-metadata.toml"

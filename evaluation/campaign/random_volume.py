@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from random import Random
 from typing import Any
 
+from racetrap.generators.presets import find_preset
 from racetrap.generators.system import System
 from racetrap.generators.systems import system_of
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cosim.fast.simulation import SimulationError
 
 
@@ -119,32 +120,39 @@ def run_case(case: Case) -> CaseResult:
     return CaseResult(case, dict(counts), time.perf_counter() - started, difference, coverage)
 
 
-def run_cases(
-    model: FastModel[Any], volume: int, seed: int, pool: Executor, width: int
-) -> Iterator[CaseResult]:
-    """Run cases 0, 1, ... of a system until enough has been compared, or one differs.
+@dataclass(frozen=True)
+class NumberedCases:
+    """Cases 0, 1, ... of a preset, without end; each is plain data, for a worker process.
 
     Parameters
     ----------
-    model : FastModel
-        The system.
-    volume : int
-        Accesses or events to compare.
+    preset : str
+        Name of the preset.
     seed : int
         Seed of the campaign.
-    pool : Executor
-        Where cases run.
-    width : int
-        Cases that run at the same time.
     """
-    numbers = count()
-    running: set[Future[CaseResult]] = set()
-    enough = False
-    while running or not enough:
-        while len(running) < width and not enough:
-            running.add(pool.submit(run_case, Case(model, seed, next(numbers))))
-        finished, running = wait(running, return_when=FIRST_COMPLETED)
-        for result in (future.result() for future in finished):
-            volume -= result.volume
-            enough = enough or volume <= 0 or bool(result.difference)
-            yield result
+
+    preset: str
+    seed: int
+
+    def __iter__(self) -> Iterator[tuple[str, int, int]]:
+        return ((self.preset, self.seed, number) for number in count())
+
+
+def run_numbered(case: tuple[str, int, int]) -> CaseResult:
+    """Build the preset of a case, unless that was done, and run the case."""
+    preset, seed, number = case
+    return run_case(Case(_model(preset), seed, number))
+
+
+# Cases of one preset follow each other.
+@lru_cache(1)
+def _model(preset: str) -> FastModel[Any]:
+    return build_fast(preset, find_preset(preset).params)
+
+
+def is_enough(volume: int, results: Sequence[CaseResult]) -> bool:
+    """Whether cases have compared so many accesses or events together, or one differs."""
+    return sum(result.volume for result in results) >= volume or any(
+        result.difference for result in results
+    )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.evaluation.table import Table
@@ -150,7 +151,11 @@ def fullness(transactions: Iterable[tuple[int, Transaction]], policy: Policy) ->
             tick()
 
 
-def judge(run: PolicyRun) -> tuple[PolicyRun, set[frozenset[int]], dict[str, PolicyCount]]:
+#: A run, the pairs of instructions that race in it, and what each policy made of it.
+JudgedBuild: TypeAlias = tuple[PolicyRun, set[frozenset[int]], dict[str, PolicyCount]]
+
+
+def judge(run: PolicyRun) -> JudgedBuild:
     """Make all runs of a build.
 
     Returns
@@ -214,9 +219,7 @@ def _pairs_of(reports: Reports) -> set[frozenset[int]]:
     return {frozenset((pc, other)) for (pc, _), earlier in reports.items() for other in earlier}
 
 
-def tables(
-    judged: Iterable[tuple[PolicyRun, set[frozenset[int]], dict[str, PolicyCount]]],
-) -> list[Table]:
+def tables(judged: Iterable[JudgedBuild]) -> list[Table]:
     """A table of all policies, from what ``judge`` gave for each build."""
     every = list(judged)
     racy = [each for each in every if each[1]]

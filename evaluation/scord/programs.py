@@ -48,6 +48,11 @@ class Build:
         return bool(self.switches)
 
     @property
+    def name(self) -> str:
+        """Program and switches for people."""
+        return f"{self.program} ({self.label})" if self.row == self.program else self.program
+
+    @property
     def label(self) -> str:
         """The switches for people."""
         return ", ".join(sorted(self.switches)) or "race-free"

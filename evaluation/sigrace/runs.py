@@ -5,7 +5,7 @@ Ref: SigRace (ISCA'09) Section 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -85,8 +85,8 @@ class ProgramResult:
 def parts_of(
     programs: Sequence[str], size: str, params: SigraceParams, runs: int, seed: int,
     model: FastModel[SigraceParams] | None = None, hardware_size: str = "tiny",
-) -> list[ProgramPart]:  # fmt: skip
-    """Parts of some programs, long ones first.
+) -> dict[str, list[ProgramPart]]:  # fmt: skip
+    """Parts of some programs, by program, long ones first.
 
     Parameters
     ----------
@@ -105,22 +105,15 @@ def parts_of(
     hardware_size : str
         Size of the runs on it.
     """
-    parts = [
-        ProgramPart(part, name, size, params)
-        for part in ("existing", "figures")
-        for name in programs
-    ]
-    if model is not None:
-        parts += [
-            ProgramPart("hardware", name, hardware_size, params, seed, model) for name in programs
+    return {
+        name: [
+            *(ProgramPart(part, name, size, params) for part in ("existing", "figures")),
+            *([ProgramPart("hardware", name, hardware_size, params, seed, model)] if model else []),
+            ProgramPart("verdict", name, size, params),
+            *(ProgramPart("injected", name, size, params, seed + run) for run in range(runs)),
         ]
-    parts += [ProgramPart("verdict", name, size, params) for name in programs]
-    parts += [
-        ProgramPart("injected", name, size, params, seed + run)
         for name in programs
-        for run in range(runs)
-    ]
-    return parts
+    }
 
 
 def run_part(part: ProgramPart) -> PartResult:
@@ -134,16 +127,20 @@ def run_part(part: ProgramPart) -> PartResult:
     return _PARTS[part.part](part)
 
 
-def gather(parts: Iterable[ProgramPart], results: Iterable[PartResult]) -> list[ProgramResult]:
-    """Results of parts by program; each program has all its parts."""
-    programs: dict[str, dict[str, Any]] = {}
-    for part, result in zip(parts, results, strict=True):
-        mine = programs.setdefault(part.program, {"injected": ()})
-        if part.part != "injected":
-            mine[part.part] = result
-        elif result is not None:
-            mine["injected"] += (result,)
-    return [ProgramResult(program, **mine) for program, mine in programs.items()]
+def gather(
+    parts: Mapping[str, Sequence[ProgramPart]], results: Mapping[str, Sequence[PartResult]]
+) -> list[ProgramResult]:
+    """Results by program, of those whose parts have all been made."""
+    programs = []
+    for name, made in results.items():
+        mine: dict[str, Any] = {
+            part.part: result
+            for part, result in zip(parts[name], made, strict=True)
+            if part.part != "injected"
+        }
+        injected = tuple(result for result in made if isinstance(result, Injected))
+        programs.append(ProgramResult(name, injected=injected, **mine))
+    return programs
 
 
 # Parts of one program follow each other, so a process needs few programs at a time.

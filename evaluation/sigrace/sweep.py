@@ -28,12 +28,13 @@ from racetrap.sim.cpu.injection import inject
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
+from racetrap.sim.failure import Failure
 
 #: Runs that a process keeps from point to point.
 _KEPT_RUNS = 64
 
 
-class RecordingDiffers(RuntimeError):
+class RecordingDiffers(Failure):
     """A worker's recording of a program is not the one that the sweep is about."""
 
 

@@ -28,7 +28,7 @@ def cluster(address: str) -> Iterator[Executor]:
     Raises
     ------
     ClusterError
-        If Dask is not installed, or no scheduler or worker answers.
+        If Dask is not installed, no scheduler or worker answers, or a worker fails.
     """
     try:
         from distributed import Client
@@ -48,5 +48,9 @@ def cluster(address: str) -> Iterator[Executor]:
         executor = client.get_executor(pure=False)
         try:
             yield executor
+        except Failure:
+            raise
+        except Exception as error:  # whatever a worker, or the way to it, has met
+            raise ClusterError(f"Workers of {address} failed: {error}") from error
         finally:
             executor.shutdown(wait=False)

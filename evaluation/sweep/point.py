@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from glob import glob
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import racetrap
-from racetrap.evaluation.sweep.cost import cost_figures
+from racetrap.evaluation.kept_results import sources
+from racetrap.evaluation.sweep.cost import cost_figures, tools_of
+from racetrap.evaluation.sweep.grid import Point
 from racetrap.evaluation.sweep.parameters import swept_of
-from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
+from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec, Spec
 from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
-from racetrap.sim.content_cache import content_key
-from racetrap.sim.toml_file import Table
+from racetrap.sim.failure import Failure
 
 #: Threads of a worker take turns: what a process keeps is for one point at a time.
 _TURN = Lock()
 
 
-class SourcesDiffer(RuntimeError):
+class SourcesDiffer(Failure):
     """A worker has other sources, or another Python, than the client."""
 
 
@@ -60,20 +53,28 @@ class Task:
     tools: Mapping[str, str]
     recordings: Mapping[str, str]
 
-    @property
-    def key(self) -> str:
-        """Name of the result: a hash of all that it depends on."""
-        task = {"system": system_of(self.params).name} | asdict(self)
-        text = json.dumps(task, sort_keys=True, default=Table.model_dump)
-        return hashlib.sha256(text.encode()).hexdigest()
 
+def tasks_of(spec: Spec, points: Sequence[Point]) -> dict[int, Task]:
+    """Tasks of the points that have a configuration, by number of the point.
 
-@cache
-def sources() -> str:
-    """Hash of all sources of racetrap, and of the Python that runs them."""
-    found = sorted(glob(f"{racetrap.__path__[0]}/**/*", recursive=True))
-    files = [Path(name) for name in found if "__pycache__" not in name and Path(name).is_file()]
-    return content_key(sys.version, files=files)
+    Programs are recorded here, once, so that all points are about the same runs.
+
+    Raises
+    ------
+    RecordError
+        If a program cannot be recorded.
+    ToolError
+        If a tool is not installed.
+    """
+    tools = tools_of(spec.cost)
+    return {
+        point.number: Task(
+            point.params, spec.cost, spec.quality, sources(), tools,
+            swept_of(point.params).recordings(point.params, spec.quality),
+        )
+        for point in points
+        if point.params is not None
+    }  # fmt: skip
 
 
 def measure(task: Task) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def measure(task: Task) -> dict[str, Any]:
         raise SourcesDiffer("Worker must have the sources and the Python of the client, not others")
     with _TURN:
         start = time.monotonic()
-        result: dict[str, Any] = {"key": task.key, "params": asdict(task.params)}
+        result: dict[str, Any] = {"params": asdict(task.params)}
         try:
             quality = swept_of(task.params).figures(task.params, task.quality, task.recordings)
             result["figures"] = quality | cost_figures(task.params, task.cost)

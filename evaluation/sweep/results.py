@@ -51,7 +51,7 @@ def objectives(spec: Spec, figures: Collection[str]) -> list[str]:
 def rows_of(
     spec: Spec, points: Sequence[Point], results: Mapping[int, Mapping[str, Any]]
 ) -> list[PointResult]:
-    """Rows of all points, the best ones marked.
+    """Rows of all points that were measured or refused, the best ones marked.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def rows_of(
     points : sequence of Point
         Its points.
     results : mapping of int to mapping
-        Results of those that have a configuration, by number.
+        Results of those that were measured, by number.
     """
     measured = [number for number in results if "figures" in results[number]]
     costs = [
@@ -76,6 +76,7 @@ def rows_of(
             point.number in best,
         )
         for point in points
+        if point.refused or point.number in results
     ]
 
 

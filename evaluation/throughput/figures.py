@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from racetrap.evaluation.table import Cell
 from racetrap.evaluation.throughput import speed
 from racetrap.generators.system import System
+from racetrap.generators.systems import system_named
 
 #: Size of the applications and programs.
 SIZE = "small"
@@ -31,3 +32,9 @@ def measurements(
     own = system.own("evaluation", "throughput")
     measured = {"speed": partial(speed.speed, system)} if own.WORKLOAD else {}
     return {**measured, **own.measurements(latency)}
+
+
+def measure_figure(job: tuple[str, str, int | None]) -> Any:
+    """A figure of a detector, by the name of both, with memory that answers after some cycles."""
+    system, figure, latency = job
+    return measurements(system_named(system), latency)[figure]()

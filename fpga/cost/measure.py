@@ -7,9 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-from pydantic import TypeAdapter
 
 from racetrap.fpga.cost.explain import compare, explain_state
 from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
@@ -26,7 +23,6 @@ from racetrap.sim.content_cache import keep_json
 from racetrap.sim.cosim.verilator.build_cache import build_key
 from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 
-_COST = TypeAdapter(Cost)
 #: The block that is the whole system.
 SYSTEM = "system"
 
@@ -157,46 +153,20 @@ def measured(
         yield replace(cost, placements=tuple(placements))
 
 
-class _Incomplete(Exception):
-    """A measurement with a problem, which is not kept."""
-
-    def __init__(self, cost: Cost):
-        super().__init__(cost.problem)
-        self.cost = cost
+def measurement_key(_: object, job: BlockMeasurement) -> str:
+    """Hash of all that a measurement depends on; empty if a tool is not there."""
+    try:
+        versions = tool_versions(*TOOLCHAIN, *job.target.found.packages)
+    except ToolError:
+        return ""
+    return build_key(asdict(job), versions, files=_sources())
 
 
 def measure(job: BlockMeasurement) -> Cost:
-    """Synthesise a block, and place it once for each seed, unless that was done before.
+    """Synthesise a block, and place it once for each seed.
 
     Whatever a tool refuses becomes the result's ``problem``.
     """
-
-    def make() -> Any:
-        cost = _measure_anew(job)
-        if cost.problem:
-            raise _Incomplete(cost)
-        return _COST.dump_python(cost, mode="json")
-
-    try:
-        versions = tool_versions(*TOOLCHAIN, *job.target.found.packages)
-        key = build_key(asdict(job), versions, files=_sources())
-        return _COST.validate_python(keep_json("cost", key, make))
-    except _Incomplete as left:
-        return left.cost
-    except ToolError as error:
-        return Cost(job.target.found.device.name, problem=_sentence(error))
-
-
-@functools.cache
-def _sources() -> tuple[Path, ...]:
-    """Everything that decides about a figure besides the block and the tools."""
-    here = Path(__file__).parent
-    folders = (here, here.parent / "flow")
-    return tuple(path for each in folders for path in sorted(each.iterdir()) if path.is_file())
-
-
-def _measure_anew(job: BlockMeasurement) -> Cost:
-    """As ``measure``."""
     block = next(each for each in blocks_of(job.params) if each.name == job.block)
     target = job.target.found
     cost = Cost(target.device.name)
@@ -207,6 +177,14 @@ def _measure_anew(job: BlockMeasurement) -> Cost:
     except (DoesNotFit, MemoryLost, ToolError) as error:
         return replace(cost, problem=_sentence(error))
     return cost
+
+
+@functools.cache
+def _sources() -> tuple[Path, ...]:
+    """Everything that decides about a figure besides the block and the tools."""
+    here = Path(__file__).parent
+    folders = (here, here.parent / "flow")
+    return tuple(path for each in folders for path in sorted(each.iterdir()) if path.is_file())
 
 
 def _sentence(error: Exception) -> str:
@@ -225,7 +203,7 @@ def _kept_bits(params: Params, block: HardwareBlock) -> StateBits:
 
 def make_table(
     preset: str, settings: Sequence[str], params: Params, blocks: Sequence[HardwareBlock],
-    costs: Mapping[BlockMeasurement, Cost],
+    costs: Mapping[str, Mapping[str, Cost]],
 ) -> CostTable:  # fmt: skip
     """The table of a preset.
 
@@ -234,24 +212,16 @@ def make_table(
     preset, settings, params
         Its name, how it was changed, and its parameters.
     blocks : sequence of HardwareBlock
-        Blocks, a row each.
-    costs : mapping of BlockMeasurement to Cost
-        What was measured; that of other presets is left out.
+        Blocks, a row each if they were measured.
+    costs : mapping of str to (mapping of str to Cost)
+        What was measured of each block, by target.
     """
     # As the blocks: a chip has no trace port.
     parts = tuple(kept_state_parts(replace(params, trace_port=False)))
     rows = tuple(
-        BlockRow(
-            block.name,
-            block.count,
-            _kept_bits(params, block),
-            {
-                job.target.name: cost
-                for job, cost in costs.items()
-                if (job.preset, job.block) == (preset, block.name)
-            },
-        )
+        BlockRow(block.name, block.count, _kept_bits(params, block), costs[block.name])
         for block in blocks
+        if block.name in costs
     )
     comparisons, explanation = tuple(compare(params)), tuple(explain_state(parts))
     return CostTable(preset, tuple(settings), parts, comparisons, explanation, rows)

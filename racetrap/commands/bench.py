@@ -7,10 +7,13 @@ from importlib.metadata import version
 from typing import Any
 
 import click
+from rich.console import Console
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import result_options
-from racetrap.commands.shared.terminal import fail, progress_bar, report_console, write_json
-from racetrap.evaluation.throughput.figures import measurements
+from racetrap.commands.shared.terminal import fail
+from racetrap.evaluation.processes import InThisProcess
+from racetrap.evaluation.throughput.figures import measure_figure, measurements
 from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS, system_named
 from racetrap.presenters.throughput import print_figures
@@ -37,22 +40,30 @@ def command(names: tuple[str, ...], latency: int | None, json_file: str | None) 
     systems = [system_named(name) for name in dict.fromkeys(names)] or _MEASURED
     if latency is not None and not any(map(_has_memory, systems)):
         fail(f"Option --latency is for detectors with memory, not for {' and '.join(names)}")
+    jobs = {
+        f"{each.name}, {figure}": (each.name, figure, latency)
+        for each in systems
+        for figure in measurements(each, latency)
+    }
+    work = LongWork(1, InThisProcess)
+    measure = Measure(measure_figure, lambda figure: "measured", is_timing=True)
+    measured = work.one_each("Measuring", measure, jobs)
     figures: dict[str, dict[str, Any]] = {}
-    work = {each.name: measurements(each, latency) for each in systems}
-    with progress_bar("Measuring", sum(map(len, work.values()))) as update:
-        for name, measures in work.items():
-            figures[name] = {}
-            for figure, measure in measures.items():
-                update(description=f"Measuring {name}: {figure}")
-                figures[name][figure] = measure()
-                update(advance=1)
-    console = report_console()
-    for each in systems:
-        print_figures(console, each, figures[each.name])
+    for label, figure in measured.items():
+        name, key, _ = jobs[label]
+        figures.setdefault(name, {})[key] = figure
+    whole = [each for each in systems if len(figures.get(each.name, ())) == len(measurements(each))]
     tools = {"python": sys.version.split()[0]} | {tool: version(tool) for tool in _TOOLS}
-    words = ", ".join(f"{tool} {number}" for tool, number in tools.items())
-    console.print(f"Measured with {words}.", markup=False)
-    write_json(json_file, {**figures, "tools": tools})
+
+    def show(console: Console) -> None:
+        for each in whole:
+            print_figures(console, each, figures[each.name])
+        words = ", ".join(f"{tool} {number}" for tool, number in tools.items())
+        console.print(f"Measured with {words}.", markup=False)
+
+    work.finish(
+        show, {**{each.name: figures[each.name] for each in whole}, "tools": tools}, json_file
+    )
 
 
 def _has_memory(system: System[Any]) -> bool:

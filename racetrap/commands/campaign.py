@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
     budget_option,
     complete_preset,
@@ -16,23 +17,14 @@ from racetrap.commands.shared.options import (
 )
 from racetrap.commands.shared.stimuli import check_system
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
-from racetrap.commands.shared.terminal import (
-    ExitStatus,
-    input_errors,
-    progress,
-    progress_bar,
-    report_console,
-    write_json,
-)
-from racetrap.commands.shared.workers import run_parallel
+from racetrap.commands.shared.terminal import ExitStatus, input_errors
 from racetrap.evaluation.campaign.random_volume import (
-    Case,
     CaseResult,
-    run_case,
-    run_cases,
+    NumberedCases,
+    is_enough,
+    run_numbered,
 )
-from racetrap.evaluation.processes import processes
-from racetrap.evaluation.sigrace.recorded import RecordedProgram, compare_program
+from racetrap.evaluation.sigrace.recorded import ComparedProgram, RecordedProgram, compare_program
 from racetrap.generators.presets import Preset, find_preset
 from racetrap.generators.system import Params
 from racetrap.generators.systems import SYSTEM_NAMES, SYSTEMS, system_named
@@ -89,18 +81,29 @@ def command(
             is_equal = _compare_recorded(preset, recorded, seed, jobs, json_file)
             raise SystemExit(ExitStatus.NO_RACE if is_equal else ExitStatus.FAILED)
         presets = _presets(names, detector, configurations)
-    models = [
-        build_fast(preset.name, preset.params)
-        for preset in progress(presets, "Building", len(presets))
-    ]
     if number is None:
-        results = _run_all(models, budget, seed, jobs)
+        measure = Measure(run_numbered, _words, keeps=_agrees, is_enough=partial(is_enough, budget))
+        work = LongWork(jobs)
+        cases = {preset.name: NumberedCases(preset.name, seed) for preset in presets}
+        results = list(work.rows("Comparing", measure, cases).values())
     else:
-        jobs, results = 1, [[run_case(Case(models[0], seed, number))]]
-    print_campaign(report_console(), results, jobs)
-    write_json(json_file, to_json(results, jobs))
+        jobs, work = 1, LongWork(1)
+        results = [[run_numbered((names[0], seed, number))]]
+    work.finish(
+        lambda console: print_campaign(console, results, jobs), to_json(results, jobs), json_file
+    )
     differs = any(result.difference for cases in results for result in cases)
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)
+
+
+def _words(*cases: CaseResult) -> str:
+    differences = sum(not _agrees(case) for case in cases)
+    unit = cases[0].case.kind.figures[0]
+    return f"{len(cases)} cases, {sum(c.volume for c in cases)} {unit}, {differences} differences"
+
+
+def _agrees(result: CaseResult | ComparedProgram) -> bool:
+    return not result.difference
 
 
 def _subject(names: tuple[str, ...], number: int | None, size: str | None) -> Subject:
@@ -115,13 +118,21 @@ def _compare_recorded(
     preset: Preset[Any], size: str, seed: int, jobs: int, json_file: str | None
 ) -> bool:
     """Compare a preset of SigRace on the recorded programs; whether it agrees everywhere."""
-    with progress_bar("Building"):
-        model = build_fast(preset.name, preset.params)
-    programs = [RecordedProgram(model, program, size, seed) for program in PROGRAMS]
-    results = run_parallel(compare_program, programs, jobs, "Comparing")
-    print_recorded(report_console(), results)
-    write_json(json_file, recorded_to_json(results) | {"preset": preset.name, "seed": seed})
-    return not any(result.difference for result in results)
+    work = LongWork(jobs)
+    # Without it nothing is run.
+    model = cast(FastModel, work.attempt(lambda: build_fast(preset.name, preset.params)))
+    measure = Measure(compare_program, _compared, keeps=_agrees)
+    programs = {name: RecordedProgram(model, name, size, seed) for name in PROGRAMS}
+    results = list(work.one_each("Comparing", measure, programs).values())
+    work.finish(
+        lambda console: print_recorded(console, results),
+        {**recorded_to_json(results), "preset": preset.name, "seed": seed}, json_file,
+    )  # fmt: skip
+    return all(map(_agrees, results))
+
+
+def _compared(result: ComparedProgram) -> str:
+    return result.difference or f"{result.counts['rdm_steps']} steps of the RDM agree"
 
 
 def _presets(
@@ -138,17 +149,3 @@ def _presets(
             for number in range(configurations)
         ]
     return [preset for one in systems for preset in one.presets.values()]
-
-
-def _run_all(
-    models: Sequence[FastModel[Any]], volume: int, seed: int, jobs: int
-) -> list[list[CaseResult]]:
-    """Results of all cases of each model."""
-    results: list[list[CaseResult]] = []
-    with processes(jobs) as pool, progress_bar("Comparing", volume * len(models)) as update:
-        for model in models:
-            results.append([])
-            for result in run_cases(model, volume, seed, pool, jobs):
-                results[-1].append(result)
-                update(advance=result.volume)
-    return results

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
     complete_preset,
     jobs_option,
@@ -13,28 +14,21 @@ from racetrap.commands.shared.options import (
     set_option,
 )
 from racetrap.commands.shared.result_forms import PAGE, form_files
-from racetrap.commands.shared.terminal import (
-    ExitStatus,
-    command_line,
-    fail,
-    input_errors,
-    report_console,
-    write_file,
-    write_json,
-)
-from racetrap.commands.shared.workers import run_parallel
+from racetrap.commands.shared.terminal import command_line, input_errors
 from racetrap.fpga.cost.measure import (
     SYSTEM,
     BlockMeasurement,
     make_table,
     measure,
+    measurement_key,
     select_blocks,
     targets,
 )
+from racetrap.fpga.cost.table import Cost
 from racetrap.fpga.flow.families import FAMILIES
 from racetrap.generators.presets import Preset, find_preset, with_settings
 from racetrap.generators.system import Params
-from racetrap.presenters.cost import page_of, print_cost, to_json
+from racetrap.presenters.cost import cost_words, page_of, print_cost, to_json
 
 
 @click.command("cost")
@@ -77,24 +71,40 @@ def command(
         chosen = [_changed(name, settings) for name in dict.fromkeys(presets)]
         blocks = {preset.name: select_blocks(preset.params, names) for preset in chosen}
         found = targets(families)
-    measurements = [
-        BlockMeasurement(preset.name, preset.params, block.name, target,
-                         _seeds(block.name, names, seeds), constraint_mhz)
+    rows = {
+        f"{preset.name}, {block.name}": [
+            BlockMeasurement(preset.name, preset.params, block.name, target,
+                             _seeds(block.name, names, seeds), constraint_mhz)
+            for target in found
+        ]
         for preset in chosen
         for block in blocks[preset.name]
-        for target in found
-    ]  # fmt: skip
-    results = run_parallel(measure, measurements, jobs, "Measuring")
-    costs = dict(zip(measurements, results, strict=True))
+    }  # fmt: skip
+    work = LongWork(jobs)
+    target_names = [target.name for target in found]
+    costs: dict[str, dict[str, Mapping[str, Cost]]] = {preset.name: {} for preset in chosen}
+    for row, measured in work.rows("Measuring", _MEASURE, rows).items():
+        name, block = row.split(", ")
+        costs[name][block] = dict(zip(target_names, measured, strict=True))
     tables = [
-        make_table(preset.name, settings, preset.params, blocks[preset.name], costs)
+        make_table(preset.name, settings, preset.params, blocks[preset.name], costs[preset.name])
         for preset in chosen
+        if costs[preset.name]
     ]
-    print_cost(report_console(), tables)
-    write_json(json_file, to_json(tables, command_line()))
-    write_file(output.get(PAGE.end), lambda: page_of(tables, command_line()))
-    if problems := [problem for table in tables for problem in table.problems]:
-        fail(problems[0], ExitStatus.FAILED)
+    work.finish(
+        lambda console: print_cost(console, tables), to_json(tables, command_line()), json_file,
+        page_file=output.get(PAGE.end), page=lambda: page_of(tables, command_line(), work.remark),
+        problems=[problem for table in tables for problem in table.problems],
+    )  # fmt: skip
+
+
+def _words(*costs: Cost) -> str:
+    return "; ".join(cost.problem or cost_words(cost) for cost in costs)
+
+
+_MEASURE = Measure(
+    measure, _words, measurement_key, keeps=lambda cost: not cost.problem, folder="cost"
+)
 
 
 def _changed(name: str, settings: Sequence[str]) -> Preset[Params]:

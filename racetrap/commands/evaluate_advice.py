@@ -6,16 +6,15 @@ from collections import Counter
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
     budget_option,
     jobs_option,
     result_options,
     seed_option,
 )
-from racetrap.commands.shared.terminal import report_console, write_json
-from racetrap.commands.shared.workers import run_parallel
-from racetrap.evaluation.bugaroo.advised import Advised, advice_runs, advice_table, advise
-from racetrap.presenters.tables import show_table
+from racetrap.evaluation.bugaroo.advised import advice_runs, advice_table, advise
+from racetrap.presenters.tables import show_tables
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
@@ -38,19 +37,17 @@ def command(
     are compared with those of the right variant; a right variant has a fence added on purpose,
     which alone must be named.  See docs/weak-memory.md.
     """
-    console = report_console()
-
-    def show(each: Advised) -> None:
-        console.print(f"{each.program} {each.variant}: {each.verdict}", markup=False)
-
-    advised = run_parallel(advise, advice_runs(names, budget, seed), jobs, "Advising", show)
+    questions = {
+        f"{each.program} {each.variant}": each for each in advice_runs(names, budget, seed)
+    }
+    work = LongWork(jobs)
+    measure = Measure(advise, lambda each: each.verdict)
+    advised = list(work.one_each("Advising", measure, questions).values())
     table = advice_table(advised)
-    verdicts = Counter(each.verdict.partition(":")[0] for each in advised)
-    show_table(console, table)
-    console.print(
-        "; ".join(f"{verdict}: {count}" for verdict, count in verdicts.most_common()), markup=False
-    )
-    write_json(json_file, {
-        "runs": budget, "seed": seed, "verdicts": dict(verdicts),
-        "tables": {table.name: table.to_json()},
-    })  # fmt: skip
+    verdicts = dict(Counter(each.verdict.partition(":")[0] for each in advised).most_common())
+    work.finish(
+        lambda console: show_tables(console, [table], verdicts),
+        {"runs": budget, "seed": seed, "verdicts": verdicts,
+         "tables": {table.name: table.to_json()}},
+        json_file,
+    )  # fmt: skip

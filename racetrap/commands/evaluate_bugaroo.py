@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
     budget_option,
     jobs_option,
     result_options,
     seed_option,
 )
-from racetrap.commands.shared.terminal import ExitStatus, fail, report_console, write_json
-from racetrap.commands.shared.workers import run_parallel
-from racetrap.evaluation.bugaroo.exposures import ExposureRun, expose, exposed_wrongly
+from racetrap.evaluation.bugaroo.exposures import Exposure, ExposureRun, expose, exposed_wrongly
 from racetrap.evaluation.bugaroo.tables import make_tables
-from racetrap.evaluation.bugaroo.verdicts import judge, problems, variant_runs
+from racetrap.evaluation.bugaroo.verdicts import Verdict, judge, problems, variant_runs
 from racetrap.presenters.tables import show_tables
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
@@ -47,21 +46,35 @@ def command(
 
     Exit status 0 if results are right and the oracle's verdicts as the suite states them, else 3.
     """
-    variants = variant_runs(names, schedules, right_only=race_free)
-    verdicts = run_parallel(judge, variants, jobs, "Judging")
-    stressed = [
-        ExposureRun(each.program, each.variant, budget, seed, blocks) for each in variants if budget
-    ]
-    exposures = run_parallel(expose, stressed, jobs, "Stressing")
+    work = LongWork(jobs)
+    variants = {
+        f"{each.program} {each.variant}": each
+        for each in variant_runs(names, schedules, right_only=race_free)
+    }
+    verdicts = [*work.one_each("Judging", Measure(judge, _judged), variants).values()]
+    stressed = {
+        f"{name} by weak memory": ExposureRun(each.program, each.variant, budget, seed, blocks)
+        for name, each in variants.items()
+        if budget
+    }
+    exposures = [*work.one_each("Stressing", Measure(expose, _exposed), stressed).values()]
     tables = make_tables(verdicts, exposures)
     wrong = [*problems(verdicts), *exposed_wrongly(exposures)]
     facts = {
         "schedules": schedules, "variants": len(variants), "runs": budget, "blocks": blocks,
         "seed": seed,
     }  # fmt: skip
-    show_tables(report_console(), tables, facts)
-    write_json(json_file, {
+    document = {
         **facts, "tables": {table.name: table.to_json() for table in tables}, "problems": wrong,
-    })  # fmt: skip
-    if wrong:
-        fail(wrong[0], ExitStatus.FAILED)
+    }  # fmt: skip
+    work.finish(
+        lambda console: show_tables(console, tables, facts), document, json_file, problems=wrong
+    )
+
+
+def _judged(verdict: Verdict) -> str:
+    return f"wrong {verdict.wrong}, racy {verdict.racy} of {verdict.schedules}"
+
+
+def _exposed(exposure: Exposure) -> str:
+    return f"fails in {exposure.views} of {exposure.runs} runs by views"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import jobs_option, result_options, seed_option, size_option
-from racetrap.commands.shared.terminal import report_console, write_json
-from racetrap.commands.shared.workers import run_parallel
-from racetrap.evaluation.scord.access_policies import PolicyRun, judge, tables
+from racetrap.evaluation.scord.access_policies import JudgedBuild, PolicyRun, judge, tables
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Schedule, applications, micro_benchmarks
 from racetrap.presenters.tables import show_tables
@@ -33,12 +32,21 @@ def command(
     oracle and through the golden model under each policy.
     """
     own = tuple(Schedule(number, seed) for number in range(schedules))
-    runs = [
-        PolicyRun(build, size, own)
+    runs = {
+        build.name: PolicyRun(build, size, own)
         for build in (*applications(all_together=False), *micro_benchmarks())
         if not workloads or build.row in workloads
-    ]
-    found = tables(run_parallel(judge, runs, jobs, "Running"))
+    }
+    work = LongWork(jobs)
+    found = tables(work.one_each("Running", Measure(judge, _words), runs).values())
     facts = {"size": size, "schedules": schedules, "seed": seed, "builds": len(runs)}
-    show_tables(report_console(), found, facts)
-    write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})
+    work.finish(
+        lambda console: show_tables(console, found, facts),
+        {**facts, "tables": {table.name: table.to_json() for table in found}}, json_file,
+    )  # fmt: skip
+
+
+def _words(judged: JudgedBuild) -> str:
+    _, pairs, counts = judged
+    found = "; ".join(f"{name}: {len(each.found)}" for name, each in counts.items())
+    return f"{len(pairs)} races, found by policy {found}"

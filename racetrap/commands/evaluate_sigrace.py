@@ -10,6 +10,7 @@ from importlib.metadata import version
 
 import click
 
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
     budget_option,
     jobs_option,
@@ -17,20 +18,13 @@ from racetrap.commands.shared.options import (
     seed_option,
 )
 from racetrap.commands.shared.result_forms import PAGE, form_files
-from racetrap.commands.shared.terminal import (
-    ExitStatus,
-    command_line,
-    fail,
-    report_console,
-    write_file,
-    write_json,
-)
-from racetrap.commands.shared.workers import run_parallel
-from racetrap.evaluation.sigrace.runs import ProgramResult, gather, parts_of, run_part
+from racetrap.commands.shared.terminal import command_line
+from racetrap.evaluation.sigrace.races import Existing, Injected
+from racetrap.evaluation.sigrace.runs import PartResult, ProgramResult, gather, parts_of, run_part
 from racetrap.evaluation.sigrace.tables import make_tables, problems
 from racetrap.generators.sigrace import SIGRACE
 from racetrap.presenters.sigrace_evaluation import page_of, to_json
-from racetrap.presenters.tables import show_table
+from racetrap.presenters.tables import show_tables
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
@@ -67,12 +61,14 @@ def command(
     so do the verdicts of the oracle and of ThreadSanitizer, else 3.
     """
     names = [name for name in PROGRAMS if not programs or name in programs]
-    started = time.perf_counter()
+    started, work = time.perf_counter(), LongWork(jobs)
     is_on_hardware = hardware_size != "none"
-    model = build_fast(_PRESET.name, _PRESET.params) if is_on_hardware else None
+    model = None
+    if is_on_hardware:
+        model = work.attempt(lambda: build_fast(_PRESET.name, _PRESET.params))
     parts = parts_of(names, size, _PRESET.params, budget, seed, model, hardware_size)
-    results = gather(parts, run_parallel(run_part, parts, jobs, "Evaluating"))
-    facts = {
+    results = gather(parts, work.rows("Evaluating", Measure(run_part, _words), parts))
+    facts: dict[str, object] = {
         "size": size,
         "seed": seed,
         "runs with injected races": sum(len(result.injected) for result in results),
@@ -81,17 +77,24 @@ def command(
         "seconds": round(time.perf_counter() - started),
         **_versions(),
     }
-    tables, found = make_tables(results, _PRESET.params), problems(results)
-    console = report_console()
-    for table in tables:
-        show_table(console, table)
-    write_json(json_file, {
-        **facts, "parameters": asdict(_PRESET.params), **to_json(results, tables)
-    })  # fmt: skip
-    write_file(output.get(PAGE.end), lambda: page_of(results, tables, facts, command_line()))
-    console.print("; ".join(f"{name} {value}" for name, value in facts.items()), markup=False)
-    if found:
-        fail(found[0], ExitStatus.FAILED)
+    tables = make_tables(results, _PRESET.params) if results else []
+    work.finish(
+        lambda console: show_tables(console, tables, facts),
+        {**facts, "parameters": asdict(_PRESET.params), **to_json(results, tables)}, json_file,
+        page_file=output.get(PAGE.end),
+        page=lambda: page_of(results, tables, facts | work.remark, command_line()),
+        problems=problems(results),
+    )  # fmt: skip
+
+
+def _words(*parts: PartResult) -> str:
+    injected = [part for part in parts if isinstance(part, Injected)]
+    (existing,) = (part for part in parts if isinstance(part, Existing))
+    found = sum(bool(run.sigrace.static) for run in injected)
+    return (
+        f"static races {existing.exact.static}, by SigRace {existing.sigrace.static}; injected in "
+        f"{len(injected)} runs, found in {found}"
+    )
 
 
 def _totals(results: Sequence[ProgramResult]) -> dict[str, int]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
 from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
     output_option,
     result_options,
@@ -17,22 +21,20 @@ from racetrap.commands.shared.options import (
 from racetrap.commands.shared.terminal import (
     command_line,
     input_errors,
-    progress,
     report_console,
-    write_json,
 )
-from racetrap.evaluation.processes import processes
+from racetrap.evaluation.kept_results import sources
 from racetrap.evaluation.sweep.cost import tools_of
 from racetrap.evaluation.sweep.executors import cluster
 from racetrap.evaluation.sweep.grid import points_of
-from racetrap.evaluation.sweep.point import Task, sources
+from racetrap.evaluation.sweep.point import measure, tasks_of
 from racetrap.evaluation.sweep.results import PointResult, csv_text, rows_of
-from racetrap.evaluation.sweep.runner import Store, measure_missing, tasks_of
 from racetrap.evaluation.sweep.spec import STATE, Spec, read_spec
+from racetrap.evaluation.table import cell_text
 from racetrap.presenters.sweep import page_of, tables_of, to_json
 from racetrap.presenters.tables import show_table
+from racetrap.sim.cache_inventory import SWEEPS
 from racetrap.sim.content_cache import cache_folder, write_whole
-from racetrap.sim.failure import Failure
 
 
 class _Workers(click.ParamType):
@@ -73,50 +75,48 @@ def command(
         spec = read_spec(Path(spec_file))
     folder = output or cache_folder() / "sweep" / spec.name
     points = points_of(spec)
-    tasks, store = tasks_of(spec, points), Store(folder / "points")
-    kept = sum(store.load(task.key) is not None for task in tasks.values())
+    tasks = tasks_of(spec, points)
     console = report_console()
     console.print(
-        f"Sweep {spec.name}: {len(points)} points, {len(points) - len(tasks)} refused, "
-        f"{kept} measured before; seed {spec.quality.seed}, {spec.quality.schedules} schedules, "
+        f"Sweep {spec.name}: {len(points)} points, {len(points) - len(tasks)} refused; "
+        f"seed {spec.quality.seed}, {spec.quality.schedules} schedules, "
         f"{spec.cost.seeds} seeds of placement"
     )
-    _measure(tasks, store, jobs, len(tasks) - kept)
-    results = {number: store.load(task.key) or {} for number, task in tasks.items()}
+    labels = {number: f"point {number} ({points[number].label})" for number in tasks}
+    work = (
+        LongWork(jobs) if isinstance(jobs, int) else LongWork(sys.maxsize, partial(cluster, jobs))
+    )
+    measured = work.one_each(
+        "Measuring", Measure(measure, _words, folder=SWEEPS),
+        {labels[number]: task for number, task in tasks.items()},
+    )  # fmt: skip
+    results = {number: measured[label] for number, label in labels.items() if label in measured}
     rows = rows_of(spec, points, results)
+    facts = _facts(spec, rows, results)
+    page = page_of(spec, rows, facts | work.remark, command_line())
     with input_errors():
-        write_whole(folder / "results.csv", csv_text(spec, rows))
-    facts = _facts(spec, rows, results, kept)
-    with input_errors():
-        write_whole(folder / "results.html", page_of(spec, rows, facts, command_line()))
+        if not work.missing:  # a part of them would pass for all
+            write_whole(folder / "results.csv", csv_text(spec, rows))
+        write_whole(folder / "results.html", page)
     front, _, refused = tables_of(spec, rows)
-    for table in (front, refused):
-        if table.rows:
-            show_table(console, table)
-    write_json(json_file, {**facts, **to_json(rows)})
-    console.print(f"Results are in {folder / 'results.csv'} and results.html", markup=False)
+
+    def show(console: Console) -> None:
+        for table in (front, refused):
+            if table.rows:
+                show_table(console, table)
+        written = "results.html" if work.missing else "results.csv and results.html"
+        console.print(f"Results are in {folder}: {written}", markup=False)
+
+    work.finish(show, {**facts, **to_json(rows)}, json_file)
 
 
-def _measure(tasks: Mapping[int, Task], store: Store, jobs: int | str, total: int) -> None:
-    if not total:
-        return
-    try:
-        with cluster(jobs) if isinstance(jobs, str) else processes(jobs) as executor:
-            done = measure_missing(tasks, store, executor)
-            for _ in progress(done, "Measuring", total=total):
-                pass
-    except OSError as error:
-        raise Failure(f"Results cannot be kept: {error.strerror or error}") from error
-    except KeyboardInterrupt:
-        kept = sum(store.load(task.key) is not None for task in tasks.values())
-        raise KeyboardInterrupt(
-            f"Sweep was stopped with {kept} of {len(tasks)} points kept; "
-            "the same command continues from there"
-        ) from None
+def _words(result: Mapping[str, Any]) -> str:
+    figures = result.get("figures", {"refused": result.get("refused")})
+    return ", ".join(f"{name} {cell_text(value)}" for name, value in figures.items())
 
 
 def _facts(
-    spec: Spec, rows: Sequence[PointResult], results: Mapping[int, Mapping[str, Any]], kept: int
+    spec: Spec, rows: Sequence[PointResult], results: Mapping[int, Mapping[str, Any]]
 ) -> dict[str, Any]:
     cost, quality = spec.cost, spec.quality
     return {
@@ -125,7 +125,6 @@ def _facts(
         "fixed": ", ".join(f"{name}={value}" for name, value in spec.fixed.items()) or "nothing",
         "points": len(rows),
         "measured": sum("figures" in result for result in results.values()),
-        "measured before": kept,
         "refused": sum(bool(row.refused) for row in rows),
         "cost": cost.family,
         "blocks": ", ".join(cost.blocks) or "none",

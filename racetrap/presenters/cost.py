@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.table import Cell, Table
+from racetrap.evaluation.table import Cell, Table, cell_text
 from racetrap.fpga.cost.limits import limits
 from racetrap.fpga.cost.provenance import provenance
 from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
@@ -79,6 +79,12 @@ def _figures(cost: Cost | None) -> Iterator[tuple[str, Cell]]:
     yield "Fmax [MHz]", f"{fmax.median:.1f}{spread}" if fmax else None
 
 
+def cost_words(cost: Cost) -> str:
+    """Figures of a block on one family in a line."""
+    found = [f"{name} {cell_text(cell)}" for name, cell in _figures(cost) if cell is not None]
+    return f"{cost.device}: {', '.join(found)}"
+
+
 def print_cost(console: Console, costs: Sequence[CostTable]) -> None:
     """Print the tables of all presets, and what their figures may not be used for."""
     for cost in costs:
@@ -134,8 +140,8 @@ def _cost_json(cost: Cost) -> dict[str, Any]:
     return asdict(cost) | {"fmax_mhz": asdict(cost.fmax) if cost.fmax else None}
 
 
-def page_of(costs: Sequence[CostTable], command: str) -> str:
-    """The page; ``command`` makes it again."""
+def page_of(costs: Sequence[CostTable], command: str, remark: Mapping[str, str]) -> str:
+    """The page; ``command`` makes it again, ``remark`` says what is missing."""
     made_by = provenance(costs)
     sections = []
     for cost in costs:
@@ -151,7 +157,7 @@ def page_of(costs: Sequence[CostTable], command: str) -> str:
         "seed nearest to the median.",
         sections,
         command=command,
-        facts=made_by,
+        facts={**made_by, **remark},
         limits=limits(made_by),
         problems=[problem for cost in costs for problem in cost.problems],
     )

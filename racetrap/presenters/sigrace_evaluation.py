@@ -37,17 +37,20 @@ def page_of(
     )
 
     plots = {
-        "figure-7a": plot_configurations(results),
-        "figure-7b": plot_block_sizes(results),
-        "figure-8": plot_windows(results),
-        "messages": plot_messages(results),
+        "figure-7a": plot_configurations,
+        "figure-7b": plot_block_sizes,
+        "figure-8": plot_windows,
+        "messages": plot_messages,
     }
     return html_page(
         "SigRace on programs with threads",
         "The programs are recorded runs of our own kernels with 8 threads. The oracle finds all "
         "races of a recording; SigRace, Ideal SigRace (queues without limit) and W-ReEnact "
         "(timestamps in 32-Kbyte caches) look at the same recording.",
-        [Section(table, plots.get(table.name, "")) for table in tables],
+        [
+            Section(table, plots[table.name](results) if table.name in plots else "")
+            for table in tables
+        ],
         command=command,
         facts=facts,
         problems=problems(results),

@@ -12,6 +12,7 @@ from racetrap.fpga.flow.place_and_route import PlacedBlock
 from racetrap.fpga.flow.synthesis import Synthesis
 from racetrap.generators.state import StatePart
 from racetrap.generators.structure import StateBits
+from racetrap.schemas.values import LongWorkDocument
 
 
 class TargetCost(TypedDict):
@@ -49,7 +50,7 @@ class PresetCost(TypedDict):
     problems: Annotated[list[str], "sentences"]
 
 
-class CostDocument(TypedDict):
+class CostDocument(LongWorkDocument):
     """`racetrap cost`."""
 
     command: Annotated[str, "what made the figures"]
@@ -86,7 +87,6 @@ SweepFacts = TypedDict(
         "preset": Annotated[str, "its preset"],
         "fixed": Annotated[str, "settings of all points"],
         "measured": Annotated[int, "points measured"],
-        "measured before": Annotated[int, "those of an earlier call"],
         "refused": Annotated[int, "points refused"],
         "cost": Annotated[str, "what the cost is: a family, or state"],
         "blocks": Annotated[str, "blocks that were measured"],
@@ -107,7 +107,7 @@ SweepFacts = TypedDict(
 )
 
 
-class Sweep(SweepFacts):
+class Sweep(LongWorkDocument, SweepFacts):
     """`racetrap sweep`."""
 
-    points: Annotated[list[Point], "all points, in the order of the grid"]
+    points: Annotated[list[Point], "points measured or refused, in the order of the grid"]

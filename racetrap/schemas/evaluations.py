@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from racetrap.evaluation.scord.tables import FalseRow, RaceRow
 from racetrap.evaluation.sigrace.races import Injected
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.schemas.values import Tables
+from racetrap.schemas.values import LongWorkDocument, Tables
 
 
 class UniqueRaceDocument(TypedDict):
@@ -62,7 +62,7 @@ ScordFacts = TypedDict(
 )
 
 
-class EvaluateScord(ScordFacts):
+class EvaluateScord(LongWorkDocument, ScordFacts):
     """`racetrap evaluate scord`."""
 
     races: Annotated[list[RaceRow], "Table VI"]
@@ -74,7 +74,7 @@ class EvaluateScord(ScordFacts):
     ]
 
 
-class EvaluateAdvice(TypedDict):
+class EvaluateAdvice(LongWorkDocument):
     """`racetrap evaluate advice`."""
 
     runs: Annotated[int, "random runs of each question; as many systematic ones"]
@@ -89,7 +89,7 @@ class EvaluateAdvice(TypedDict):
     ]
 
 
-class EvaluateBugaroo(TypedDict):
+class EvaluateBugaroo(LongWorkDocument):
     """`racetrap evaluate bugaroo`."""
 
     schedules: Annotated[int, "schedules of each variant"]
@@ -110,7 +110,7 @@ class EvaluateBugaroo(TypedDict):
     ]
 
 
-class EvaluatePolicies(TypedDict):
+class EvaluatePolicies(LongWorkDocument):
     """`racetrap evaluate policies`."""
 
     size: Annotated[str, "`--size`"]
@@ -120,7 +120,7 @@ class EvaluatePolicies(TypedDict):
     tables: Annotated[Tables, "`policies`: a row for each policy"]
 
 
-class EvaluateRules(TypedDict):
+class EvaluateRules(LongWorkDocument):
     """`racetrap evaluate rules`."""
 
     size: Annotated[str, "`--size`"]
@@ -168,7 +168,7 @@ SigraceFacts = TypedDict(
 )
 
 
-class EvaluateSigrace(SigraceFacts):
+class EvaluateSigrace(LongWorkDocument, SigraceFacts):
     """`racetrap evaluate sigrace`."""
 
     parameters: Annotated[SigraceParams, "of the configuration"]
@@ -220,7 +220,7 @@ NoncoherentFacts = TypedDict(
 )
 
 
-class EvaluateNoncoherent(NoncoherentFacts):
+class EvaluateNoncoherent(LongWorkDocument, NoncoherentFacts):
     """`racetrap evaluate noncoherent`."""
 
     tables: Annotated[

@@ -11,7 +11,7 @@ from racetrap.generators.state import StatePart
 from racetrap.schemas.accelerator_races import MonitorRaceDocument
 from racetrap.schemas.gpu_races import DetectorRace
 from racetrap.schemas.thread_races import SigraceFigures, ThreadRaceDocument
-from racetrap.schemas.values import Call, Configuration, Parameters, Verdict
+from racetrap.schemas.values import Call, Configuration, LongWorkDocument, Parameters, Verdict
 
 
 class Generate(Configuration):
@@ -86,7 +86,7 @@ class CampaignRow(TypedDict):
     seed: Annotated[int, "`--seed`"]
 
 
-class RandomCampaign(TypedDict):
+class RandomCampaign(LongWorkDocument):
     """Campaign on random volume."""
 
     presets: Annotated[list[CampaignRow], "of each preset, as the tables show"]
@@ -109,7 +109,7 @@ class RecordedRow(TypedDict):
     events_per_second: Annotated[int, "events compared in a second of CPU time"]
 
 
-class RecordedCampaign(TypedDict):
+class RecordedCampaign(LongWorkDocument):
     """Campaign on recorded programs."""
 
     programs: Annotated[list[RecordedRow], "of each program"]

@@ -11,6 +11,7 @@ from racetrap.evaluation.scord.cycles import Bandwidth, Fences, Load, Width
 from racetrap.evaluation.sigrace.cycles import Scan, Sustained
 from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
+from racetrap.schemas.values import LongWorkDocument
 
 
 class Speed(TypedDict):
@@ -117,7 +118,7 @@ class BenchNoncoherent(TypedDict):
     recorder: Annotated[RecorderPace, "accesses a second"]
 
 
-class Bench(TypedDict):
+class Bench(LongWorkDocument):
     """`racetrap bench`."""
 
     scord: Annotated[NotRequired[BenchScord], "ScoRD"]

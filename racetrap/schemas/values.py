@@ -36,3 +36,11 @@ class Call(Configuration):
     """A preset with its settings, and the seed of a run."""
 
     seed: Annotated[int, "`--seed`"]
+
+
+class LongWorkDocument(TypedDict):
+    """What a command that makes rows one by one says of them."""
+
+    complete: Annotated[bool, "false: it was stopped before all rows were there"]
+    missing: Annotated[list[str], "rows that are not there"]
+    kept: Annotated[int, "rows kept from an earlier call"]

@@ -5,6 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from racetrap.cli import cli
-from racetrap.commands.shared import terminal
+from racetrap.commands.shared import long_work, terminal
 from tests.support.pages.schemas import check_document
 
 _HEAD = """\
@@ -87,6 +88,13 @@ def documents(monkeypatch: pytest.MonkeyPatch) -> None:
         target.write(text.getvalue())
 
     monkeypatch.setattr(terminal, "write_document", write_checked)
+
+
+@pytest.fixture(autouse=True)
+def own_rows(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Rows of long work are kept for this test alone."""
+    folder = cache(lambda: tmp_path_factory.mktemp("rows"))
+    monkeypatch.setattr(long_work, "cache_folder", folder)
 
 
 @pytest.fixture

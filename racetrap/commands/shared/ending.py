@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
 import signal
 import sys
 import threading
@@ -26,8 +27,11 @@ from racetrap.sim.failure import Failure
 
 #: Signals that a user stops a command with, besides that of Ctrl-C.
 _STOPS = (signal.SIGTERM, signal.SIGHUP)
-#: How long a command that was stopped may take to clean up.
+#: How long a command that was stopped may take to clean up, and to write what it has so far.
 _GRACE_SECONDS = 0.8
+_WRITING_SECONDS = 60.0
+#: Set while a command that was stopped writes what it has so far.
+_is_writing = threading.Event()
 
 
 @contextmanager
@@ -103,7 +107,7 @@ def crash(error: Exception) -> NoReturn:
 
 def watch_for_interrupts() -> None:
     """Let Ctrl-C and requests to terminate end this process within a second, with all others that
-    it has started.
+    it has started; one that calls ``write_before_the_end``, when it has written.
 
     The main thread gets ``KeyboardInterrupt`` or ``SystemExit`` and cleans up; a second thread
     kills the other processes, and this one if the main thread does not come to its end.
@@ -117,6 +121,14 @@ def watch_for_interrupts() -> None:
     threading.Thread(target=_watch, args=(reader,), daemon=True).start()
 
 
+def write_before_the_end() -> None:
+    """Let a command that is being stopped write what it has so far, a minute at most.
+
+    Nothing that it started may be running any more.  A second signal ends it at once.
+    """
+    _is_writing.set()
+
+
 def _exit(number: int, _: FrameType | None) -> NoReturn:
     sys.exit(128 + number)
 
@@ -128,8 +140,11 @@ def _watch(reader: int) -> None:
     # A pool's thread would complain that its processes are gone.
     threading.excepthook = lambda args: None
     end = time.monotonic() + _GRACE_SECONDS
-    while time.monotonic() < end:
+    while time.monotonic() < end and not _is_writing.is_set():
         kill_descendants()  # again: one of them may just have been about to start another
-        time.sleep(_GRACE_SECONDS / 10)
+        _is_writing.wait(_GRACE_SECONDS / 10)
+    if _is_writing.is_set():  # a second signal ends that, too
+        select.select([reader], [], [], _WRITING_SECONDS)
+        time.sleep(_GRACE_SECONDS)
     click.echo("racetrap: Interrupted.", err=True)
     os._exit(128 + number)

@@ -13,12 +13,9 @@ _Result = TypeVar("_Result")
 
 
 def run_parallel(
-    function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int, description: str,
-    show: Callable[[_Result], object] = lambda _: None,
-) -> list[_Result]:  # fmt: skip
+    function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int, description: str
+) -> list[_Result]:
     """Results of ``function`` on all items, in their order, from so many processes.
-
-    Each is shown as it comes.
 
     Raises
     ------
@@ -26,9 +23,4 @@ def run_parallel(
         If a worker dies; besides, what ``function`` raises.
     """
     with processes(jobs) as pool, progress_bar(description, len(items)) as update:
-
-        def done(result: _Result) -> None:
-            update(advance=1)
-            show(result)
-
-        return run_all(function, items, pool, done)
+        return run_all(function, items, pool, lambda _: update(advance=1))

@@ -23,8 +23,8 @@ PARAMS = SigraceParams(cores=4, threads=4)
 
 def test_a_whole_program() -> None:
     parts = parts_of(["lu"], "tiny", PARAMS, 2, 7)
-    (lu,) = gather(parts, map(run_part, parts))
-    assert len(parts) == 5
+    (lu,) = gather(parts, {"lu": list(map(run_part, parts["lu"]))})
+    assert len(parts["lu"]) == 5
     assert lu.program == "lu"
     assert lu.figures.threads == 4
     assert lu.existing.exact.dynamic == lu.existing.sigrace.dynamic == 0
@@ -40,7 +40,8 @@ def test_a_whole_program() -> None:
 
 def test_parts_of_several_programs() -> None:
     model = FastModel("sigrace", PARAMS, None, {})
-    parts = parts_of(["fft", "lu"], "small", PARAMS, 3, 10, model, "tiny")
+    by_program = parts_of(["fft", "lu"], "small", PARAMS, 3, 10, model, "tiny")
+    parts = [part for name in ("fft", "lu") for part in by_program[name]]
     assert len({(each.part, each.program, each.seed) for each in parts}) == len(parts) == 2 * 7
     assert {each.size for each in parts if each.part != "hardware"} == {"small"}
     on_hardware = [each for each in parts if each.part == "hardware"]
@@ -52,11 +53,16 @@ def test_parts_of_several_programs() -> None:
 def test_outcomes_are_gathered_by_program() -> None:
     parts = {"figures": result().figures, "existing": EXISTING, "hardware": HARDWARE}
     parts |= {"verdict": VERDICT}
-    asked = [ProgramPart(part, name, "tiny", PARAMS) for part in parts for name in ("fft", "lu")]
-    asked += [ProgramPart("injected", "lu", "tiny", PARAMS, seed) for seed in range(3)]
+    asked = {
+        name: [
+            *(ProgramPart(part, name, "tiny", PARAMS) for part in parts),
+            *(ProgramPart("injected", name, "tiny", PARAMS, seed) for seed in seeds),
+        ]
+        for name, seeds in (("fft", ()), ("lu", range(3)))
+    }
     other = replace(INJECTED, unreal=1)
-    outcomes = [*(each for each in parts.values() for _ in range(2)), INJECTED, None, other]
-    fft, lu = gather(asked, outcomes)
+    made = list(parts.values())
+    fft, lu = gather(asked, {"fft": made, "lu": [*made, INJECTED, None, other]})
     assert (fft.program, fft.injected, fft.existing) == ("fft", (), EXISTING)
     assert (lu.injected, lu.hardware) == ((INJECTED, other), HARDWARE)
 

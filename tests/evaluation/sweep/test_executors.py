@@ -9,33 +9,43 @@ from racetrap.evaluation.processes import processes
 from racetrap.evaluation.sweep import executors
 from racetrap.evaluation.sweep.executors import ClusterError, cluster
 from racetrap.evaluation.sweep.grid import points_of
+from racetrap.evaluation.sweep.point import measure, tasks_of
 from racetrap.evaluation.sweep.results import csv_text, rows_of
-from racetrap.evaluation.sweep.runner import Store, measure_missing, tasks_of
 from tests.support.pages.sweep_specs import SMALL, read
 
 
-def sweep(spec, store, executor):
+def sweep(spec, executor):
     points = points_of(spec)
     tasks = tasks_of(spec, points)
-    done = list(measure_missing(tasks, store, executor))
-    assert sorted(done) == list(tasks)
-    results = {number: store.load(task.key) for number, task in tasks.items()}
-    return csv_text(spec, rows_of(spec, points, results))
+    results = {number: executor.submit(measure, task) for number, task in tasks.items()}
+    found = {number: future.result() for number, future in results.items()}
+    return csv_text(spec, rows_of(spec, points, found))
 
 
 def test_a_cluster_gives_the_same_bytes(tmp_path):
     spec = read(tmp_path, SMALL.replace("[4, 16]", "[4, 8]"))
     with processes(1) as executor:
-        here = sweep(spec, Store(tmp_path / "here"), executor)
+        here = sweep(spec, executor)
     with LocalCluster(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as local:
         with cluster(local.scheduler_address) as executor:
-            there = sweep(spec, Store(tmp_path / "there"), executor)
+            there = sweep(spec, executor)
     assert here == there
     assert here.count("measured") == 4
-    names = [sorted(path.name for path in (tmp_path / at).iterdir()) for at in ("here", "there")]
-    assert names[0] == names[1]
+
+
+def _break(_):
+    raise RuntimeError("the lamp went out")
+
+
+def test_a_worker_that_fails():
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as local:
+        with pytest.raises(ClusterError, match=r"Workers of .* failed: the lamp went out"):
+            with cluster(local.scheduler_address) as executor:
+                executor.submit(_break, 1).result()
 
 
 def test_no_scheduler(monkeypatch):

@@ -61,13 +61,17 @@ def test_a_block_that_does_not_fit_keeps_its_synthesis(flow):
     assert cost.problem == "Block must fit x, not need 9,094 of 7,680 ICESTORM_LC"
 
 
-def test_what_has_succeeded_is_kept(flow):
-    first = measuring.measure(job())
-    flow["synthesise"] = ToolError("Command yosys was called")
-    assert measuring.measure(job()) == first
-    assert measuring.measure(job(constraint_mhz=60.0)).problem == "Command yosys was called"
-    del flow["synthesise"]  # a problem is not kept
-    assert measuring.measure(job(constraint_mhz=60.0)).problem == ""
+def test_the_key_follows_from_everything(monkeypatch):
+    others = ({"constraint_mhz": 60.0}, {"seeds": ()}, {"target": Target("ecp5")})
+    keys = [measuring.measurement_key(None, job(**each)) for each in ({}, *others)]
+    assert len({*keys}) == 4
+    assert measuring.measurement_key(None, job()) == keys[0]
+
+    def missing(*_):
+        raise ToolError("Command yosys was not found")
+
+    monkeypatch.setattr(measuring, "tool_versions", missing)
+    assert measuring.measurement_key(None, job()) == ""
 
 
 def test_a_failing_tool_is_told_in_one_line(flow):
@@ -108,10 +112,8 @@ def test_blocks():
 def test_table():
     blocks = select_blocks(PARAMS, ["barrier_ids"])
     costs = {
-        job(): Cost("up5k", problem="one"),
-        job(target=Target("ecp5")): Cost("85F"),
-        job(preset="scord"): Cost("up5k", problem="of another preset"),
-        job(block="tracker"): Cost("up5k", problem="of another block"),
+        "barrier_ids": {"ice40 up5k": Cost("up5k", problem="one"), "ecp5": Cost("85F")},
+        "tracker": {"ice40 up5k": Cost("up5k", problem="of a block that has no row")},
     }
     table = make_table("scord-tiny", ["banks=1"], PARAMS, blocks, costs)
     (row,) = table.rows

@@ -22,6 +22,9 @@ from racetrap.evaluation.throughput.speed import Rates, SameTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cpu.errors import RecordError
 
+#: Keys of every long work.
+_PROGRESS = {"complete", "missing", "kept"}
+
 
 def _rates(preset, params, kind, size=None, runs=5):
     if preset == "sigrace":
@@ -150,7 +153,7 @@ def test_tables(racetrap, figures, tmp_path):
 def test_one_system(racetrap, figures):
     result = racetrap("bench", "sigrace", "--json", "-")
     assert result.exit_code == 0
-    assert json.loads(result.stdout).keys() == {"sigrace", "tools"}
+    assert json.loads(result.stdout).keys() - _PROGRESS == {"sigrace", "tools"}
     assert "Throughput, scord" not in result.stderr
 
 

@@ -6,25 +6,29 @@ from pathlib import Path
 import pytest
 
 from racetrap.commands import campaign
+from racetrap.evaluation.campaign import random_volume
 from racetrap.evaluation.campaign.random_volume import Case, CaseResult
 from racetrap.evaluation.sigrace.recorded import ComparedProgram
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import PRESETS, find_preset
 from racetrap.generators.systems import SYSTEMS
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
+from tests.support.long_work import answer
 
 _TINY = ("scord-tiny",)
 _PRESETS = {system.name: system.presets for system in SYSTEMS}
 
 
+def _model(name):
+    """A model that is not built: for cases that never run."""
+    return FastModel(name, find_preset(name).params, Path(), {})
+
+
 @pytest.fixture
 def unbuilt(monkeypatch):
-    """Nothing is built: for cases that never run."""
-    monkeypatch.setattr(
-        campaign, "build_fast", lambda name, params: FastModel(name, params, Path(), {})
-    )
+    monkeypatch.setattr(campaign, "build_fast", lambda name, params: _model(name))
 
 
 @pytest.mark.parametrize(
@@ -46,9 +50,9 @@ def test_volume(racetrap, tmp_path, system, bin_name):
     assert f"functional coverage bins of {system} hit" in result.output
 
 
-def _result(model, seed=1, number=0, difference=""):
+def _result(model, seed=1, number=0, difference="", volume=10):
     case = Case(model, seed, number)
-    counts = dict.fromkeys(case.kind.figures, 10) | {"cycles": 20}
+    counts = dict.fromkeys(case.kind.figures, volume) | {"cycles": 20}
     return CaseResult(case, counts, 1.0, difference)
 
 
@@ -56,11 +60,14 @@ def _no_volume(monkeypatch, failures=None):
     """Cases that are not run: one for each preset, with the difference given."""
     seen = []
 
-    def volume(model, *_):
-        seen.append(model.preset)
-        yield _result(model, difference=(failures or {}).get(model.preset, ""))
+    def run(case):
+        preset, seed, number = case
+        if not number:  # the next one begins while this one runs
+            seen.append(preset)
+        difference = (failures or {}).get(preset, "")
+        return _result(_model(preset), seed, number, difference, volume=10**6)
 
-    monkeypatch.setattr(campaign, "run_cases", volume)
+    answer(monkeypatch, run)
     return seen
 
 
@@ -127,9 +134,10 @@ def test_every_difference_is_printed(racetrap, unbuilt, monkeypatch):
 
 def test_difference_of_one_case(racetrap, unbuilt, monkeypatch):
     def differ(case):
-        return _result(case.model, case.seed, case.number, "Bank 0, step 3: something")
+        preset, seed, number = case
+        return _result(_model(preset), seed, number, "Bank 0, step 3: something")
 
-    monkeypatch.setattr(campaign, "run_case", differ)
+    monkeypatch.setattr(campaign, "run_numbered", differ)
     result = racetrap("campaign", "scord-tiny", "--case", 4, "--seed", 9)
     assert result.exit_code == 3
     assert "scord-tiny, case 4: Bank 0, step 3: something" in result.output
@@ -140,9 +148,8 @@ def test_difference_of_one_case(racetrap, unbuilt, monkeypatch):
 def test_failed_run(racetrap, unbuilt, monkeypatch, error):
     def fail(*_):
         raise error("Simulation stopped: nothing moved")
-        yield
 
-    monkeypatch.setattr(campaign, "run_cases", fail)
+    answer(monkeypatch, fail)
     result = racetrap("campaign", "sigrace-tiny")
     assert result.exit_code == 3
     assert result.stderr == "racetrap: Simulation stopped: nothing moved.\n"
@@ -183,7 +190,8 @@ def test_failed_build(racetrap, monkeypatch):
     def fail(name, params):
         raise BuildError("Command verilator failed")
 
-    monkeypatch.setattr(campaign, "build_fast", fail)
+    answer(monkeypatch)
+    monkeypatch.setattr(random_volume, "build_fast", fail)
     result = racetrap("campaign", "scord-tiny")
     assert result.exit_code == 3
     assert "Command verilator failed" in result.stderr
@@ -196,9 +204,7 @@ def _recorded(monkeypatch, difference=""):
         counts = {"events": 1000, "messages": 10, "rdm_steps": 30, "conflicts": 2, "cycles": 400}
         return ComparedProgram(job.program, counts, 0.5, difference * (job.program == "fft"))
 
-    monkeypatch.setattr(
-        campaign, "run_parallel", lambda function, items, jobs, words: list(map(compare, items))
-    )
+    answer(monkeypatch, compare)
 
 
 def test_recorded_programs(racetrap, tmp_path, monkeypatch, unbuilt):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from racetrap.commands import cost
 from racetrap.fpga.cost.table import Cost
+from tests.support.long_work import answer
 
 
 @pytest.fixture(autouse=True)
@@ -51,22 +51,24 @@ def test_wrong_input(racetrap, arguments, said):
 
 
 def test_what_was_measured_is_shown_beside_what_was_not(racetrap, monkeypatch):
-    failed = Cost("device", problem="Command yosys failed")
-    monkeypatch.setattr(cost, "run_parallel", lambda _, items, *__: [failed] * len(items))
+    answer(monkeypatch, lambda job: Cost("device", problem="Command yosys failed"))
     done = racetrap("cost", "scord-tiny", "--block", "barrier_ids", "--json", "-")
     assert done.exit_code == 3
     assert "scord-tiny, barrier_ids, ecp5 and 1 more: Command yosys failed." in done.stderr
     assert json.loads(done.stdout)["tables"][0]["paper"]
+    answer(monkeypatch, lambda job: Cost("device"))  # a problem is not kept
+    done = racetrap("cost", "scord-tiny", "--block", "barrier_ids", "--json", "-")
+    assert (done.exit_code, json.loads(done.stdout)["kept"]) == (0, 0)
 
 
 def test_the_system_is_placed_only_if_it_is_named(racetrap, monkeypatch):
     asked = []
 
-    def record(function, items, jobs, description):
-        asked.extend(items)
-        return [Cost("device")] * len(items)
+    def record(job):
+        asked.append(job)
+        return Cost("device")
 
-    monkeypatch.setattr(cost, "run_parallel", record)
+    answer(monkeypatch, record)
     assert racetrap("cost", "scord-tiny", "--seeds", 2).exit_code == 0
     assert {job.seeds for job in asked if job.block == "system"} == {()}
     assert {job.seeds for job in asked if job.block != "system"} == {(1, 2)}

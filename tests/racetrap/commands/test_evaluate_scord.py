@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from racetrap.commands import evaluate_scord
 from racetrap.commands.shared import simulation
 from racetrap.commands.shared.detectors import scord
 from racetrap.evaluation.scord.paper import RACES
@@ -14,6 +13,7 @@ from racetrap.evaluation.scord.runs import BuildRun, RunResult
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.verdict.scord.hardware import HardwareRun
 from tests.support import REPOSITORY
+from tests.support.long_work import answer
 
 RACE = (0x40, 5)
 
@@ -63,8 +63,7 @@ def test_the_readme_has_both_columns_of_the_paper():
     assert papers == [("without", str(base)), ("with it", str(cached)), ("hardware", str(cached))]
 
 
-def play(monkeypatch, results):
-    monkeypatch.setattr(evaluate_scord, "run_parallel", lambda *_: results)
+_RED = ("evaluate", "scord", "RED", "--hardware-schedules", 0, "--schedules", 1)
 
 
 def run_of(build):
@@ -74,24 +73,26 @@ def run_of(build):
 def test_a_race_in_a_race_free_build_is_a_failure(racetrap, monkeypatch):
     detectors = dict.fromkeys(("base", "cached", "byte8", "byte16"), frozenset())
     oracle = {(0x40, 0x48, "unordered")}
-    play(monkeypatch, [RunResult(run_of(Build("RED", "RED")), oracle=oracle, detectors=detectors)])
-    result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--schedules", 1)
+    answer(monkeypatch, lambda run: RunResult(run, oracle=oracle, detectors=detectors))
+    result = racetrap(*_RED)
     assert result.exit_code == 3
     assert "RED (race-free): the oracle finds a race in 1 runs" in result.stderr
 
 
 def test_hardware_that_reports_other_races_is_a_failure(racetrap, monkeypatch):
-    build = Build("RED", "RED", frozenset({"one"}))
-    hardware = HardwareRun(set(), 1, 1, 1, 0)
-    detectors = {"base": {RACE}, "cached": {RACE}}
-    play(monkeypatch, [RunResult(run_of(build), detectors=detectors, hardware=hardware)])
-    result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--schedules", 1)
+    detectors = {name: {RACE} for name in ("base", "cached", "byte8", "byte16")}
+
+    def differ(run):
+        hardware = HardwareRun(set(), 1, 1, 1, 0) if run.build.racy else None
+        return RunResult(run, detectors=detectors, hardware=hardware)
+
+    answer(monkeypatch, differ)
+    result = racetrap(*_RED)
     assert result.exit_code == 3
-    assert "RED (one): hardware and golden model report different races" in result.stderr
+    assert "RED (no-flag-fence): hardware and golden model report different races" in result.stderr
 
 
-def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_path):
-    play(monkeypatch, [])
+def test_page_that_cannot_be_written_is_bad_input(racetrap, tmp_path):
     page = tmp_path / "missing" / "page.html"
     result = racetrap("evaluate", "scord", "--hardware-schedules", 0, "--output", page)
     assert result.exit_code == 2

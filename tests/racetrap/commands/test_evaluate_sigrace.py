@@ -5,14 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.commands import evaluate_sigrace
 from racetrap.sim.cpu.errors import RecordError
+from tests.support.long_work import answer
 from tests.support.sigrace.results import EXISTING, result
 
 
-def play(monkeypatch, results):
-    monkeypatch.setattr(evaluate_sigrace, "run_parallel", lambda *_: [])
-    monkeypatch.setattr(evaluate_sigrace, "gather", lambda *_: results)
+def play(monkeypatch, made, asked=None):
+    """Programs whose results are as of ``made``; their parts go to ``asked``."""
+    parts = {name: getattr(made, name) for name in ("figures", "existing", "verdict")}
+    parts["injected"] = None
+
+    def make(part):
+        if asked is not None:
+            asked.append(part)
+        return parts[part.part]
+
+    answer(monkeypatch, make)
 
 
 def test_one_program(racetrap, tmp_path):
@@ -36,19 +44,18 @@ def test_one_program(racetrap, tmp_path):
 def test_all_programs_by_default(racetrap, monkeypatch):
     asked = []
 
-    play(monkeypatch, [result("fft")])
-    monkeypatch.setattr(evaluate_sigrace, "run_parallel", lambda _, parts, *__: asked.extend(parts))
+    play(monkeypatch, result("fft"), asked)
     done = racetrap("evaluate", "sigrace", "--hardware-size", "none", "--json", "-")
     assert done.exit_code == 0
     assert len({part.program for part in asked}) == 13
     assert sum(part.part == "injected" for part in asked) == 13 * 25
     assert {part.size for part in asked} == {"small"}
-    assert json.loads(done.stdout)["tables"]["hardware"][0]["difference"] == "none"
+    assert json.loads(done.stdout)["programs"] == 13
 
 
 def test_a_report_that_is_no_race_is_a_failure(racetrap, monkeypatch):
-    play(monkeypatch, [result("fft", existing=replace(EXISTING, unreal=1))])
-    done = racetrap("evaluate", "sigrace", "--hardware-size", "none")
+    play(monkeypatch, result("fft", existing=replace(EXISTING, unreal=1)))
+    done = racetrap("evaluate", "sigrace", "--hardware-size", "none", "fft")
     assert done.exit_code == 3
     assert "fft: SigRace reports 1 races" in done.stderr
 
@@ -57,14 +64,13 @@ def test_a_program_that_cannot_be_recorded_is_a_failure(racetrap, monkeypatch):
     def fails(*_):
         raise RecordError("Command gcc was not found")
 
-    monkeypatch.setattr(evaluate_sigrace, "run_parallel", fails)
+    answer(monkeypatch, fails)
     done = racetrap("evaluate", "sigrace", "--hardware-size", "none")
     assert done.exit_code == 3
     assert done.stderr.strip().endswith("racetrap: Command gcc was not found.")
 
 
-def test_page_that_cannot_be_written_is_bad_input(racetrap, monkeypatch, tmp_path):
-    play(monkeypatch, [])
+def test_page_that_cannot_be_written_is_bad_input(racetrap, tmp_path):
     done = racetrap("evaluate", "sigrace", "--output", tmp_path / "missing" / "page.html")
     assert done.exit_code == 2
     assert "must be one that can be written" in done.stderr

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from racetrap.commands import sweep
-from racetrap.evaluation.sweep.runner import PointFailed
+from racetrap.commands.shared import long_work
+from racetrap.evaluation.sweep.point import SourcesDiffer
+from tests.support.long_work import answer
 from tests.support.pages.evaluation_page import Inventory
 from tests.support.pages.sweep_specs import SMALL, write
 
@@ -20,7 +21,7 @@ def test_run_and_resume(racetrap, spec, tmp_path):
     out, data = tmp_path / "out", tmp_path / "data.json"
     done = racetrap("sweep", spec, "--output", out, "--jobs", 1)
     assert done.exit_code == 0
-    assert "4 points, 1 refused, 0 measured before; seed 5" in done.output
+    assert "4 points, 1 refused; seed 5" in done.output
     assert "Metadata entry must fit" in done.output
     first = (out / "results.csv").read_bytes()
     rows = list(csv.DictReader((out / "results.csv").open()))
@@ -28,13 +29,13 @@ def test_run_and_resume(racetrap, spec, tmp_path):
     assert [row["pareto"] for row in rows] == ["no", "no", "yes", "no"]
 
     (out / "results.csv").unlink()
-    next((out / "points").glob("*.json")).unlink()
+    next((long_work.cache_folder() / "sweep").glob("*.pickle")).unlink()
     again = racetrap("sweep", spec, "--output", out, "--jobs", 1, "--json", data)
     assert again.exit_code == 0, again.output
-    assert "2 measured before" in again.output
+    assert "Measuring: 2 of 3 rows kept from before" in again.output
     assert (out / "results.csv").read_bytes() == first
     kept = json.loads(data.read_text())
-    assert (kept["measured"], kept["refused"], kept["measured before"]) == (3, 1, 2)
+    assert (kept["measured"], kept["refused"], kept["kept"]) == (3, 1, 2)
     assert [point.get("pareto") for point in kept["points"]] == [False, False, True, None]
     inventory = Inventory((out / "results.html").read_text())
     # A row of headings each.
@@ -98,17 +99,15 @@ def test_no_file(racetrap, tmp_path):
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
-        (PointFailed("Point 2 cannot be measured: no"), 3, "Point 2 cannot be measured: no."),
-        (KeyboardInterrupt(), 130, "Sweep was stopped with 0 of 3 points kept; the same command"),
-        (OSError(28, "No space left"), 3, "Results cannot be kept: "),
+        (SourcesDiffer("Worker must have the sources"), 3, "Worker must have the sources."),
+        (KeyboardInterrupt(), 130, "Interrupted."),
     ],
 )
 def test_what_stops_a_sweep(racetrap, spec, tmp_path, monkeypatch, error, status, said):
-    def stop(tasks, store, executor):
+    def stop(task):
         raise error
-        yield
 
-    monkeypatch.setattr(sweep, "measure_missing", stop)
+    answer(monkeypatch, stop)
     done = racetrap("sweep", spec, "--output", tmp_path / "out", "--jobs", 1)
     assert done.exit_code == status
     assert said in done.stderr

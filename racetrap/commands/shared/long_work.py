@@ -1,0 +1,271 @@
+"""Long work of a command: rows printed as they come and kept, a partial result if it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from itertools import count, islice, takewhile
+from typing import Any, Generic, TypeVar
+
+from rich.console import Console
+
+from racetrap.commands.shared.ending import write_before_the_end
+from racetrap.commands.shared.terminal import (
+    ExitStatus,
+    complain,
+    fail,
+    progress_bar,
+    report_console,
+    write_file,
+    write_json,
+)
+from racetrap.evaluation.kept_results import KeptResults, result_key
+from racetrap.evaluation.processes import processes
+from racetrap.sim.content_cache import cache_folder
+from racetrap.sim.failure import Failure
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+_Made = TypeVar("_Made")
+
+
+@dataclass
+class _Row(Generic[_Item, _Result]):
+    """A row: what it is made of, and the results so far by number of the item."""
+
+    label: str
+    items: Iterable[_Item]
+    is_enough: Callable[[Sequence[_Result]], bool] | None
+    found: dict[int, _Result] = field(default_factory=dict)
+
+    @property
+    def results(self) -> list[_Result]:
+        """Results from the first item on, without a gap."""
+        return [self.found[number] for number in takewhile(self.found.__contains__, count())]
+
+    @property
+    def is_done(self) -> bool:
+        if self.is_enough is not None:
+            return self.is_enough(self.results)
+        return isinstance(self.items, Sequence) and len(self.found) == len(self.items)
+
+
+@dataclass(frozen=True)
+class Measure(Generic[_Item, _Result]):
+    """What makes the rows of a table.
+
+    Parameters
+    ----------
+    run : callable
+        Makes the result of an item, both plain data, in a worker process.
+    say : callable
+        Words on a row, given its results in the order of its items.
+    key : callable
+        Name of an item's result, which follows from all that the result does; empty if that
+        cannot be told, and nothing is kept.
+    keeps : callable
+        Whether a result is worth keeping.
+    is_enough : callable, optional
+        Whether some results from the first item on make a row whose items have no end.
+    folder : str
+        Kind of content of the cache.
+    is_timing : bool
+        Whether a call that has all rows is the last to know them: the next one measures anew.
+    """
+
+    run: Callable[[_Item], _Result]
+    say: Callable[..., str]
+    key: Callable[[Callable[[_Item], _Result], _Item], str] = result_key
+    keeps: Callable[[_Result], bool] = lambda result: True
+    is_enough: Callable[[Sequence[_Result]], bool] | None = None
+    folder: str = "rows"
+    is_timing: bool = False
+
+
+class LongWork:
+    """All rows of a command.
+
+    Whatever stops it (an interrupt, a tool that fails) ends the work, not the command: that goes
+    on with the rows that are there, and ``finish`` ends it.
+
+    Parameters
+    ----------
+    jobs : int
+        Items that are in the making at a time.
+    pool : callable, optional
+        Where they are, instead of so many worker processes.
+    """
+
+    def __init__(
+        self, jobs: int, pool: Callable[[], AbstractContextManager[Executor]] | None = None
+    ) -> None:
+        self._jobs, self._pool = jobs, pool
+        self.kept = self._total = 0
+        self.missing: list[str] = []
+        self._stop: BaseException | None = None
+        self._keeps = True
+        self._console = report_console()
+
+    def attempt(self, make: Callable[[], _Made]) -> _Made | None:
+        """What ``make`` gives; nothing if the work has been stopped, or is stopped by it."""
+        if self._stop is None:
+            try:
+                return make()
+            except BaseException as error:
+                self._stop = error
+                if not isinstance(error, Exception):
+                    write_before_the_end()
+        return None
+
+    def rows(
+        self, title: str, measure: Measure[_Item, _Result], items: Mapping[str, Iterable[_Item]],
+        jobs: int = 0,
+    ) -> dict[str, list[_Result]]:  # fmt: skip
+        """Results of the rows that are complete, in the order of ``items``.
+
+        Each row is printed when it is complete, unless it was kept from an earlier call.
+
+        Parameters
+        ----------
+        title : str
+            What is made.
+        measure : Measure
+            How.
+        items : mapping of str to iterable
+            What each row is made of.
+        jobs : int
+            Worker processes instead of the usual number.
+        """
+        store = KeptResults(cache_folder() / measure.folder)
+        rows = [_Row(label, each, measure.is_enough) for label, each in items.items()]
+        for row in rows:
+            self._look_up(row, measure, store)
+        kept = sum(row.is_done for row in rows)
+        self.kept, self._total = self.kept + kept, self._total + len(rows)
+        if kept:
+            self._console.print(f"{title}: {kept} of {len(rows)} rows kept from before")
+        if kept < len(rows):
+            self.attempt(lambda: self._run(title, rows, measure, store, jobs or self._jobs))
+        missing = [row.label for row in rows if not row.is_done]
+        if measure.is_timing and not missing:
+            for item in (item for row in rows for item in row.items):
+                store.forget(measure.key(measure.run, item))
+        self.missing += missing
+        return {row.label: row.results for row in rows if row.is_done}
+
+    def one_each(
+        self, title: str, measure: Measure[_Item, _Result], items: Mapping[str, _Item],
+        jobs: int = 0,
+    ) -> dict[str, _Result]:  # fmt: skip
+        """The same for rows of one item each."""
+        found = self.rows(title, measure, {label: [item] for label, item in items.items()}, jobs)
+        return {label: result for label, (result,) in found.items()}
+
+    def _look_up(
+        self, row: _Row[_Item, _Result], measure: Measure[_Item, _Result], store: KeptResults
+    ) -> None:
+        """Take what was kept."""
+        for number, item in enumerate(row.items):
+            key = measure.key(measure.run, item)
+            if key and (kept := store.load(key)):
+                (row.found[number],) = kept
+            elif row.is_enough is not None:
+                break
+            if row.is_enough is not None and row.is_done:
+                break
+
+    def _run(
+        self, title: str, rows: Sequence[_Row[_Item, _Result]], measure: Measure[_Item, _Result],
+        store: KeptResults, jobs: int,
+    ) -> None:  # fmt: skip
+        """Make what is missing, in order, and keep each result as soon as it is there."""
+        left = ((row, number, item) for row in rows for number, item in _missing(row))
+        running: dict[Future[_Result], tuple[_Row[_Item, _Result], int, _Item]] = {}
+        pool = self._pool or (lambda: processes(jobs))
+        total = sum(not row.is_done for row in rows)
+        with progress_bar(title, total) as update, pool() as executor:
+            try:
+                while True:
+                    for row, number, item in islice(left, jobs - len(running)):
+                        running[executor.submit(measure.run, item)] = row, number, item
+                    if not running:
+                        return
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        row, number, item = running.pop(future)
+                        was_done, row.found[number] = row.is_done, future.result()
+                        self._keep(measure, store, item, row.found[number])
+                        if row.is_done and not was_done:
+                            update(advance=1)
+                            self._say(row.label, measure.say(*row.results))
+            finally:
+                for future in running:
+                    future.cancel()
+
+    def _say(self, label: str, words: str) -> None:
+        self._console.print(f"{label}: {words}", markup=False)
+
+    def _keep(
+        self, measure: Measure[_Item, _Result], store: KeptResults, item: _Item, result: _Result
+    ) -> None:
+        key = measure.key(measure.run, item)
+        if not (self._keeps and key and measure.keeps(result)):
+            return
+        try:
+            store.save(key, result)
+        except (Failure, OSError) as error:
+            self._keeps = False
+            complain(f"Rows are not kept for another call: {error}")
+
+    @property
+    def remark(self) -> dict[str, str]:
+        """What a reader of partial tables must know; nothing if no row is missing."""
+        if not self.missing:
+            return {}
+        return {
+            "incomplete": f"{len(self.missing)} of {self._total} rows are missing: "
+            f"{', '.join(self.missing)}; the same command continues from there"
+        }
+
+    def finish(
+        self, show: Callable[[Console], object], document: dict[str, Any], json_file: str | None,
+        *, page_file: str | None = None, page: Callable[[], str] = str,
+        problems: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        """Print and write all that there is, and end as what has stopped the work asks for.
+
+        Parameters
+        ----------
+        show : callable
+            Prints the tables.
+        document, json_file
+            The result as JSON, and its file.
+        page, page_file
+            The result as a page, and its file.
+        problems : sequence of str
+            What must not be: exit with the first.
+        """
+        progress = {
+            "complete": self._stop is None, "missing": self.missing, "kept": self.kept,
+        }  # fmt: skip
+        # First what lasts: who reads standard output may be gone.
+        write_json(json_file, progress | document)
+        write_file(page_file, page)
+        console = report_console()  # what stopped the work may have come in the middle of a line
+        for sentence in self.remark.values():
+            console.print(f"Incomplete: {sentence}.", markup=False)
+        show(console)
+        if self._stop is not None:
+            raise self._stop
+        if problems:
+            fail(problems[0], ExitStatus.FAILED)
+
+
+def _missing(row: _Row[_Item, _Result]) -> Iterator[tuple[int, _Item]]:
+    """Items of a row without a result, until there is enough."""
+    for number, item in enumerate(row.items):
+        if row.is_done:
+            return
+        if number not in row.found:
+            yield number, item
