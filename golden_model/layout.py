@@ -35,10 +35,15 @@ class Layout:
     def __init__(self, fields: Mapping[str, int | Layout]):
         self._fields = dict(fields)
         self._offsets: dict[str, int] = {}
+        #: Name, offset, mask and nested layout, if it is one, of each field.
+        self._rows: list[tuple[str, int, int, Layout | None]] = []
         offset = 0
         for name, shape in self._fields.items():
             self._offsets[name] = offset
-            offset += self._width_of(name, shape)
+            width = self._width_of(name, shape)
+            nested = shape if isinstance(shape, Layout) else None
+            self._rows.append((name, offset, (1 << width) - 1, nested))
+            offset += width
         self._width = offset
 
     @staticmethod
@@ -86,22 +91,17 @@ class Layout:
         if unknown:
             raise KeyError(f"Field {min(unknown)!r} must be one of {list(self._fields)}")
         word = 0
-        for name, shape in self._fields.items():
-            value = values[name]
-            if isinstance(shape, Layout):
-                value = shape.pack(value)
-            elif not 0 <= value < 1 << shape:
-                raise ValueError(f"Field {name!r} must fit in {shape} bits, not {value}")
-            word |= int(value) << self._offsets[name]
+        for name, offset, mask, nested in self._rows:
+            value = int(values[name]) if nested is None else nested.pack(values[name])
+            if not 0 <= value <= mask:
+                bits = mask.bit_length()
+                raise ValueError(f"Field {name!r} must fit in {bits} bits, not {value}")
+            word |= value << offset
         return word
 
     def unpack(self, word: int) -> dict[str, Any]:
         """Split an integer into its field values (nested layouts become nested dicts)."""
-        values: dict[str, Any] = {}
-        for name, shape in self._fields.items():
-            field = word >> self._offsets[name]
-            if isinstance(shape, Layout):
-                values[name] = shape.unpack(field)
-            else:
-                values[name] = field & ((1 << shape) - 1)
-        return values
+        return {
+            name: nested.unpack(word >> offset) if nested else word >> offset & mask
+            for name, offset, mask, nested in self._rows
+        }

@@ -1,10 +1,10 @@
 """Detection logic: the decision tables of loads, and of stores and atomics.
 
-This is the specification, one rule a line; ``detection_logic_packed`` computes the same on
-packed entries.  The rules of a table are tried in order, and the first that holds decides: it
-says which row of the table that is, which condition of the paper's Tables III and IV holds, and
-what entry is left behind.  So at most one race is found in an access.  After any race the entry
-becomes what a first access would leave, so that one race does not hide the next.
+This is the specification, one rule a line.  The rules of a table are tried in order, and the
+first that holds decides: it says which row of the table that is, which condition of the paper's
+Tables III and IV holds, and what entry is left behind.  So at most one race is found in an
+access.  After any race the entry becomes what a first access would leave, so that one race does
+not hide the next.
 
 With generations the blocks of one slot are two blocks, whether or not they are of one warp slot.
 What is kept for a slot serves them all: fences that the later block has executed in the warp slot

@@ -6,14 +6,16 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from racetrap.golden_model.gpu.counters import Counters, has, one_for_each, totals
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
-from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
+from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.scord.detection_logic import Encounter, decide
 from racetrap.golden_model.scord.fence_file import FenceFile
-from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, EntryShifts
+from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import (
     Packet,
     PacketKind,
@@ -50,6 +52,37 @@ COUNTERS: Final[Counters] = {
     "tag_conflicts": has("tag_conflict", 1),
     "metadata_read_errors": has("read_error", 1),
 }
+
+
+# The words of a line and the iterations of a loop ask the same again and again.
+@lru_cache(1 << 12)
+def decide_packed(
+    layout: Layout, access: tuple[int, ...], generation: int, entry: int | None, tag: int,
+    owner_blk: int, owner_dev: int, own_blk: int, own_dev: int,
+) -> tuple[TableRow, Preliminary, RaceKind, int]:  # fmt: skip
+    """The decision tables on a packed entry, and the packed entry left behind.
+
+    Parameters
+    ----------
+    layout : Layout
+        Layout of an entry.
+    access : tuple of int
+        Fields of the packet before ``pc``: tables ask neither for that nor for the word.
+    generation : int
+        Its generation.
+    entry : int or None
+        Entry as read; None if it is uninitialised.
+    tag : int
+        As of ``Encounter``.
+    owner_blk, owner_dev, own_blk, own_dev : int
+        Fence counters now of the entry's owner and of the accessing warp.
+    """
+    packet = Packet._make((*access, 0, 0, generation))
+    rule, after = decide(Encounter(
+        packet, layout.unpack(entry or 0), entry is None, tag,
+        (owner_blk, owner_dev), (own_blk, own_dev),
+    ))  # fmt: skip
+    return rule.row, rule.condition.preliminary, rule.condition.race, layout.pack(after)
 
 
 class DetectorBank:
@@ -95,8 +128,11 @@ class DetectorBank:
             self._region_number = region.data_base >> region.size_log2
         self._word_mask = (1 << self._region_shift) - 1
         self._granule_shift = params.granularity_bits - 2
-        self._logic = PackedDetectionLogic(params)
-        self._shifts = EntryShifts(params)
+        self._layout = layout = params.entry_layout
+        self._owner, self._tag = layout.offset("warp"), layout.offset("tag")
+        self._warp_bits = params.warp_bits
+        self._owner_mask = (1 << params.warp_bits + params.block_bits) - 1
+        self._tag_mask = (1 << params.tag_bits) - 1
         self._counted: dict[tuple[int, ...], int] = defaultdict(int)  # by ``Counted``
 
     def step(self, packet: Packet, read_error: bool = False) -> Step:
@@ -124,24 +160,24 @@ class DetectorBank:
             # ``Region.locate`` by masks.
             granule = (word & self._word_mask) >> self._granule_shift
             index, tag = granule & self._index_mask, granule >> self._index_bits
-        shifts = self._shifts
         tag_conflict = 0
         if read_error:
             entry, is_uninitialised = 0, True
         else:
             entry = self.entries.get(index, UNINITIALISED_ENTRY)
             is_uninitialised = entry & UNINITIALISED_ENTRY == UNINITIALISED_ENTRY
-            if not is_uninitialised and entry >> shifts.tag & shifts.tag_mask != tag:
+            if not is_uninitialised and entry >> self._tag & self._tag_mask != tag:
                 tag_conflict, is_uninitialised = 1, True
 
         fences = self.fence_file
-        owner = fences.slot[entry >> shifts.owner & shifts.owner_mask]
-        accessor = fences.slot[block << shifts.warp_bits | warp]
+        owner = fences.slot[entry >> self._owner & self._owner_mask]
+        accessor = fences.slot[block << self._warp_bits | warp]
         owner_blk, owner_dev = fences.blk[owner], fences.dev[owner]
         own_blk, own_dev = fences.blk[accessor], fences.dev[accessor]
-        row, preliminary, race, after = self._logic.decide(
-            packet, entry, is_uninitialised, tag, owner_blk, owner_dev, own_blk, own_dev
-        )
+        row, preliminary, race, after = decide_packed(
+            self._layout, packet[:7], packet[9], None if is_uninitialised else entry, tag,
+            owner_blk, owner_dev, own_blk, own_dev,
+        )  # fmt: skip
         self.entries[index] = after
         self._counted[packet[0], row, preliminary, race, tag_conflict, int(read_error)] += 1
         return Step(

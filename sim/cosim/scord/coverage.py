@@ -11,7 +11,7 @@ from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
-from racetrap.golden_model.scord.metadata import EntryShifts
+from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import (
     LockState,
     Packet,
@@ -72,7 +72,7 @@ class Coverage(BinCounts):
         bins = BINS | LEFT_OUT_BINS if params.leaves_out else BINS
         self._has_generations = params.slot_generation_bits > 0
         super().__init__(bins | GENERATION_BINS if self._has_generations else bins, UNREACHABLE)
-        self._params, self._shifts = params, EntryShifts(params)
+        self._params = params
         self.launch(Region(size_log2=params.min_region_log2))
 
     def launch(self, region: MonitoredRegion) -> None:
@@ -183,15 +183,13 @@ class Coverage(BinCounts):
 
     def _parties(self, step: Step) -> None:
         """The access and the entry's owner: a race, or one slot of two blocks."""
-        packet, entry, shifts = step.packet, step.before, self._shifts
-        kind = packet.kind
-        block, warp = divmod(entry >> shifts.owner & shifts.owner_mask, 1 << shifts.warp_bits)
-        generation = entry >> shifts.generation & shifts.generation_mask
-        is_other = (block, generation) != (packet.block, packet.generation)
+        packet, entry = step.packet, unpack_entry(self._params, step.before)
+        kind, block = packet.kind, entry["block"]
+        is_other = (block, entry["generation"]) != (packet.block, packet.generation)
         if step.race:
             self.counts[_RACES[kind, step.race, is_other]] += 1
         if is_other and block == packet.block and step.preliminary != Preliminary.INITIALIZATION:
-            party = "same_warp" if warp == packet.warp else "other_warp"
+            party = "same_warp" if entry["warp"] == packet.warp else "other_warp"
             self.counts[f"generation.{party}.{_ACCESS_NAMES[kind]}"] += 1
 
     def _line_bin(self, address: int) -> str:

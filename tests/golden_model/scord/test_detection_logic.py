@@ -1,4 +1,4 @@
-"""The packed decision tables against the tables themselves, and these against the paper."""
+"""The decision tables against the paper, and what a bank remembers of them."""
 
 from itertools import product
 from random import Random
@@ -12,7 +12,7 @@ from racetrap.golden_model.scord.detection_logic import (
     Encounter,
     decide,
 )
-from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
+from racetrap.golden_model.scord.detector_bank import decide_packed
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY, pack_entry, unpack_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
@@ -24,11 +24,14 @@ HALF = 0x0001
 
 
 def check(params, encounter):
-    """Compare the packed tables with the plain ones; the rule of these that holds."""
+    """Compare decisions on packed entries, maybe remembered, with those of the tables; the rule."""
     rule, after = decide(encounter)
     packet, md, is_uninitialised, tag, owner, own = vars(encounter).values()
     entry = pack_entry(params, **md)
-    packed = PackedDetectionLogic(params).decide(packet, entry, is_uninitialised, tag, *owner, *own)
+    packed = decide_packed(
+        params.entry_layout, packet[:7], packet.generation, None if is_uninitialised else entry,
+        tag, *owner, *own,
+    )  # fmt: skip
     condition = rule.condition
     assert packed[:3] == (rule.row, condition.preliminary, condition.race), encounter
     assert unpack_entry(params, packed[3]) == after, encounter

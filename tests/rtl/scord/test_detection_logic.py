@@ -11,7 +11,7 @@ from amaranth.sim import Simulator
 
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
-from racetrap.golden_model.scord.detection_logic_packed import PackedDetectionLogic
+from racetrap.golden_model.scord.detector_bank import decide_packed
 from racetrap.golden_model.scord.metadata import pack_entry
 from racetrap.golden_model.scord.packets import ROWS_KEEPING_OWNER, Packet, PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
@@ -89,13 +89,13 @@ def decide(params, cases):
 
 def check(params, cases):
     """Compare with the golden tables; the rows taken."""
-    golden = PackedDetectionLogic(params)
     rows = set()
     for case, answer in zip(cases, decide(params, cases), strict=True):
         packet, entry, is_uninitialised, tag, owner, own = case
-        row, preliminary, race, after = golden.decide(
-            packet, entry, is_uninitialised, tag, *owner, *own
-        )
+        row, preliminary, race, after = decide_packed(
+            params.entry_layout, packet[:7], packet.generation,
+            None if is_uninitialised else entry, tag, *owner, *own,
+        )  # fmt: skip
         assert answer == {
             "row": row,
             "preliminary": preliminary,

@@ -1,6 +1,6 @@
 // Metadata of a launch, and the detector banks that check packets against them.
 //
-// The same as racetrap.golden_model.scord.detector_bank, .detection_logic_packed and .fence_file.
+// The same as racetrap.golden_model.scord.detector_bank, .detection_logic and .fence_file.
 #ifndef DETECTOR_BANK_H
 #define DETECTOR_BANK_H
 
