@@ -24,7 +24,8 @@ from racetrap.golden_model.gpu.region_table import (
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
-from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of

@@ -19,7 +19,8 @@ from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
-from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2

@@ -14,7 +14,8 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.scord.fast_compare import LaunchResult, check_launch
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.verdict.gpu.findings import Finding, UniqueRace

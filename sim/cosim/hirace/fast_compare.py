@@ -6,7 +6,6 @@ Ref: HiRace (SC'24).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,32 +15,10 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.lane_splitter import split_lanes
 from racetrap.golden_model.hirace.packets import Transaction
 from racetrap.golden_model.hirace.params import HiraceParams
-from racetrap.sim.cosim.comparison.mismatch import compare_counters
-from racetrap.sim.cosim.gpu.gpu_simulation import write_errors
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult, launch_result, outcome
 from racetrap.sim.cosim.gpu.sweep import is_swept
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
 from racetrap.sim.cosim.hirace.scoreboard import Observer, Scoreboard
-
-
-@dataclass(frozen=True)
-class LaunchResult:
-    """What one launch compared.
-
-    Parameters
-    ----------
-    accesses, steps, races : int
-        Accesses to monitored words, steps (with other accesses), races.
-    reports : tuple of int
-        Records in the ring, oldest first.
-    cycles : int
-        Clock cycles from the launch's first step to its last, over all banks.
-    """
-
-    accesses: int
-    steps: int
-    races: int
-    reports: tuple[int, ...]
-    cycles: int
 
 
 def transactions_of(events: Iterable[Event], params: HiraceParams) -> list[tuple[int, Transaction]]:
@@ -103,16 +80,12 @@ def check_launch(
         for bank in range(params.banks):
             for step in sim.steps(bank):
                 board.step(bank, step)
-        reports, counters, after = sim.reports(), sim.counters(), sim.stats
-        for record in reports:
+        seen = outcome(sim, before)
+        for record in seen.reports:
             board.report(record)
-        compare_counters(counters, write_errors(before, after))
-        read_errors = after.read_errors - before.read_errors
-        board.finish(counters, _memory(sim, params, region), read_errors, sim.reached)
-    taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
-    cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
-    races = sum(value for name, value in counters.items() if name.startswith("races_"))
-    return LaunchResult(counters["accesses"], steps, races, tuple(reports), cycles)
+        memory = _memory(sim, params, region)
+        board.finish(seen.counters, memory, seen.read_errors, sim.reached)
+    return launch_result(sim, params, steps, seen)
 
 
 def _memory(sim: FastSim, params: HiraceParams, region: Region) -> Callable[[int], int]:

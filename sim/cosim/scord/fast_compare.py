@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
@@ -17,32 +16,11 @@ from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
-from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters
-from racetrap.sim.cosim.gpu.gpu_simulation import write_errors
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult, launch_result, outcome
 from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
-
-
-@dataclass(frozen=True)
-class LaunchResult:
-    """What one launch compared.
-
-    Parameters
-    ----------
-    accesses, steps, races : int
-        Accesses in the monitored region, steps (with fences and other accesses), races.
-    reports : tuple of int
-        Records in the ring, oldest first.
-    cycles : int
-        Clock cycles from the launch's first step to its last, over all banks.
-    """
-
-    accesses: int
-    steps: int
-    races: int
-    reports: tuple[int, ...]
-    cycles: int
 
 
 def check_launch(
@@ -95,9 +73,8 @@ def check_launch(
         agree = agree and all(
             board.take(bank, sim.step_words(bank)) for bank in range(params.banks)
         )
-        reports, counters, after = sim.reports(), sim.counters(), sim.stats
-        compare_counters(counters, write_errors(before, after))
-        read_errors, reached = after.read_errors - before.read_errors, sim.reached
+        seen, reached = outcome(sim, before), sim.reached
+        reports, counters, read_errors = seen
         agree = agree and board.finish(
             counters, reports, sim.entries if has_memory else None, read_errors, reached
         )
@@ -111,10 +88,7 @@ def check_launch(
             "Steps must be those of the golden model in every bit outside fields, too, if the "
             "compiled scoreboard is right"
         )
-    taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
-    cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
-    races = sum(value for name, value in counters.items() if name.startswith("races_"))
-    return LaunchResult(counters["accesses"], steps, races, tuple(reports), cycles)
+    return launch_result(sim, params, steps, seen)
 
 
 def _play(

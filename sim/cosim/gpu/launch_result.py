@@ -1,0 +1,76 @@
+"""What a kernel launch on the fast co-simulation gives, and what was compared of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from racetrap.sim.cosim.comparison.mismatch import compare_counters
+from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation, SimStats, write_errors
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What one launch compared.
+
+    Parameters
+    ----------
+    accesses, steps, races : int
+        Accesses to monitored words, steps (with fences and other accesses), races.
+    reports : tuple of int
+        Records in the ring, oldest first.
+    cycles : int
+        Clock cycles from the launch's first step to its last, over all banks.
+    """
+
+    accesses: int
+    steps: int
+    races: int
+    reports: tuple[int, ...]
+    cycles: int
+
+
+class Outcome(NamedTuple):
+    """What the hardware shows when it is idle after a launch.
+
+    Parameters
+    ----------
+    reports : list of int
+        Records in the ring, oldest first.
+    counters : dict of str to int
+        Event counters.
+    read_errors : int
+        Metadata reads that were answered with an error.
+    """
+
+    reports: list[int]
+    counters: dict[str, int]
+    read_errors: int
+
+
+def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
+    """The outcome of a launch; what it has counted of failed writes is compared.
+
+    Parameters
+    ----------
+    sim : GpuSimulation
+        The hardware.
+    before : SimStats
+        Its statistics before the launch.
+
+    Raises
+    ------
+    Mismatch
+        If the hardware has not counted the errors that the memories have answered with.
+    """
+    reports, counters, after = sim.reports(), sim.counters(), sim.stats
+    compare_counters(counters, write_errors(before, after))
+    return Outcome(reports, counters, after.read_errors - before.read_errors)
+
+
+def launch_result(sim: GpuSimulation, params: Any, steps: int, seen: Outcome) -> LaunchResult:
+    """The result of a launch of which all agrees."""
+    taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
+    cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
+    races = sum(value for name, value in seen.counters.items() if name.startswith("races_"))
+    return LaunchResult(seen.counters["accesses"], steps, races, tuple(seen.reports), cycles)
