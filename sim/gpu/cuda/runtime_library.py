@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,8 @@ from racetrap.sim.gpu.cuda.toolkit import ToolkitError, real_library, toolkit_fo
 RUNTIME = Path(__file__).parent / "runtime"
 
 _NAME = "libcudart.so.13"
+#: Errors have lower numbers.
+_MOST_ERRORS = 1100
 _OPTIONS = ("-std=c++17", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-pthread")
 
 
@@ -45,9 +48,24 @@ def _missing_functions(names: list[str]) -> str:
     return "\n".join(['#include "missing_functions.h"', *lines, ""])
 
 
+def _error_names() -> str:
+    """Number, name and sentence of each error, which NVIDIA's library gives without a GPU."""
+    library = ctypes.CDLL(str(real_library()))
+    texts = library.cudaGetErrorName, library.cudaGetErrorString
+    for text in texts:
+        text.restype = ctypes.c_char_p
+    unknown = texts[0](-1)
+    return "".join(
+        f'{{{error}, "{texts[0](error).decode()}", "{texts[1](error).decode()}"}},\n'
+        for error in range(_MOST_ERRORS)
+        if texts[0](error) != unknown
+    )
+
+
 def _build(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "messages.h").write_text(header(), encoding="utf-8")
+    (folder / "error_names.h").write_text(_error_names(), encoding="utf-8")
     include = [f"-I{folder}", f"-I{RUNTIME}", "-isystem", str(toolkit_folder() / "include")]
 
     def compile_one(source: Path) -> Path:

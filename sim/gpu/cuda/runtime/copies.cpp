@@ -116,84 +116,47 @@ cudaError_t copy_box(const cudaMemcpy3DParms &box, cudaStream_t stream, bool asy
 
 using namespace racetrap;
 
+// A function in both its forms: for the legacy default stream, and for a stream that is named.
+#define BOTH_FORMS(name, call, ...)                            \
+  cudaError_t name(__VA_ARGS__) {                              \
+    constexpr cudaStream_t stream = nullptr;                   \
+    constexpr bool asynchronous = false;                       \
+    return call;                                               \
+  }                                                            \
+  cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) {  \
+    constexpr bool asynchronous = true;                        \
+    return call;                                               \
+  }
+
 extern "C" {
 
-cudaError_t cudaMemcpy(void *target, const void *source, size_t bytes, cudaMemcpyKind direction) {
-  return copy(target, source, bytes, direction, nullptr, false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes,
-                            cudaMemcpyKind direction, cudaStream_t stream) {
-  return copy(target, source, bytes, direction, stream, true, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpyPeer(void *target, int, const void *source, int, size_t bytes) {
-  return copy(target, source, bytes, cudaMemcpyDeviceToDevice, nullptr, false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpyPeerAsync(void *target, int, const void *source, int, size_t bytes,
-                                cudaStream_t stream) {
-  return copy(target, source, bytes, cudaMemcpyDeviceToDevice, stream, true, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpy2D(void *target, size_t target_pitch, const void *source,
-                         size_t source_pitch, size_t width, size_t height,
-                         cudaMemcpyKind direction) {
-  return copy({target, target_pitch, source, source_pitch, width, height}, direction, nullptr,
-              false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source,
-                              size_t source_pitch, size_t width, size_t height,
-                              cudaMemcpyKind direction, cudaStream_t stream) {
-  return copy({target, target_pitch, source, source_pitch, width, height}, direction, stream, true,
-              RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *box) {
-  return copy_box(*box, nullptr, false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *box, cudaStream_t stream) {
-  return copy_box(*box, stream, true, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *source, size_t bytes, size_t offset,
-                               cudaMemcpyKind direction) {
-  return to_symbol(symbol, source, bytes, offset, direction, nullptr, false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *source, size_t bytes,
-                                    size_t offset, cudaMemcpyKind direction, cudaStream_t stream) {
-  return to_symbol(symbol, source, bytes, offset, direction, stream, true, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpyFromSymbol(void *target, const void *symbol, size_t bytes, size_t offset,
-                                 cudaMemcpyKind direction) {
-  return from_symbol(target, symbol, bytes, offset, direction, nullptr, false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemcpyFromSymbolAsync(void *target, const void *symbol, size_t bytes,
-                                      size_t offset, cudaMemcpyKind direction,
-                                      cudaStream_t stream) {
-  return from_symbol(target, symbol, bytes, offset, direction, stream, true, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemset(void *target, int value, size_t bytes) {
-  return fill(target, bytes, value, bytes, 1, nullptr, false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemsetAsync(void *target, int value, size_t bytes, cudaStream_t stream) {
-  return fill(target, bytes, value, bytes, 1, stream, true, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemset2D(void *target, size_t pitch, int value, size_t width, size_t height) {
-  return fill(target, pitch, value, width, height, nullptr, false, RACETRAP_SITE);
-}
-
-cudaError_t cudaMemset2DAsync(void *target, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream) {
-  return fill(target, pitch, value, width, height, stream, true, RACETRAP_SITE);
-}
+BOTH_FORMS(cudaMemcpy, copy(target, source, bytes, direction, stream, asynchronous, RACETRAP_SITE),
+           void *target, const void *source, size_t bytes, cudaMemcpyKind direction)
+BOTH_FORMS(cudaMemcpyPeer,
+           copy(target, source, bytes, cudaMemcpyDeviceToDevice, stream, asynchronous,
+                RACETRAP_SITE),
+           void *target, int, const void *source, int, size_t bytes)
+BOTH_FORMS(cudaMemcpy2D,
+           copy({target, target_pitch, source, source_pitch, width, height}, direction, stream,
+                asynchronous, RACETRAP_SITE),
+           void *target, size_t target_pitch, const void *source, size_t source_pitch,
+           size_t width, size_t height, cudaMemcpyKind direction)
+BOTH_FORMS(cudaMemcpy3D, copy_box(*box, stream, asynchronous, RACETRAP_SITE),
+           const cudaMemcpy3DParms *box)
+BOTH_FORMS(cudaMemcpyToSymbol,
+           to_symbol(symbol, source, bytes, offset, direction, stream, asynchronous,
+                     RACETRAP_SITE),
+           const void *symbol, const void *source, size_t bytes, size_t offset,
+           cudaMemcpyKind direction)
+BOTH_FORMS(cudaMemcpyFromSymbol,
+           from_symbol(target, symbol, bytes, offset, direction, stream, asynchronous,
+                       RACETRAP_SITE),
+           void *target, const void *symbol, size_t bytes, size_t offset,
+           cudaMemcpyKind direction)
+BOTH_FORMS(cudaMemset, fill(target, bytes, value, bytes, 1, stream, asynchronous, RACETRAP_SITE),
+           void *target, int value, size_t bytes)
+BOTH_FORMS(cudaMemset2D,
+           fill(target, pitch, value, width, height, stream, asynchronous, RACETRAP_SITE),
+           void *target, size_t pitch, int value, size_t width, size_t height)
 
 }

@@ -65,17 +65,18 @@ int attribute_of(const cudaDeviceProp &device, cudaDeviceAttr attribute, bool &k
 
 }  // namespace
 
+// A function that gives what does not depend on anything.
+#define GIVES(name, type, value)  \
+  cudaError_t name(type *place) { \
+    *place = value;               \
+    return cudaSuccess;           \
+  }
+
 extern "C" {
 
-cudaError_t cudaGetDeviceCount(int *count) {
-  *count = 1;
-  return cudaSuccess;
-}
+GIVES(cudaGetDeviceCount, int, 1)
 
-cudaError_t cudaGetDevice(int *device) {
-  *device = 0;
-  return cudaSuccess;
-}
+GIVES(cudaGetDevice, int, 0)
 
 cudaError_t cudaSetDevice(int device) { return only_first(device); }
 
@@ -85,10 +86,7 @@ cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return cudaG
 
 cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
 
-cudaError_t cudaGetDeviceFlags(unsigned *flags) {
-  *flags = cudaDeviceScheduleAuto;
-  return cudaSuccess;
-}
+GIVES(cudaGetDeviceFlags, unsigned, cudaDeviceScheduleAuto)
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int number) {
   if (only_first(number) != cudaSuccess) return cudaErrorInvalidDevice;
@@ -146,23 +144,14 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int bytes, int device) {
 
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 
-cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *preference) {
-  *preference = cudaFuncCachePreferNone;
-  return cudaSuccess;
-}
+GIVES(cudaDeviceGetCacheConfig, cudaFuncCache, cudaFuncCachePreferNone)
 
 // The executor's limits do not depend on them.
 cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 
-cudaError_t cudaDriverGetVersion(int *version) {
-  *version = kVersion;
-  return cudaSuccess;
-}
+GIVES(cudaDriverGetVersion, int, kVersion)
 
-cudaError_t cudaRuntimeGetVersion(int *version) {
-  *version = kVersion;
-  return cudaSuccess;
-}
+GIVES(cudaRuntimeGetVersion, int, kVersion)
 
 cudaError_t cudaProfilerStart() { return cudaSuccess; }
 

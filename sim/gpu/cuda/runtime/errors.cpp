@@ -21,44 +21,14 @@ bool is_sticky(cudaError_t error) {
 }
 
 struct Name {
-  cudaError_t error;
+  int error;
   const char *name, *sentence;
 };
 
-#define ERROR(error, sentence) {error, #error, sentence}
+// All errors, as NVIDIA's library names them.
 constexpr Name names[] = {
-    ERROR(cudaSuccess, "no error"),
-    ERROR(cudaErrorInvalidValue, "invalid argument"),
-    ERROR(cudaErrorMemoryAllocation, "out of memory"),
-    ERROR(cudaErrorInitializationError, "initialization error"),
-    ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
-    ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument"),
-    ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
-    ERROR(cudaErrorInvalidDevicePointer, "invalid device pointer"),
-    ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
-    ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
-    ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
-    ERROR(cudaErrorNoKernelImageForDevice,
-          "no kernel image is available for execution on the device"),
-    ERROR(cudaErrorInvalidPtx, "a PTX JIT compilation failed"),
-    ERROR(cudaErrorUnsupportedLimit, "limit is not supported on this architecture"),
-    ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
-    ERROR(cudaErrorSymbolNotFound, "named symbol not found"),
-    ERROR(cudaErrorNotReady, "device not ready"),
-    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
-    ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
-    ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
-    ERROR(cudaErrorAssert, "device-side assert triggered"),
-    ERROR(cudaErrorHostMemoryAlreadyRegistered,
-          "part or all of the requested memory range is already mapped"),
-    ERROR(cudaErrorHostMemoryNotRegistered,
-          "pointer does not correspond to a registered memory region"),
-    ERROR(cudaErrorMisalignedAddress, "misaligned address"),
-    ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
-    ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
-    ERROR(cudaErrorNotSupported, "operation not supported"),
+#include "error_names.h"
 };
-#undef ERROR
 
 const Name *find(cudaError_t error) {
   for (const Name &name : names)
