@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from racetrap.evaluation.scord.programs import Build, Schedule, applications
 from racetrap.evaluation.scord.runs import BuildRun, RunResult
@@ -70,22 +69,6 @@ class ApplicationVerdict:
         """Whether the hardware agrees with the golden model, and a race was reported in some
         run if and only if the build is racy."""
         return self.agrees and bool(self.rtl) == self.build.racy
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "application": self.build.program,
-            "switches": sorted(self.build.switches),
-            "expected": self.expected,
-            "runs": self.runs,
-            "oracle": self.oracle,
-            "golden": self.golden,
-            "rtl": self.rtl,
-            "kinds": sorted(self.kinds),
-            "steps": self.steps,
-            "cycles": self.cycles,
-            "agrees": self.agrees,
-        }
 
 
 def application_runs(model: FastModel, size: str, schedules: int, seed: int) -> list[BuildRun]:

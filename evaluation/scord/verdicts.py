@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from racetrap.golden_model.scord.report import RaceReport, race_words
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
@@ -94,20 +93,3 @@ class Verdict:
         if self.is_right:
             return None
         return self.difference or f"wrong verdict: {'; '.join(self.wrong)}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "name": self.name,
-            "expected": self.expected,
-            "golden": self.golden,
-            "rtl": self.rtl,
-            "kinds": sorted(self.kinds),
-            "scope": sorted(self.scopes),
-            "cycles": max(self.cycles, default=0),
-            "schedules": self.schedules,
-            "golden_right": self.golden_right,
-            "rtl_right": self.rtl_right,
-            "wrong": self.wrong,
-            "difference": self.difference,
-        }

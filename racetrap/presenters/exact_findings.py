@@ -12,6 +12,7 @@ from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.line_pairs import stack_to_dict
 from racetrap.presenters.sigrace_races import thread_race_to_dict
 from racetrap.schemas.thread_races import LockOrder as LockOrderDocument
+from racetrap.schemas.values import document
 from racetrap.verdict.line_pairs import place_of
 from racetrap.verdict.threads.exact_check import ExactFindings
 from racetrap.verdict.threads.line_races import address_text
@@ -79,9 +80,10 @@ def _inversions_to_dict(
     """Lock-order inversions as plain data, for JSON."""
     return [
         [
-            {"thread": order.thread, "held": order.held, "acquired": order.acquired,
-             "held_pc": order.held_pc, "held_place": locations.get(order.held_pc),
-             "acquired_pc": order.acquired_pc, "acquired_place": locations.get(order.acquired_pc)}
+            document(
+                LockOrderDocument, order, held_place=locations.get(order.held_pc),
+                acquired_place=locations.get(order.acquired_pc),
+            )
             for order in cycle
         ]
         for cycle in cycles

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from racetrap.golden_model.barracuda import Party, Race
 from racetrap.schemas.gpu_races import Oracle, OraclePair, OracleParty
+from racetrap.schemas.values import document
 from racetrap.verdict.gpu.oracle import is_missed
 from racetrap.verdict.gpu.trace_check import DetectorRun
 
@@ -14,14 +15,8 @@ def oracle_to_dict(run: DetectorRun, locations: Mapping[int, str]) -> Oracle:
     """Every race of the oracle, and what the detector made of it, as plain data."""
 
     def party(one: Party) -> OracleParty:
-        return {
-            "event": one.event,
-            "kind": one.access.name.lower(),
-            "pc": one.pc,
-            "location": locations.get(one.pc),
-            "grid_block": one.grid_block,
-            "thread": one.thread,
-        }
+        kind, location = one.access.name.lower(), locations.get(one.pc)
+        return document(OracleParty, one, kind=kind, location=location)
 
     def pair(race: Race) -> OraclePair:
         return {

@@ -13,7 +13,6 @@ from racetrap.golden_model.ptx_memory_model.candidates import (
     Node,
     Outcome,
     Race,
-    RaceParty,
     Witness,
     witness_of,
 )
@@ -21,7 +20,16 @@ from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusTest
 from racetrap.golden_model.ptx_memory_model.litmus.condition import Quantifier, print_observed
 from racetrap.golden_model.ptx_memory_model.scopes import Place
-from racetrap.schemas.weak_memory import Execution, Instruction, LitmusJudgement
+from racetrap.schemas.values import document
+from racetrap.schemas.weak_memory import (
+    Contradiction,
+    Edge,
+    Execution,
+    Instruction,
+    LitmusJudgement,
+    Operation,
+    State,
+)
 
 
 def print_place(place: Place, has_warp: bool = False) -> str:
@@ -143,17 +151,17 @@ def judgement_to_dict(judgement: Judgement) -> LitmusJudgement:
         "executions": judgement.executions,
         "candidates": judgement.candidates,
         "states": [
-            {
-                "values": {print_observed(what): value for what, value in state.values.items()},
-                "meets_condition": state.meets_condition,
-                "sequentially_consistent": state.sequentially_consistent,
-            }
+            document(
+                State,
+                state,
+                values={print_observed(what): value for what, value in state.values.items()},
+            )
             for state in judgement.states
         ],
         "races": [
             {
-                "first": _party_to_dict(race.first),
-                "second": _party_to_dict(race.second),
+                "first": document(Instruction, race.first),
+                "second": document(Instruction, race.second),
                 "mixed_size": race.is_mixed_size,
             }
             for race in judgement.races
@@ -162,30 +170,15 @@ def judgement_to_dict(judgement: Judgement) -> LitmusJudgement:
     }
 
 
-def _party_to_dict(party: RaceParty) -> Instruction:
-    return {"thread": party.thread, "instruction": party.instruction, "text": party.text}
-
-
 def _witness_to_dict(judgement: Judgement) -> Execution | None:
     if judgement.witness is None or judgement.outcome is Outcome.NO_CLAIM:
         return None
     witness = witness_of(judgement.witness)
     return {
         "operations": [
-            {
-                "name": node.name,
-                "thread": None if node.thread == INITIAL_THREAD else node.thread,
-                "text": node.text,
-                "value": node.value,
-            }
+            document(Operation, node, thread=None if node.thread == INITIAL_THREAD else node.thread)
             for node in witness.nodes
         ],
-        "edges": [
-            {"kind": edge.kind.value, "first": edge.first, "second": edge.second}
-            for edge in witness.edges
-        ],
-        "contradictions": [
-            {"axiom": axiom, "section": section, "sentence": sentence}
-            for axiom, section, sentence in witness.contradictions
-        ],
+        "edges": [document(Edge, each, kind=each.kind.value) for each in witness.edges],
+        "contradictions": [document(Contradiction, each) for each in witness.contradictions],
     }

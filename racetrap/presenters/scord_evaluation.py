@@ -9,6 +9,8 @@ from typing import Any
 from racetrap.evaluation.scord.tables import BuildSummary, Tables
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
+from racetrap.schemas.evaluations import BuildDocument
+from racetrap.schemas.values import document
 
 _NOT_RUN = "not run"
 
@@ -91,26 +93,14 @@ def to_json(tables: Tables) -> dict[str, Any]:
 
 
 def _build_json(summary: BuildSummary) -> dict[str, Any]:
-    return {
-        "workload": summary.build.row,
-        "program": summary.build.program,
-        "switches": sorted(summary.build.switches),
-        "racy": summary.build.racy,
-        "runs": summary.runs,
-        "present": summary.present,
-        "reported": dict(summary.reported),
-        "hardware_runs": summary.hardware_runs,
-        "hardware_reported": summary.hardware_reported,
-        "hardware_agrees": summary.hardware_agrees,
-        "oracle": [
-            {"first": first, "second": second, "kind": kind}
-            for first, second, kind in sorted(summary.oracle)
-        ],
-        "unique": {name: sorted(map(list, races)) for name, races in summary.unique.items()},
-        "unconfirmed": list(map(list, summary.unconfirmed)),
-        "outcomes": dict(summary.outcomes),
-        "places": {hex(pc): place for pc, place in sorted(summary.places.items())},
-    }
+    keys = "first", "second", "kind"
+    return document(
+        BuildDocument, summary.build, summary, workload=summary.build.row,
+        oracle=[dict(zip(keys, race, strict=True)) for race in sorted(summary.oracle)],
+        unique={name: sorted(map(list, races)) for name, races in summary.unique.items()},
+        unconfirmed=list(map(list, summary.unconfirmed)),
+        places={hex(pc): place for pc, place in sorted(summary.places.items())},
+    )  # fmt: skip
 
 
 def page_of(tables: Tables, facts: Mapping[str, object], command: str) -> str:

@@ -10,6 +10,8 @@ from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.tables import problems
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
+from racetrap.schemas.evaluations import ThreadVerdictDocument
+from racetrap.schemas.values import document
 
 
 def to_json(results: Sequence[ProgramResult], tables: Sequence[Table]) -> dict[str, Any]:
@@ -19,7 +21,7 @@ def to_json(results: Sequence[ProgramResult], tables: Sequence[Table]) -> dict[s
         "injected": {
             result.program: [asdict(run) for run in result.injected] for result in results
         },
-        "verdicts": [result.verdict.to_json() for result in results],
+        "verdicts": [document(ThreadVerdictDocument, result.verdict) for result in results],
         "problems": problems(results),
     }
 

@@ -20,6 +20,7 @@ from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
 from racetrap.schemas.thread_races import ThreadParty, ThreadRaceDocument
+from racetrap.schemas.values import document
 from racetrap.verdict.threads.line_races import address_text
 
 
@@ -159,13 +160,8 @@ def thread_race_to_dict(race: ThreadRace, header: ThreadTraceHeader) -> ThreadRa
     """A race as plain data."""
 
     def party(one: RaceParty) -> ThreadParty:
-        return {
-            "thread": one.thread,
-            "epoch": one.epoch,
-            "kind": _kind(one),
-            "pc": one.pc,
-            "location": header.locations.get(one.pc),
-        }
+        location = header.locations.get(one.pc)
+        return document(ThreadParty, one, kind=_kind(one), location=location)
 
     return {
         "address": race.address,

@@ -12,6 +12,8 @@ from racetrap.evaluation.scord.verdicts import Verdict
 from racetrap.evaluation.sigrace.hardware import SimulatedProgram
 from racetrap.presenters.sigrace_races import by_static_race, result_to_dict
 from racetrap.presenters.tables import print_table
+from racetrap.schemas.hardware import ApplicationVerdictDocument, MicroBenchmarkVerdict
+from racetrap.schemas.values import document
 from racetrap.sim.cosim.sigrace.machine import MachineRun
 
 
@@ -33,6 +35,14 @@ def print_micro_benchmarks(
     console.print(f"Right in every schedule: {right} of {len(verdicts)} micro-benchmarks.")
 
 
+def micro_benchmark_to_dict(verdict: Verdict) -> dict[str, Any]:
+    """A micro-benchmark as plain data."""
+    return document(
+        MicroBenchmarkVerdict, verdict,
+        scope=sorted(verdict.scopes), cycles=max(verdict.cycles, default=0),
+    )  # fmt: skip
+
+
 def print_applications(
     console: Console, verdicts: Sequence[ApplicationVerdict], size: str, preset: str, seed: int
 ) -> None:
@@ -50,6 +60,12 @@ def print_applications(
     )  # fmt: skip
     right = sum(each.is_right for each in verdicts)
     console.print(f"Right: {right} of {len(verdicts)} builds.")
+
+
+def application_to_dict(verdict: ApplicationVerdict) -> dict[str, Any]:
+    """A build of an application as plain data."""
+    name = verdict.build.program
+    return document(ApplicationVerdictDocument, verdict, verdict.build, application=name)
 
 
 def print_programs(

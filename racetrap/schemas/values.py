@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias, Union
+from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from typing_extensions import TypedDict
 
@@ -16,6 +16,17 @@ Cell: TypeAlias = str | int | float | None
 Rows: TypeAlias = list[dict[str, Cell]]
 Tables: TypeAlias = dict[str, Rows]
 Verdict: TypeAlias = Literal["race", "none"]
+
+
+def document(form: Any, *sources: object, **given: Any) -> Any:
+    """An object of a type of JSON: values that are given, others from attributes of the same names,
+    each of the first source that has it; a set becomes a sorted list."""
+
+    def value(name: str) -> Any:
+        found = next(getattr(source, name) for source in sources if hasattr(source, name))
+        return sorted(found) if isinstance(found, (set, frozenset)) else found
+
+    return {name: given[name] if name in given else value(name) for name in form.__annotations__}
 
 
 class StackFrame(TypedDict):

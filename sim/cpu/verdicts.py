@@ -5,7 +5,7 @@ They share the compiler's instrumentation and nothing else: not the runtime, not
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
@@ -48,18 +48,6 @@ class ProgramVerdict(NamedTuple):
     def agrees(self) -> bool:
         """Whether both verdicts, racy or clean, are the expected one."""
         return bool(self.exact) == bool(self.sanitizer) == self.expected
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "name": self.name,
-            "arguments": list(self.arguments),
-            "events": self.events,
-            "expected": self.expected,
-            "exact": sorted(self.exact),
-            "sanitizer": sorted(self.sanitizer),
-            "agrees": self.agrees,
-        }
 
 
 def race_lines(trace: ThreadTrace) -> frozenset[LinePair]:

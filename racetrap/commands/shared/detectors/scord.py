@@ -81,7 +81,7 @@ def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
     """Run and print the suite; what JSON says of it, and what is wrong."""
     from racetrap.evaluation.scord.micro_benchmarks import MicroBenchmarkRuns, run_micro_benchmark
     from racetrap.presenters.junit import junit_text
-    from racetrap.presenters.suites import print_micro_benchmarks
+    from racetrap.presenters.suites import micro_benchmark_to_dict, print_micro_benchmarks
     from racetrap.sim.cosim.scord.suite import suite_runs
     from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
     from racetrap.sim.gpu.suites.micro.program import program_region
@@ -106,7 +106,10 @@ def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
     ]
     if not problems:
         call.write_waves("play_suite", {"schedules": call.schedules})
-    return {"failure": failure, "benchmarks": [each.to_json() for each in verdicts]}, problems
+    return {
+        "failure": failure,
+        "benchmarks": list(map(micro_benchmark_to_dict, verdicts)),
+    }, problems
 
 
 def _applications(call: Simulation) -> SuiteOutcome:
@@ -114,7 +117,7 @@ def _applications(call: Simulation) -> SuiteOutcome:
     from racetrap.evaluation.scord.applications import application_runs, application_verdicts
     from racetrap.evaluation.scord.runs import run_build
     from racetrap.golden_model.events import USUAL_GEOMETRY
-    from racetrap.presenters.suites import print_applications
+    from racetrap.presenters.suites import application_to_dict, print_applications
 
     with input_errors():
         check_geometry(USUAL_GEOMETRY, call.params)
@@ -126,7 +129,7 @@ def _applications(call: Simulation) -> SuiteOutcome:
         for each in verdicts
         if not each.is_right
     ]
-    return {"size": call.size, "builds": [each.to_json() for each in verdicts]}, problems
+    return {"size": call.size, "builds": list(map(application_to_dict, verdicts))}, problems
 
 
 def _check_applications(call: Simulation) -> None:
