@@ -19,18 +19,18 @@ _OPERATIONS, _LINES = 80, 8
 _SEEDS = (3,)
 
 
+def random_trace(params: NoncoherentParams, seed: int) -> NoncoherentTrace:
+    """A trace of random operations, at the start of memory, for a monitor's memory system."""
+    size = _LINES * params.line_bytes
+    operations = random_operations(Random(seed), params.memory, _OPERATIONS, size)
+    return NoncoherentTrace.from_events(NoncoherentTraceHeader(memory=params.memory), operations)
+
+
 def operation_traces(
     params: NoncoherentParams, seeds: Sequence[int] = range(8)
 ) -> dict[str, NoncoherentTrace]:
-    """Traces of random operations, at the start of memory, for a monitor's memory system."""
-    header = NoncoherentTraceHeader(memory=params.memory)
-    return {
-        f"random-{seed}": NoncoherentTrace.from_events(
-            header,
-            random_operations(Random(seed), params.memory, _OPERATIONS, _LINES * params.line_bytes),
-        )
-        for seed in seeds
-    }
+    """Random traces by name."""
+    return {f"random-{seed}": random_trace(params, seed) for seed in seeds}
 
 
 def operation_plan(folder: Path, traces: Mapping[str, NoncoherentTrace]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import cocotb
 
 from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
+from racetrap.fpga.host.self_test import check_registers
 from racetrap.fpga.host.session import Session
 from racetrap.fpga.noncoherent.run import run_operations
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
@@ -31,6 +32,7 @@ def _session(link: HostLink, plan: dict[str, Any]) -> tuple[NoncoherentParams, S
 def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
     """Play all traces; gives the lights that must be on."""
     params, session = _session(link, plan)
+    check_registers(session, params)
     reports = 0
     for name, file in plan["traces"].items():
         run = run_operations(session, params, read_accelerator_trace(file))

@@ -16,6 +16,7 @@ import cocotb
 
 from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
+from racetrap.fpga.host.self_test import check_registers
 from racetrap.fpga.host.session import Session, wait_until
 from racetrap.fpga.scord.board import ScordBoard, monitored_region
 from racetrap.fpga.scord.run import run_trace
@@ -58,6 +59,7 @@ def _runs(params: ScordParams, names: list[str]) -> Iterator[SuiteRun]:
 def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
     """Play all micro-benchmarks; gives the lights that must be on."""
     params, session, region = _connect(link, plan)
+    check_registers(session, params)
     is_core, total = plan["core"], 0
     for run in _runs(params, plan["benchmarks"]):
         name, events = run.benchmark.name, list(run.events())

@@ -23,6 +23,11 @@ _RANDOM_EVENTS = 60
 _PROGRAMS, _SEEDS = ("create_before_data",), (3,)
 
 
+def random_trace(params: SigraceParams, seed: int) -> ThreadTrace:
+    """A random program, whose conflict logs become full, of as many threads as there can be."""
+    return random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
+
+
 def program_traces(
     params: SigraceParams,
     programs: Sequence[str] = _PTHREAD_PROGRAMS,
@@ -49,11 +54,7 @@ def program_traces(
         case.name: record([case.source], [case.name], options=case.options, seed=1).trace
         for case in cases
     }
-    random = {
-        f"random-{seed}": random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
-        for seed in seeds
-    }
-    return traces | random
+    return traces | {f"random-{seed}": random_trace(params, seed) for seed in seeds}
 
 
 def program_plan(

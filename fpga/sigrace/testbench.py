@@ -12,6 +12,7 @@ import cocotb
 
 from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
+from racetrap.fpga.host.self_test import check_registers
 from racetrap.fpga.host.session import Session
 from racetrap.fpga.sigrace.run import run_program
 from racetrap.golden_model.sigrace.environment import Environment
@@ -25,6 +26,7 @@ def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
     params, requests = SigraceParams(**plan["params"]), 0
     sigrace = Sigrace(params, Environment(plan["environment"]))
     session = Session(link, params, "the plan")
+    check_registers(session, params)
     for name, file in plan["programs"].items():
         run = run_program(session, sigrace, read_thread_trace(file))
         requests += run.requests

@@ -8,9 +8,10 @@ _LINES = {
     "boards": "List the boards, and the presets that fit on each.",
     "build": "Build the bitstream of a preset for a board.",
     "run": "Stream a trace to a board.",
+    "selftest": "Test a board against the golden model.",
 }
 
 
 @lazy_group("fpga", _LINES)
 def command() -> None:
-    """Build bitstreams for boards, and run traces on a board over its serial port."""
+    """Build bitstreams for boards; test a board, and run traces on it, over its serial port."""

@@ -12,6 +12,7 @@ from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.noncoherent.monitor import Monitor, counters
 from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
+from tests.support.fpga.virtual_device import reset_words
 
 _DEPTH = 8
 
@@ -30,6 +31,7 @@ class MonitorTarget:
         self._records: deque[int] = deque()
         self._monitor = Monitor(params)
         self._counters: Counter[str] = Counter()
+        self._registers = reset_words(params)
         self._head = 0
 
     def credits(self, channel: int) -> int:
@@ -79,6 +81,8 @@ class MonitorTarget:
                 self._monitor = Monitor(self._params)
             if fields["clear_counters"]:
                 self._counters.clear()
+        if name is not None:
+            self._registers[name] = data
         return name is not None
 
     def read(self, address: int) -> int | None:
@@ -88,7 +92,7 @@ class MonitorTarget:
             return self._map.pack(name, idle=not self._records)
         if name == "REPORT_HEAD":
             return self._head
-        return None if name is None else self._counters[name.lower()]
+        return None if name is None else self._counters.get(name.lower(), self._registers[name])
 
 
 def monitor_device(params: NoncoherentParams, **settings: int) -> LinkDevice:

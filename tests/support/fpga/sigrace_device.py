@@ -13,6 +13,7 @@ from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import CoreEvent
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
+from tests.support.fpga.virtual_device import reset_words
 
 _DEPTH = 8
 _IDLE, _SATURATED, _REASONS = 1 << 0, 1 << 1, 8
@@ -38,6 +39,7 @@ class SigraceTarget:
         self.rdm = Rdm(params)
         self.rdm.enabled = False
         self._select = self._map_select = 0
+        self._registers = reset_words(params)
         self._names = {
             register.address_offset: register.inst_name
             for register in system_of(params).registers().registers()
@@ -89,6 +91,8 @@ class SigraceTarget:
             self.rdm.map(self._map_select & 0xFF, self._map_select >> 8 & 0xFF, thread)
         elif name == "LOG_SELECT":
             self._select = data
+        if name is not None:
+            self._registers[name] = data
         return name is not None
 
     def _control(self, data: int) -> None:
@@ -110,7 +114,7 @@ class SigraceTarget:
             return len(self.rdm.log)
         if name == "LOG_DATA":
             return self._log_word(self._select >> 16, self._select & 0xFFFF)
-        return None if name is None else self.rdm.counters.get(name.lower(), 0)
+        return None if name is None else self.rdm.counters.get(name.lower(), self._registers[name])
 
     def _log_word(self, number: int, word: int) -> int:
         params, fields = self.params, self.rdm.log[number]._asdict()

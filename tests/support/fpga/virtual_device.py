@@ -18,6 +18,7 @@ from racetrap.fpga.scord.core_device import CORE_REGISTERS
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.scord import SCORD
+from racetrap.generators.system import Params
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
@@ -28,6 +29,14 @@ from racetrap.golden_model.scord.scord import Scord
 
 #: Records that a channel holds.
 _DEPTH = 8
+
+
+def reset_words(params: Params) -> dict[str, int]:
+    """Words of the registers after a reset, by name."""
+    return {
+        name: sum((field["reset"] or 0) << field["offset"] for field in register["fields"].values())
+        for name, register in describe_registers(params).items()
+    }
 
 
 class ScordTarget:
@@ -44,7 +53,7 @@ class ScordTarget:
         self._queues: list[deque[int]] = [deque() for _ in range(params.sm_count)]
         self._reports: deque[int] = deque()
         self._report_room = report_room
-        self._registers: dict[str, int] = {}
+        self._registers = reset_words(params)
         described = describe_registers(params)
         self._map = RegisterMap(described)
         self._names = {self._map.address(name): name for name in described}

@@ -1,0 +1,65 @@
+"""`racetrap fpga selftest`: whether a board does what the golden model does."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+
+from racetrap.commands.shared.terminal import ExitStatus, fail, report_console
+from racetrap.fpga.boards.identity import identify
+from racetrap.fpga.host.client import HostLink, LinkError
+from racetrap.fpga.host.self_test import check_registers, reset_registers
+from racetrap.fpga.host.session import Session
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
+from racetrap.presenters.race_choice import RaceChoice
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+
+#: What `racetrap fpga build` gives every board.
+_BAUD = 3_000_000
+_SEEDS = (1, 2, 3)
+
+
+@click.command("selftest")
+@click.argument("port", metavar="PORT")
+def command(port: str) -> None:
+    """Test the board on the serial port PORT, after a reset.
+
+    Asks the board what it is, compares its registers with their reset values, plays random runs
+    and compares all that it reports with the golden model.
+
+    Exit status: 0 passed, 1 failed, 3 no board answers, or its configuration is not known.
+    """
+    console = report_console()
+    with HostLink(port, _BAUD) as link:
+        hello = link.hello()
+        name, params = identify(hello)
+        console.print(f"Board: {name}, configuration {hello.configuration:#010x}.", markup=False)
+        try:
+            session = Session(link, params, name)
+            console.print(f"Registers: {check_registers(session, params)} at their reset values.")
+            for seed in _SEEDS:
+                console.print(_play(session, params, name, seed), markup=False)
+            reset_registers(session, params)
+        except (LinkError, Mismatch) as error:
+            fail(f"Self-test failed: {error}", ExitStatus.RACES)
+        counts = link.counts
+    console.print(f"Line: {counts.requests} requests, {counts.resends} sent again.\nPassed.")
+
+
+def _play(session: Session, params: Params, name: str, seed: int) -> str:
+    """Play a random run; its figures in words."""
+    system = system_of(params)
+    trace = system.own("fpga", "pin_test").random_trace(params, seed)
+    count, result = system.own("commands.shared.detectors").stream_trace(
+        session, params, trace, "multiplex", RaceChoice(), name, Console(quiet=True)
+    )
+    # Reports that find no room on the board are no difference.
+    counts = {**result, "reports_dropped": result["counters"].get("reports_dropped", 0)}
+    figures = [
+        f"{key.replace('_', ' ')} {value}" for key, value in counts.items() if type(value) is int
+    ]
+    return (
+        f"Random run {seed}: {count} races in {len(trace)} events, equal to the golden model's "
+        f"({', '.join(figures)}; {result['seconds']:.1f} s)."
+    )
