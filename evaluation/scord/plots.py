@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING
 
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.scord.tables import FalseRow, RaceRow
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _INCHES = (8.0, 3.2)
 
@@ -37,6 +38,8 @@ def _bars(labels: Sequence[str], series: dict[str, list[int]], title: str) -> st
     """Grouped bars, each with its value on top."""
 
     def draw(figure: Figure) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         axes = figure.add_subplot()
         for bars in grouped_bars(axes, labels, series):
             axes.bar_label(bars, fontsize=7)

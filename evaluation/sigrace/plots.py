@@ -6,9 +6,7 @@ Ref: SigRace (ISCA'09) Sections 5.2, 5.3 and 5.5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.sigrace.figure_tables import (
@@ -26,6 +24,10 @@ from racetrap.evaluation.sigrace.paper import (
 )
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.golden_model.sigrace.params import Form
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _WIDE, _PANELS = (9.0, 3.6), (9.0, 3.4)
 #: Entries for which the paper gives the lost window.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from racetrap.evaluation.plots import legend_above, svg_text
 from racetrap.evaluation.sweep.results import PointResult, cost_column
 from racetrap.evaluation.sweep.spec import Spec
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _INCHES = (8.0, 3.6)
 

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-import serial
-
 from racetrap.golden_model.link.frames import (
     MAX_BODY_BYTES,
     PROTOCOL_VERSION,
@@ -252,6 +250,8 @@ def reached(place: Callable[[], str]) -> Iterator[None]:
 
 
 def _open(port: str, baud: int) -> Port:
+    import serial  # of the extra `fpga`; a port that is open, or the hardware simulated, needs none
+
     try:
         return serial.serial_for_url(port, baudrate=baud, timeout=_SLICE_S)
     except (OSError, ValueError) as error:

@@ -6,7 +6,7 @@ import click
 
 from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import ExitStatus, report_console, write_json
-from racetrap.sim.tools import missing_extras, missing_tools
+from racetrap.sim.tools import has_hardware, missing_extras, missing_tools
 
 
 @click.command("doctor")
@@ -14,14 +14,16 @@ from racetrap.sim.tools import missing_extras, missing_tools
 def command(json_file: str | None) -> None:
     """Check that every tool is there.
 
-    Prints one sentence with its remedy for each missing one.  Exit status 3 if generation or
-    simulation needs one of them; extras and what recording needs are named, too.
+    Prints one sentence with its remedy for each missing one.  Exit status 3 if a check needs one
+    of them, or an installed extra `hardware`; other extras and what recording needs are named, too.
     """
-    missing, extras = missing_tools(), missing_extras()
+    extras, generates = missing_extras(), has_hardware()
+    missing = missing_tools(*["hardware"] * generates)
+    what = "checks, generation and simulation" if generates else "checks"
     console = report_console()
     for sentence in [*missing, *extras]:
         console.print(sentence, markup=False)
     if not missing:
-        console.print("Nothing is missing" + " for generation and simulation" * bool(extras) + ".")
+        console.print("Nothing is missing" + f" for {what}" * bool(extras) + ".")
     write_json(json_file, {"missing": missing, "missing_extras": extras})
     raise SystemExit(ExitStatus.FAILED if missing else ExitStatus.NO_RACE)

@@ -10,9 +10,11 @@ from rich.console import Console
 
 from racetrap.commands.shared.options import complete_preset, result_options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
+from racetrap.generators.description import describe_layouts
 from racetrap.generators.presets import PRESETS, find_preset
 from racetrap.generators.systems import SYSTEMS, system_of
 from racetrap.presenters.tables import print_table
+from racetrap.sim.tools import not_found
 
 if TYPE_CHECKING:
     from racetrap.generators.state import StatePart
@@ -33,27 +35,30 @@ def command(name: str | None, json_file: str | None) -> None:
         return
     with input_errors():
         preset = find_preset(name)
-    # A list of the presets needs no Amaranth.
-    from racetrap.generators.description import describe_layouts
-    from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
-
-    parts = kept_state_parts(preset.params)
     shown: dict[str, Any] = {
         "preset": preset.name,
         "summary": preset.summary,
         "parameters": asdict(preset.params),
         "layouts": describe_layouts(preset.params),
-        "state_bits": [asdict(part) for part in parts],
     }
+    _print(console, shown)
+    try:
+        # Imports Amaranth, which elaborates the hardware to count its state.
+        from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
+    except ModuleNotFoundError as error:
+        console.print("State bits are not shown: " + not_found(error.name or ""), markup=False)
+    else:
+        parts = kept_state_parts(preset.params)
+        shown["state_bits"] = [asdict(part) for part in parts]
+        _print_state(console, parts)
     overheads = system_of(preset.params).overheads(preset.params)
     shown["overheads"] = {each.name: each.value for each in overheads}
-    _print(console, shown, parts)
     for overhead in overheads:
         console.print(overhead.sentence)
     write_json(json_file, shown)
 
 
-def _print(console: Console, shown: dict[str, Any], parts: list[StatePart]) -> None:
+def _print(console: Console, shown: dict[str, Any]) -> None:
     title = f"{shown['preset']}: {shown['summary']}"
     print_table(console, title, ("parameter", "value"), shown["parameters"].items())
     rows = [
@@ -62,7 +67,12 @@ def _print(console: Console, shown: dict[str, Any], parts: list[StatePart]) -> N
         for field, place in layout["fields"].items()
     ]
     print_table(console, "Packed words", ("word", "field", "offset", "width"), rows)
+
+
+def _print_state(console: Console, parts: list[StatePart]) -> None:
     columns = ("kind", "bits of the method", "flip-flops", "memory bits")
-    rows = [(part.kind, part.method, part.flip_flops, part.memory_bits) for part in parts]
+    rows: list[tuple[Any, ...]] = [
+        (part.kind, part.method, part.flip_flops, part.memory_bits) for part in parts
+    ]  # fmt: skip
     sums = [sum(row[column] for row in rows) for column in (1, 2, 3)]
     print_table(console, "State", columns, [*rows, ("total", *sums)])

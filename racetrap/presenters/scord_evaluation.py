@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from typing import Any
 
+from racetrap.evaluation.scord.plots import plot_false_races, plot_races
 from racetrap.evaluation.scord.tables import BuildSummary, Tables
 from racetrap.evaluation.table import Table
 from racetrap.presenters.page import Section, html_page
@@ -105,8 +106,6 @@ def _build_json(summary: BuildSummary) -> dict[str, Any]:
 
 def page_of(tables: Tables, facts: Mapping[str, object], command: str) -> str:
     """The page; ``facts`` say how the figures were made, ``command`` makes them again."""
-    from racetrap.evaluation.scord.plots import plot_false_races, plot_races  # slow to import
-
     plots = {
         "races": plot_races(tables.races[:-1]),
         "false-races": plot_false_races(tables.false_races),

@@ -6,6 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from racetrap.evaluation.sigrace.plots import (
+    plot_block_sizes,
+    plot_configurations,
+    plot_messages,
+    plot_windows,
+)
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.tables import problems
 from racetrap.evaluation.table import Table
@@ -31,13 +37,6 @@ def page_of(
     command: str,
 ) -> str:  # fmt: skip
     """The page; ``facts`` say how the figures were made, ``command`` makes them again."""
-    from racetrap.evaluation.sigrace.plots import (  # slow to import
-        plot_block_sizes,
-        plot_configurations,
-        plot_messages,
-        plot_windows,
-    )
-
     plots = {
         "figure-7a": plot_configurations,
         "figure-7b": plot_block_sizes,

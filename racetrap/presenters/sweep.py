@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from racetrap.evaluation.sweep.plots import plot_front
 from racetrap.evaluation.sweep.results import PointResult, objectives
 from racetrap.evaluation.sweep.spec import Spec
 from racetrap.evaluation.table import Table
@@ -65,8 +66,6 @@ def page_of(
     spec: Spec, rows: Sequence[PointResult], facts: Mapping[str, object], command: str
 ) -> str:
     """The page; ``facts`` say how the figures were made, ``command`` makes them again."""
-    from racetrap.evaluation.sweep.plots import plot_front  # slow to import
-
     plots = {"front": plot_front(spec, [row for row in rows if row.figures])}
     return html_page(
         f"Sweep {spec.name}",

@@ -54,7 +54,9 @@ class PresetDocument(TypedDict):
     layouts: Annotated[
         dict[str, PackedWord], "as in the description that `racetrap generate` writes"
     ]
-    state_bits: Annotated[list[StatePart], "state by kind"]
+    state_bits: Annotated[
+        NotRequired[list[StatePart]], "state by kind; missing without the extra `hardware`"
+    ]
     overheads: Annotated[dict[str, float], "cost besides state, by name and unit"]
 
 

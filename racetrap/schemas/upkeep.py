@@ -34,10 +34,10 @@ class Doctor(TypedDict):
 
     missing: Annotated[
         list[str],
-        "one sentence for each tool that generation or simulation misses, empty if all are there",
+        "one sentence for each tool that checks miss, or the extra `hardware` if it is installed",
     ]
     missing_extras: Annotated[
-        list[str], "the same for what only recording or an extra of the package needs"
+        list[str], "the same for what only recording or another extra of the package needs"
     ]
 
 

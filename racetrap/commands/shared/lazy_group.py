@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
 
 from racetrap.commands.shared.configuration import DEFAULTS_FILE, command_defaults
 from racetrap.commands.shared.output_files import refuse_conflicts
-from racetrap.commands.shared.terminal import input_errors
+from racetrap.commands.shared.terminal import ExitStatus, fail, input_errors
+from racetrap.sim.tools import not_found
 
 
 class LazyGroup(click.Group):
@@ -23,11 +25,17 @@ class LazyGroup(click.Group):
         Beginning of the modules' names.
     lines : mapping of str to str
         Line of each command in ``--help``, so that its module need not be imported.
+    extras : mapping of str to str
+        Extra of our package that a command needs, if what its module misses first may be of a
+        smaller one.
     """
 
-    def __init__(self, *, prefix: str, lines: Mapping[str, str], **attributes: Any) -> None:
+    def __init__(
+        self, *, prefix: str, lines: Mapping[str, str],
+        extras: Mapping[str, str] = MappingProxyType({}), **attributes: Any,
+    ) -> None:  # fmt: skip
         super().__init__(**attributes)
-        self._prefix, self.lines = prefix, lines
+        self._prefix, self.lines, self._extras = prefix, lines, extras
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lines)
@@ -35,9 +43,12 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.lines:
             return None
-        command: click.Command = importlib.import_module(
-            self._prefix + cmd_name.replace("+", "x")
-        ).command
+        try:
+            module = importlib.import_module(self._prefix + cmd_name.replace("+", "x"))
+        except ModuleNotFoundError as error:
+            missing, extra = error.name or str(error), self._extras.get(cmd_name, "")
+            fail(not_found(missing, extra), ExitStatus.FAILED)
+        command: click.Command = module.command
         return command
 
     def resolve_command(
@@ -61,6 +72,9 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(self.lines.items()))
 
 
-def lazy_group(name: str, lines: Mapping[str, str]) -> Callable[[Callable[..., Any]], click.Group]:
+def lazy_group(
+    name: str, lines: Mapping[str, str], **attributes: Any
+) -> Callable[[Callable[..., Any]], click.Group]:
     """Decorator: the group ``name`` with the commands of modules ``<name>_<command>``."""
-    return click.group(name, cls=LazyGroup, prefix=f"racetrap.commands.{name}_", lines=lines)
+    prefix = f"racetrap.commands.{name}_"
+    return click.group(name, cls=LazyGroup, prefix=prefix, lines=lines, **attributes)

@@ -81,7 +81,7 @@ def build_once(folder: Path, make: Callable[[Path], object]) -> None:
     """
 
     def build(unfinished: Path) -> None:
-        if missing := missing_tools():
+        if missing := missing_tools("hardware"):
             raise BuildError(missing[0])
         unfinished.mkdir()
         make(unfinished)

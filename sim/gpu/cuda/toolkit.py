@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.tools import install_extra
 
@@ -22,7 +23,7 @@ _PARTS = ("bin/nvcc", "bin/crt", "include/cuda_runtime.h", "nvvm/bin/cicc", "lib
 
 
 class ToolkitError(ValueError):
-    """Source that does not compile, or no compiler; the text ends with the compiler's words."""
+    """Source that does not compile; the text ends with the compiler's words."""
 
 
 def toolkit_folder() -> Path:
@@ -30,7 +31,7 @@ def toolkit_folder() -> Path:
 
     Raises
     ------
-    ToolkitError
+    Failure
         If it is not installed.
     """
     try:
@@ -40,7 +41,7 @@ def toolkit_folder() -> Path:
     for name in (spec and spec.submodule_search_locations) or ():
         if all((Path(name) / part).exists() for part in _PARTS):
             return Path(name)
-    raise ToolkitError(f"Compiler of CUDA programs was not found: {install_extra('cuda')}")
+    raise Failure(f"Compiler of CUDA programs was not found: {install_extra('cuda')}")
 
 
 def real_library() -> Path:
@@ -108,7 +109,7 @@ def compile_program(source: Path, target: Path, library: Path, options: Compiler
     Raises
     ------
     ToolkitError
-        If the source does not compile, or the compiler is not installed.
+        If the source does not compile.
     """
     _compile(
         [
@@ -125,7 +126,7 @@ def compile_ptx(source: Path, options: CompilerOptions) -> str:
     Raises
     ------
     ToolkitError
-        If the source does not compile, or the compiler is not installed.
+        If the source does not compile.
     """
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         target = Path(folder) / "kernels.ptx"

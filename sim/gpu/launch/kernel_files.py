@@ -47,7 +47,7 @@ def compile_kernels(source: Path) -> str:
     Raises
     ------
     CudaError
-        If it does not compile, or there is no compiler.
+        If it does not compile.
     """
     headers = {path.name: path.read_text(encoding="utf-8") for path in source.parent.glob("*.cuh")}
     number = _ARCHITECTURE.search(source.stem)

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from racetrap.sim.failure import Failure
 from racetrap.sim.tools import install_extra
 
 #: The oldest architecture that the compiler knows: it has scopes, memory orders and independent
@@ -26,7 +27,7 @@ _LIBRARIES = ("libnvrtc-builtins.so.13.0", "libnvrtc.so.13")
 
 
 class CudaError(ValueError):
-    """CUDA source that does not compile, or no compiler; the text ends with the compiler's log."""
+    """CUDA source that does not compile; the text ends with the compiler's log."""
 
 
 def _library_folder() -> Path | None:
@@ -49,7 +50,7 @@ def has_nvrtc() -> bool:
 def _nvrtc() -> ctypes.CDLL:
     folder = _library_folder()
     if folder is None:
-        raise CudaError(f"Compiler of CUDA sources was not found: {install_extra('cuda')}")
+        raise Failure(f"Compiler of CUDA sources was not found: {install_extra('cuda')}")
     return [ctypes.CDLL(str(folder / name)) for name in _LIBRARIES][-1]
 
 

@@ -200,7 +200,7 @@ def test_another_configuration(racetrap, params, racy):
 
 
 def test_run_without_the_extra(racetrap, without, racy):
-    without("serial", "racetrap.commands.fpga_run", "racetrap.fpga.host.client")
+    without("serial")
     result = racetrap("fpga", "run", racy, "--port", "/dev/null")
     assert result.exit_code == 3
     sentence = "racetrap: `serial` was not found: install the extra `fpga` by `"

@@ -151,7 +151,7 @@ def test_deleted_working_folder(tmp_path):
 def test_crash():
     code = (
         "import racetrap.sim.tools as tools\n"
-        "def missing(): return {}['none']\n"
+        "def missing(*_): return {}['none']\n"
         "tools.missing_tools = missing\n"
         "import sys; sys.argv[1:] = ['doctor']\n"
         "from racetrap.cli import main; main()"
@@ -173,7 +173,7 @@ def test_crash():
     ],
 )
 def test_what_is_not_our_defect(racetrap, monkeypatch, error, status, said):
-    def stop():
+    def stop(*_):
         raise error
 
     monkeypatch.setattr("racetrap.commands.doctor.missing_tools", stop)

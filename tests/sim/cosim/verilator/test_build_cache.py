@@ -17,7 +17,7 @@ def test_build_is_kept_without_precompiled_headers(tmp_path):
 
 
 def test_missing_tool_is_said_before_a_build_begins(tmp_path, monkeypatch):
-    monkeypatch.setattr(build_cache, "missing_tools", lambda: ["Command `make` was not found."])
+    monkeypatch.setattr(build_cache, "missing_tools", lambda _: ["Command `make` was not found."])
     with pytest.raises(BuildError, match="`make`"):
         build_once(tmp_path / "build", lambda folder: pytest.fail("begun"))
     assert not (tmp_path / "build").exists()
