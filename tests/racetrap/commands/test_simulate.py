@@ -20,6 +20,7 @@ from racetrap.golden_model.events import (
     Scope,
     TraceHeader,
 )
+from racetrap.golden_model.hirace.packets import RaceKind
 from racetrap.golden_model.scord.packets import TableRow
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters.junit import junit_text
@@ -217,6 +218,14 @@ def test_waves_are_written(simulated, tmp_path):
     added = re.findall(r"^variable_add (.*)", (tmp_path / "waves/run.fst.sucl").read_text(), re.M)
     assert plain.issuperset(added)
     assert len(added) == len(signals)
+
+
+def test_waves_of_hirace_are_written(simulated, tmp_path):
+    file = tmp_path / "w.fst"
+    result = simulated("hirace-tiny", _trace(tmp_path / "t", fenced=False), "--waves", file)
+    assert result.exit_code == 1, result.output
+    _, _, races = _fst_values(file, "testbench.step_0.race [2:0]")
+    assert f"{RaceKind.READ_AFTER_WRITE:03b}" in races
 
 
 @pytest.mark.parametrize("name", ["w", "w.vcd.gz", "w.txt"])

@@ -72,3 +72,10 @@ def test_mute_device_fails(model, testbench, name):
     built = model("hirace-tiny", patch=_MUTE[name])
     plan = random_plan(built.params, ["mixed"], 100, fast_memory())
     assert len(testbench(built, "random_tests", plan).failures) == 1
+
+
+def test_registers_are_as_described(model, testbench):
+    built = model("hirace-tiny")
+    plan = random_plan(built.params, [], 0, fast_memory())
+    result = testbench(built, "register_tests", plan)
+    assert [case.failure for case in result.cases] == [None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,10 +12,10 @@ from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters import gpu_races
-from racetrap.verdict.hirace.fit import check_fit
+from racetrap.verdict.hirace.fit import check_fit, region_of
 
 #: Options of `simulate` that are not for every stimulus, and are for a trace.
-TRACE_OPTIONS = ("shows_all", "limit")
+TRACE_OPTIONS = ("shows_all", "limit", "all_signals", "waves")
 SUITES: Mapping[str, Suite] = MappingProxyType({})
 
 
@@ -31,5 +32,7 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
         f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
         f"all {found.steps} steps ({found.cycles} cycles)."
     )
+    plan = {"trace": str(Path(path).resolve()), "region": asdict(region_of(trace, call.params))}
+    call.write_waves("play_trace", plan)
     # There is no buffer that could leave accesses out.
     return races.count, {**asdict(found), "left_out": None, "races": races.json}

@@ -1,0 +1,109 @@
+"""Test that plays given events in their global order, whatever the detector.
+
+Plan: ``trace`` (path) with ``region``; ``memory`` and ``report_memory``.  For each kernel there is
+a note with the races of golden model and hardware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from time import monotonic
+from typing import Any, ClassVar
+
+import cocotb
+
+from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.golden_model.trace import read_gpu_trace
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from racetrap.tb.gpu.gpu_test import GpuTest
+from racetrap.tb.stream_agent import StreamSequence
+
+_RING_LOG2 = 8
+#: Events between two looks at the ring buffer, and seconds between notes on progress.
+_DRAIN_EVENTS = 64
+_NOTE_SECONDS = 0.2
+#: Cycles in which a transaction must have made its steps, however slow the memory.
+_CYCLES_PER_TRANSACTION = 80_000
+
+
+class PlayTrace(GpuTest):
+    """Plays kernels one after the other.
+
+    Attributes
+    ----------
+    model_class, report_class : type
+        The detector's golden model and its reports.
+    """
+
+    model_class: ClassVar[Any]
+    report_class: ClassVar[Any]
+
+    def transactions(self, event: Event) -> Iterable[tuple[int, Any]]:
+        """SM and transaction of all that an event is to the detector."""
+        raise NotImplementedError
+
+    async def body(self) -> None:
+        trace = read_gpu_trace(self.testbench.plan["trace"])
+        self._done, self._total, self._noted = 0, len(trace), monotonic()
+        kernel: list[Event] = []
+        for event in trace:
+            kernel.append(event)
+            if event.kind == EventKind.KERNEL_END:
+                result = await self.play(self.region(), self._counted(kernel))
+                self.testbench.note({"kernel": True, **result})
+                kernel = []
+
+    def _counted(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The events, with a note on progress now and then."""
+        for event in events:
+            self._done += 1
+            if monotonic() - self._noted > _NOTE_SECONDS:
+                self._noted = monotonic()
+                self.testbench.note({"done": self._done, "total": self._total})
+            yield event
+
+    async def play(self, region: MonitoredRegion, events: Iterable[Event]) -> dict[str, Any]:
+        """Play one kernel; gives its races by both, and cycles."""
+        testbench, environment = self.testbench, self.environment
+        params = testbench.params
+        model = self.model_class(params, region)
+        await environment.launch(region, _RING_LOG2)
+        first_cycle = testbench.clocking.cycle
+        steps: list[tuple[int, Any]] = []
+        for number, event in enumerate(events, 1):
+            races = (step for step in model.run(event) if step.race)
+            steps += ((bank_of(params, step.packet.word), step) for step in races)
+            for sm, transaction in self.transactions(event):
+                await self._send(sm, transaction)
+            if number % _DRAIN_EVENTS == 0:
+                await environment.drain()
+        cycles = testbench.clocking.cycle - first_cycle
+        counters = await environment.finish()
+        golden, seen = (
+            [self.report_class.from_step(params, step, bank) for bank, step in found]
+            for found in (steps, environment.scoreboard.races)
+        )
+        # In global order nothing is left for the device to choose but, of one event's steps in
+        # several banks, their order.
+        records, seen_records = ([race.record() for race in found] for found in (golden, seen))
+        if sorted(records) != sorted(seen_records):
+            raise Mismatch(f"Races must be {golden}, not {seen}")
+        return {
+            "golden": list(map(str, records)),
+            "rtl": list(map(str, seen_records)),
+            "cycles": cycles,
+            "steps": environment.scoreboard.compared,
+            "dropped": counters["reports_dropped"],
+        }
+
+    async def _send(self, sm: int, transaction: Any) -> None:
+        """Offer a transaction, and wait until it has made all its steps."""
+        sequencer = self.environment.sms[sm].sequencer
+        task = cocotb.start_soon(StreamSequence([transaction]).start(sequencer))
+        await self.testbench.clocking.until(
+            lambda: task.done() and self.environment.scoreboard.is_settled,
+            f"transaction of SM {sm} has not made its steps: {transaction}",
+            _CYCLES_PER_TRANSACTION,
+        )
