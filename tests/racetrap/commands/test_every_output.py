@@ -200,7 +200,7 @@ def outputs(racetrap, tmp_path_factory):
             known = folder / "known.toml"
             subject = _SUBJECTS[name](folder)
             done = racetrap(*subject, *words, "--write-baseline", known, "--github")
-            again = racetrap(*subject, "--baseline", known, "--github", "-q")
+            again = racetrap("-q", *subject, "--baseline", known, "--github")
             assert done.exit_code in (0, 1), done.stderr
             _DONE[name] = _Outputs(
                 done.exit_code, done.stdout, json.loads(files["json"].read_text()),

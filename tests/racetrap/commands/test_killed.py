@@ -126,7 +126,7 @@ def _start(command: Callable[[Path], list[object]], folder: Path) -> subprocess.
     folder.mkdir(exist_ok=True)
     with (folder / "errors").open("w") as errors:
         return subprocess.Popen(
-            [sys.executable, "-m", "racetrap", *map(str, command(folder)), "--quiet"],
+            [sys.executable, "-m", "racetrap", "--quiet", *map(str, command(folder))],
             env=os.environ | {"RACETRAP_CACHE": str(folder / "cache")},
             stdout=errors, stderr=errors,
         )  # fmt: skip
