@@ -136,7 +136,7 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
             changes[name] = _switch(name, text)
         else:
             changes[name] = _number(name, text)
-    return replace(params, **changes)
+    return replace(params, **changes) if changes else params
 
 
 def _setting(value: Any) -> str:

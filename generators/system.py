@@ -193,6 +193,10 @@ class System(Generic[_Params]):
         """
         return import_module(_module(room, self.name, part))
 
+    def reads(self, kind: type[AnyTrace]) -> bool:
+        """Whether it reads traces of a kind."""
+        return self.trace is kind
+
     def has(self, room: str, part: str = "") -> bool:
         """Whether :meth:`own` finds something: not every detector is in every room."""
         try:

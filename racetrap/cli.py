@@ -6,7 +6,10 @@ disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be writte
 
 from __future__ import annotations
 
+import atexit
+import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -15,7 +18,6 @@ from racetrap.commands.shared.configuration import DEFAULTS_FILE, read_defaults
 from racetrap.commands.shared.ending import crash, ends, open_standard_streams, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
 from racetrap.commands.shared.terminal import fail, input_errors, quiet
-from racetrap.sim.tools import share_cache
 
 _LINES = {
     "bench": "Measure throughput and simulation speed.",
@@ -68,6 +70,30 @@ def _working_folder() -> Path:
         raise ValueError(
             "Working folder must exist, but it was deleted: change to another"
         ) from None
+
+
+def share_cache() -> None:
+    """Give tools a folder for caches of their own if the user's home has none that can be written.
+
+    The WebAssembly runtime of the synthesis tools insists on one.  It is in our cache or, if that
+    cannot be written, temporary.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    if os.access(next(place for place in (home, *home.parents) if place.exists()), os.W_OK):
+        return
+    # Seldom needed.
+    from racetrap.sim.content_cache import CacheError, cache_base, cache_folder, make_folder
+
+    os.environ["RACETRAP_CACHE"] = str(cache_base())  # which follows from the same variable
+    folder = cache_folder() / "tools" / str(os.getuid())
+    try:
+        make_folder(folder)
+        folder.chmod(0o700)  # what is in it is run
+    except (CacheError, OSError):
+        temporary = TemporaryDirectory()
+        atexit.register(temporary.cleanup)
+        folder = Path(temporary.name)
+    os.environ["XDG_CACHE_HOME"] = str(folder)
 
 
 @click.group(

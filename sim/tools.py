@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import importlib.util
 import json
@@ -14,7 +13,6 @@ import sys
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distributions, requires, version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote
 
@@ -78,30 +76,6 @@ def tool_environment() -> dict[str, str]:
     environment["PATH"] = os.pathsep.join([*folders, environment.get("PATH", os.defpath)])
     environment.pop("VERILATOR_ROOT", None)
     return environment
-
-
-def share_cache() -> None:
-    """Give tools a folder for caches of their own if the user's home has none that can be written.
-
-    The WebAssembly runtime of the synthesis tools insists on one.  It is in our cache or, if that
-    cannot be written, temporary.
-    """
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    if os.access(next(place for place in (home, *home.parents) if place.exists()), os.W_OK):
-        return
-    # Seldom needed.
-    from racetrap.sim.content_cache import CacheError, cache_base, cache_folder, make_folder
-
-    os.environ["RACETRAP_CACHE"] = str(cache_base())  # which follows from the same variable
-    folder = cache_folder() / "tools" / str(os.getuid())
-    try:
-        make_folder(folder)
-        folder.chmod(0o700)  # what is in it is run
-    except (CacheError, OSError):
-        temporary = TemporaryDirectory()
-        atexit.register(temporary.cleanup)
-        folder = Path(temporary.name)
-    os.environ["XDG_CACHE_HOME"] = str(folder)
 
 
 def install_command(extra: str = "") -> str:

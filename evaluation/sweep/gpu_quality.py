@@ -54,11 +54,10 @@ def gpu_quality(trace: Trace, params: Any, rule: str) -> Quality:
     """
     own = verdict_of(params)
     try:
-        own.check_fit(trace, params)
+        _, findings = own.find_races(trace, params, None)
     except ValueError as error:
         raise DoesNotFit(str(error)) from None
     reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
-    _, findings = own.find_races(trace, params, None)
     for finding in findings:
         reports[finding.report.key].add(finding.earlier.pc)
     found = oracle_races(trace, params, reports, rule)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from racetrap.golden_model.arrays import bit_counts, ranges, run_starts
 from racetrap.golden_model.barracuda.kernel import SHARED_BITS, Kernel
 from racetrap.golden_model.events import WARP_SIZE, Space
+from racetrap.golden_model.trace.container.arrays import bit_counts, ranges, run_starts
 
 _PAGE_BITS = 12
 _WORD_BITS = 2

@@ -29,9 +29,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.arrays import ranges
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.events import ALL_LANES, AtomicOp, EventKind
+from racetrap.golden_model.trace.container.arrays import ranges
 
 #: Scope of a neighbouring fence as a number: no fence, block, device.
 NO_FENCE = 0

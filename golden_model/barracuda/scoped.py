@@ -16,7 +16,7 @@ from racetrap.golden_model.barracuda.analysis import (
     Step,
     merge,
 )
-from racetrap.golden_model.barracuda.concurrent import concurrent_races
+from racetrap.golden_model.barracuda.concurrent import concurrent_races, device_atomics
 from racetrap.golden_model.barracuda.fences import Fences
 from racetrap.golden_model.barracuda.history import Order
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
@@ -62,7 +62,7 @@ class ScopedOracle:
     def run(self, trace: Trace) -> Result:
         """Races and barrier divergences of all kernels of a trace, and races between them."""
         kernels = [_Analysis(kernel).run() for kernel in kernels_of(trace)]
-        return merge([*kernels, concurrent_races(trace)])
+        return merge([*kernels, concurrent_races(trace, device_atomics(trace.events))])
 
 
 class _Analysis(KernelAnalysis):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.layout import Layout, index_bits
 
 #: Bytes of a word: the unit in which locks are named and lines are masked.
@@ -184,7 +185,7 @@ class GpuParams(ABC):
     @property
     def granularity_bits(self) -> int:
         """Log2 of the bytes of a granule."""
-        return self.granularity.bit_length() - 1
+        return index_bits(self.granularity)
 
     @property
     def tag_bits(self) -> int:
@@ -273,3 +274,17 @@ class GpuParams(ABC):
             return self.address_bits - 1
         granules = self.local_bytes // ENTRY_BYTES * self.ratio
         return min(self.address_bits, self.granularity_bits + granules.bit_length() - 1)
+
+
+def check_place(event: Event, params: GpuParams) -> None:
+    """Raise ``ValueError`` if an event is out of range: it would silently hit another place."""
+    warps = event.warp + max(event.warp_count, 1)
+    for what, value, count in (
+        ("SM", event.sm, params.sm_count),
+        ("Block slot", event.slot, params.blocks_per_sm),
+        ("Warp slot", warps - 1, params.warps_per_sm),
+    ):
+        if not 0 <= value < count:
+            raise ValueError(f"{what} must be from 0 to {count - 1}, not {value}")
+    if event.pc >> params.pc_bits:
+        raise ValueError(f"PC must fit in {params.pc_bits} bits, not {event.pc:#x}")

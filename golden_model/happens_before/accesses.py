@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.arrays import ranges, run_starts
 from racetrap.golden_model.happens_before.epochs import EventEpochs
+from racetrap.golden_model.trace.container.arrays import ranges, run_starts
 from racetrap.golden_model.trace.threads.events import (
     GRANULE_BYTES,
     GRANULE_LOG2,

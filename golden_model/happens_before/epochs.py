@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.arrays import running_sums
+from racetrap.golden_model.trace.container.arrays import running_sums
 from racetrap.golden_model.trace.threads.events import MemoryOrder, ThreadEventKind, epoch_steps
 
 _KIND = ThreadEventKind

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from racetrap.golden_model.arrays import ranges
 from racetrap.golden_model.happens_before.accesses import SharedAccesses, shared_accesses
 from racetrap.golden_model.happens_before.clocks import epoch_clocks
 from racetrap.golden_model.happens_before.epochs import event_epochs
 from racetrap.golden_model.happens_before.pairs import Intervals, unordered_pairs
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
+from racetrap.golden_model.trace.container.arrays import ranges
 from racetrap.golden_model.trace.threads.events import GRANULE_BYTES
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.arrays import ranges, run_starts
 from racetrap.golden_model.happens_before.accesses import SharedAccesses
 from racetrap.golden_model.happens_before.clocks import EpochClocks
+from racetrap.golden_model.trace.container.arrays import ranges, run_starts
 
 #: Rows searched at a time; bounds the memory.
 _CHUNK_ROWS = 1 << 20

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.gpu.counters import sum_counters
-from racetrap.golden_model.gpu.interleaver import bank_of
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.hirace.detector_bank import DetectorBank
 from racetrap.golden_model.hirace.lane_splitter import split_lanes
 from racetrap.golden_model.hirace.packets import Step, Transaction

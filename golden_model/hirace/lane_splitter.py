@@ -8,8 +8,7 @@ Ref: HiRace (SC'24): threads are told apart, those of a warp as well.
 from __future__ import annotations
 
 from racetrap.golden_model.events import Event, EventKind, Space
-from racetrap.golden_model.gpu.params import WORD_BYTES
-from racetrap.golden_model.gpu.place import check_place
+from racetrap.golden_model.gpu.params import WORD_BYTES, check_place
 from racetrap.golden_model.hirace.packets import Transaction, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams
 

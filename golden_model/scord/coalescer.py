@@ -8,8 +8,7 @@ Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 from __future__ import annotations
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, MemoryOrder, Space
-from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE
-from racetrap.golden_model.gpu.place import check_place
+from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE, check_place
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the banked form of the detector is ours
 
 from __future__ import annotations
 
-from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 

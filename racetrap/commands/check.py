@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -28,9 +27,8 @@ from racetrap.commands.shared.options import (
     set_option,
 )
 from racetrap.commands.shared.reports import Reports, report_options
-from racetrap.commands.shared.stimuli import check_options, check_reads
+from racetrap.commands.shared.stimuli import check_options, chosen_params
 from racetrap.commands.shared.terminal import exit_on, input_errors, report_console, write_json
-from racetrap.generators.presets import find_preset, with_settings
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.playback import widened
@@ -38,7 +36,7 @@ from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.oracle import JUDGE, ORACLE_RULES
-from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
+from racetrap.verdict.gpu.trace_check import MOST_FINDING
 
 #: Options that are not for every trace.
 _STIMULI = {
@@ -153,6 +151,11 @@ def command(
     detector: dict[str, Any] = {}
     if exact:
         outcome = check_exact(console, choice, trace, baseline, suppressed, fail_fast)
+    elif isinstance(trace, Trace):
+        rule = None if detector_only else oracle or JUDGE
+        outcome = check_gpu(
+            console, choice, subject, path, preset_name or MOST_FINDING, settings, rule, baseline
+        )
     elif isinstance(trace, NoncoherentTrace):
         with input_errors(path):
             lines = memory_with(trace.header.memory, line, granule, prefetch, snooping)
@@ -160,26 +163,17 @@ def command(
                 console, trace, Noncoherent(lines, mode), oracle is not None, baseline
             )
     else:
-        preset = preset_name or (MOST_FINDING if isinstance(trace, Trace) else trace.header.system)
+        assert isinstance(trace, ThreadTrace)
+        preset = preset_name or trace.header.system
         with input_errors():
-            params: Any = with_settings(find_preset(preset).params, settings)
-            check_reads(params, type(trace))
-            if isinstance(trace, ThreadTrace) and not preset_name:
+            params = chosen_params(preset, settings, ThreadTrace)
+            if not preset_name:
                 given = {setting.partition("=")[0] for setting in settings}
                 params = widened(params, trace.header.threads, given)
         detector = {"preset": preset, "parameters": asdict(params)}
         with input_errors(path):
-            if isinstance(trace, ThreadTrace):
-                sigrace = Sigrace(
-                    params, Environment(environment), interval, ideal, instruction_limit
-                )
-                outcome = check_threads(
-                    console, choice, trace, sigrace, oracle is not None, baseline
-                )
-            else:
-                rule = None if detector_only else oracle or JUDGE
-                check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
-                outcome = check_gpu(console, choice, trace, check, subject)
+            sigrace = Sigrace(params, Environment(environment), interval, ideal, instruction_limit)
+            outcome = check_threads(console, choice, trace, sigrace, oracle is not None, baseline)
     reports.write(given_name(path), outcome.findings, outcome.known)
     write_json(json_file, {
         "trace": given_name(path), "events": len(trace), **detector, **outcome.document,

@@ -45,16 +45,13 @@ def _detector(preset: str | None, is_needed: bool) -> Detector | None:
     if preset is None and not is_needed:
         return None
     # The hardware is slow to import.
-    from racetrap.commands.shared.stimuli import check_reads
-    from racetrap.generators.presets import find_preset
+    from racetrap.commands.shared.stimuli import chosen_params
     from racetrap.golden_model.trace import Trace
     from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector
 
+    name = preset or MOST_FINDING
     with input_errors():
-        found = find_preset(preset or MOST_FINDING)
-        check_reads(found.params, Trace)
-    params: Any = found.params
-    return Detector(found.name, params)
+        return Detector(name, chosen_params(name, (), Trace))
 
 
 def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:

@@ -10,8 +10,8 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from pyuvm import ConfigDB, uvm_env
 
-from racetrap.golden_model.gpu.interleaver import port_of
 from racetrap.golden_model.gpu.params import ENTRY_BYTES
+from racetrap.golden_model.gpu.region import port_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.gpu.valid_table import clearing_cycles
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import cocotb
 
 from racetrap.golden_model.events import Event, EventKind
-from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.trace import read_gpu_trace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch

@@ -1,8 +1,10 @@
 """The frame of the command line: lazy loading, usage errors and exit status."""
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -105,3 +107,31 @@ def test_errors_of_ours_are_not_hidden(racetrap, monkeypatch):
 def test_main_is_the_group():
     assert isinstance(cli_module.cli, click.Group)
     assert callable(cli_module.main)
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_tools_have_a_cache_without_a_home(is_kept, tmp_path, monkeypatch):
+    home, ours = tmp_path / "home", tmp_path / "ours"
+    home.mkdir()
+    if is_kept:
+        ours.mkdir()
+        ours.chmod(0o1777)
+    else:
+        ours.touch()  # no folder can be made there
+    monkeypatch.setattr(cli_module.os, "access", lambda place, _: place != home)
+    monkeypatch.setenv("RACETRAP_CACHE", str(ours))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+    cli_module.share_cache()
+    given = Path(os.environ["XDG_CACHE_HOME"])
+    assert given.is_relative_to(ours) is is_kept
+    assert given.stat().st_mode & 0o777 == 0o700
+    if is_kept:  # other users may make folders of theirs beside it
+        shared = [each for each in given.parents if each.is_relative_to(ours)]
+        assert len(shared) == 3
+        assert {each.stat().st_mode & 0o1777 for each in shared} == {0o1777}
+
+
+def test_home_that_can_be_written_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "not" / "there"))
+    cli_module.share_cache()
+    assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / "not" / "there")

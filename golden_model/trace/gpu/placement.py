@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.arrays import ranges
 from racetrap.golden_model.events import BLOCK_BARRIERS, COPY_KINDS, EventKind
+from racetrap.golden_model.trace.container.arrays import ranges
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 

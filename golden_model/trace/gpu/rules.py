@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from racetrap.golden_model.arrays import bit_counts
 from racetrap.golden_model.events import (
     ACCESS_KINDS,
     ACCESS_SIZES,
@@ -18,6 +17,7 @@ from racetrap.golden_model.events import (
     Geometry,
     TraceHeader,
 )
+from racetrap.golden_model.trace.container.arrays import bit_counts
 from racetrap.golden_model.trace.container.event_rules import below, field_violations
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.gpu.divergence import divergence_violation

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from racetrap.golden_model.arrays import group_numbers, running_sums
+from racetrap.golden_model.trace.container.arrays import group_numbers, running_sums
 from racetrap.golden_model.trace.container.columns import record_events
 from racetrap.golden_model.trace.threads.events import (
     ATOMIC_KINDS,

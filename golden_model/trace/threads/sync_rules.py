@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from racetrap.golden_model.arrays import group_numbers, running_sums
+from racetrap.golden_model.trace.container.arrays import group_numbers, running_sums
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEventKind
 

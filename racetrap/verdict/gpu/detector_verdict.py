@@ -31,11 +31,10 @@ class DetectorVerdict:
 
     Parameters
     ----------
-    check_fit : callable
-        Raises ``ValueError`` if a configuration has no room for a trace.
     find_races : callable
         Given trace, parameters and the trace's events as a caller watches them pass, or None:
-        runs the golden model; gives it, and every race with both accesses as it is found.
+        runs the golden model; gives it, and every race with both accesses as it is found.  Raises
+        ``ValueError`` if the configuration has no room for the trace.
     race_words : callable
         Name of a kind of race, given its number.
     outcomes : callable
@@ -51,7 +50,6 @@ class DetectorVerdict:
         or free to conflict: a clause.
     """
 
-    check_fit: Callable[[Trace, Any], None]
     find_races: Callable[[Trace, Any, Iterable[Event] | None], tuple[Model, Iterator[Finding]]]
     race_words: Callable[[int], str]
     outcomes: Callable[[Trace, Any, Sequence[Race]], list[str]]

@@ -143,6 +143,8 @@ class TraceCheck:
         By place.
     detector_runs : list of DetectorRun
         One of each trace, if there is a detector.
+    counters : dict of str to int
+        Counters of the detector, of all traces.
     """
 
     def __init__(
@@ -158,6 +160,7 @@ class TraceCheck:
         self.results: list[str] = []
         self.divergences: dict[str, Divergence] = {}
         self.detector_runs: list[DetectorRun] = []
+        self.counters: Counter[str] = Counter()
         self._pairs, self._strong, self._lockstep = LinePairs(), LinePairs(), LinePairs()
 
     def add(
@@ -208,6 +211,7 @@ class TraceCheck:
                 model, outcomes, strong, lockstep, in_words(strays), in_words(imposed),
                 own.unwatched_shared(trace, self.detector.params),
             ))  # fmt: skip
+            self.counters.update(model.counters)
         self.events.append(len(trace))
         self.independent |= bool(header.independent_threads)
         self.ended_early += bool(header.faults)
@@ -222,7 +226,6 @@ class TraceCheck:
         if self.detector is None:
             return None, reports
         own = verdict_of(self.detector.params)
-        own.check_fit(trace, self.detector.params)
         model, findings = own.find_races(trace, self.detector.params, events)
         for finding in findings:
             reports[finding.report.key].add(finding.earlier.pc)
@@ -280,14 +283,6 @@ class TraceCheck:
     def lockstep(self) -> list[LinePair]:
         """Pairs that only the lockstep of a warp's lanes orders."""
         return self._lockstep.by_instances
-
-    @property
-    def counters(self) -> Counter[str]:
-        """Counters of the detector, of all traces."""
-        counts: Counter[str] = Counter()
-        for run in self.detector_runs:
-            counts.update(run.model.counters)
-        return counts
 
     @property
     def has_findings(self) -> bool:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from racetrap.golden_model.events import Event, EventKind
-from racetrap.golden_model.gpu.interleaver import bank_of
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.packets import Step
@@ -21,7 +20,7 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Access, Finding
-from racetrap.verdict.hirace.fit import region_of
+from racetrap.verdict.hirace.fit import check_fit, region_of
 
 
 @dataclass(frozen=True)
@@ -106,8 +105,10 @@ def find_races(
     Raises
     ------
     ValueError
-        In the iteration, if an event does not fit the configuration; names the event.
+        If the trace does not fit the configuration; in the iteration, if an event does not, which
+        it names.
     """
+    check_fit(trace, params)
     region = region_of(trace, params)
     hirace = Hirace(params, region)
     finder = RaceFinder(params, region, trace.header.locations)

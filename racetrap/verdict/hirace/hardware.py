@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from racetrap.golden_model.gpu.interleaver import bank_of
+from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.hirace.lane_splitter import split_lanes
 from racetrap.golden_model.hirace.packets import TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams

@@ -14,7 +14,6 @@ from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.detector_verdict import DetectorVerdict
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
 from racetrap.verdict.hirace.findings import find_races
-from racetrap.verdict.hirace.fit import check_fit
 from racetrap.verdict.hirace.missed import outcomes
 
 
@@ -42,6 +41,6 @@ def _unwatched_shared(trace: Trace, params: HiraceParams) -> int:
 
 
 VERDICT = DetectorVerdict(
-    check_fit, find_races, race_words, outcomes, _imposed, _unwatched_shared,
+    find_races, race_words, outcomes, _imposed, _unwatched_shared,
     lambda kind: "HiRace knows barriers and atomics alone",
 )  # fmt: skip

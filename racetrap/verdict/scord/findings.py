@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from racetrap.golden_model.events import Event, EventKind
-from racetrap.golden_model.gpu.interleaver import bank_of
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
+from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
@@ -30,7 +30,7 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Access, Finding, Reports, UniqueRace
-from racetrap.verdict.gpu.fit import region_of
+from racetrap.verdict.gpu.fit import check_geometry, region_of
 
 
 class ScordFinding(Finding):
@@ -123,8 +123,11 @@ def find_races(
     Raises
     ------
     ValueError
-        In the iteration, if an event does not fit the configuration; names the event.
+        If the trace or the region does not fit the configuration; in the iteration, if an event
+        does not, which it names.
     """
+    check_geometry(trace.header.geometry, params)
+    region.check(params)
     scord = Scord(params, region, keep_races=False)
     finder = RaceFinder(params, region, trace.header.locations)
 

@@ -12,7 +12,7 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.detector_verdict import DetectorVerdict
 from racetrap.verdict.gpu.findings import Finding
-from racetrap.verdict.gpu.fit import check_fit, region_of
+from racetrap.verdict.gpu.fit import region_of
 from racetrap.verdict.scord.findings import find_races
 from racetrap.verdict.scord.imposed import imposed_by_method
 from racetrap.verdict.scord.missed import outcomes
@@ -52,7 +52,6 @@ def _why_imposed(kind: str) -> str:
 
 
 VERDICT = DetectorVerdict(
-    check_fit,
     _find_races,
     race_words,
     outcomes,

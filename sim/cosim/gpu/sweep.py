@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from racetrap.golden_model.gpu.interleaver import port_of
 from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.golden_model.gpu.region import port_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, regions_of
 from racetrap.rtl.gpu.init_engine import engine_index_bits
 

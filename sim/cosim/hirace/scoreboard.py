@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from racetrap.golden_model.gpu.interleaver import bank_of
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.hirace.detector_bank import DetectorBank
 from racetrap.golden_model.hirace.packets import Packet, Transaction
 from racetrap.golden_model.hirace.params import HiraceParams

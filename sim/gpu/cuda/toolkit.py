@@ -70,11 +70,6 @@ class CompilerOptions:
     capability: int = DEFAULT_CAPABILITY
     standard: str = ""
 
-    @property
-    def is_given(self) -> bool:
-        """Whether it is anything but the compiler's own way."""
-        return self != CompilerOptions()
-
     def arguments(self) -> list[str]:
         """Arguments of nvcc."""
         architecture = f"compute_{self.capability}"

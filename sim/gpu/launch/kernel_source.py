@@ -54,6 +54,6 @@ def read_kernel_file(path: str | Path, options: CompilerOptions | None = None) -
     chosen = options or CompilerOptions()
     if path.suffix == ".cu":
         text = compile_ptx(path, chosen)
-    elif chosen.is_given:
+    elif chosen != CompilerOptions():
         raise ValueError(f"Options of the compiler must come with a .cu file, not {path.name}")
     return parse_ptx(text, path.name)

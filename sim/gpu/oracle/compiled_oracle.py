@@ -13,20 +13,20 @@ from collections.abc import Callable
 from ctypes import POINTER, byref, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from racetrap.golden_model.barracuda.analysis import merge
 from racetrap.golden_model.barracuda.concurrent import concurrent_races
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
+from racetrap.golden_model.barracuda.operations import neighbours
 from racetrap.golden_model.barracuda.race import BarrierDivergence, Result
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, AtomicOp, EventKind, MemoryOrder
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.gpu.oracle.findings import Finding, OracleRule, result_of
-from racetrap.sim.gpu.oracle.program_orders import ProgramOrders
 from racetrap.sim.twins import constants, enumeration, record, structure
 
 _FOLDER = Path(__file__).parent
@@ -93,6 +93,38 @@ _FUNCTIONS: Functions = {
 }
 
 
+class ProgramOrders(NamedTuple):
+    """Orders of the events of a kernel.
+
+    Parameters
+    ----------
+    orders : numpy.ndarray
+        ``MemoryOrder`` of each event.  Traces that have none for an access tell it by the fences
+        that are part of it.
+    is_part : numpy.ndarray
+        Which events are fences that are part of an access, and order by the access alone.
+    """
+
+    orders: np.ndarray
+    is_part: np.ndarray
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> ProgramOrders:
+        """Orders of a kernel."""
+        pc, orders = kernel.events["pc"], kernel.events["order"].astype(np.uint8)
+        is_part = kernel.kind == EventKind.FENCE
+        fences = np.flatnonzero(is_part)
+        is_part[fences] = np.isin(pc[fences], np.unique(pc[kernel.accesses]))
+        if is_part.any():
+            near = neighbours(kernel)
+            rows = np.flatnonzero(near.named & (orders == MemoryOrder.IMPLIED))
+            before = (near.before[rows] != 0) & (pc[rows - 1] == pc[rows])
+            after = (near.after[rows] != 0) & (pc[(rows + 1) % len(pc)] == pc[rows])
+            one = np.where(before, MemoryOrder.RELEASE, MemoryOrder.ACQUIRE)
+            orders[rows] = np.where(before & after, MemoryOrder.ACQ_REL, one)
+        return cls(orders, is_part)
+
+
 class CompiledOracle:
     """Race detection by PTX's memory model.
 
@@ -119,8 +151,12 @@ class CompiledOracle:
         ValueError
             If a kernel has more warps than can be told apart.
         """
-        results = [_run(kernel, self._rule, self._independent) for kernel in kernels_of(trace)]
-        return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
+        strong = self._rule.may_conflict(trace.events)
+        library = _library()
+        results = [
+            _run(library, kernel, self._rule, self._independent) for kernel in kernels_of(trace)
+        ]
+        return merge([*results, concurrent_races(trace, strong)])
 
 
 @cache
@@ -130,7 +166,7 @@ def _library() -> ctypes.CDLL:
     return compiled_library("gpu_oracle", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
-def _run(kernel: Kernel, rule: OracleRule, independent: bool) -> Result:
+def _run(library: ctypes.CDLL, kernel: Kernel, rule: OracleRule, independent: bool) -> Result:
     if len(kernel.warp_block) > _MOST_WARPS:
         raise ValueError(
             f"Warps of a kernel must be at most {_MOST_WARPS}, not {len(kernel.warp_block)}"
@@ -143,7 +179,6 @@ def _run(kernel: Kernel, rule: OracleRule, independent: bool) -> Result:
         kernel.block, kernel.warp, orders.orders, orders.is_part, kernel.first_warp,
         kernel.warp_count, kernel.live,
     )  # fmt: skip
-    library = _library()
     analysis = library.racetrap_oracle_new(byref(_Kernel(
         len(kernel.events), len(kernel.first_warp), len(kernel.warp_block), kernel.first_lane,
         int(sizes.min()).bit_length() - 1 if len(sizes) else 0, independent,

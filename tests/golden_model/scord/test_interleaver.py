@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from racetrap.golden_model.gpu.interleaver import bank_of_entry
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of_entry
 from racetrap.golden_model.scord.params import ScordParams
 
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from racetrap.golden_model.events import Event, EventKind, Lane
-from racetrap.golden_model.gpu.interleaver import bank_of
 from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.gpu.region_table import (
     LineRegion,
     RegionTable,

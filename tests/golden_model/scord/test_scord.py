@@ -3,8 +3,7 @@
 import pytest
 
 from racetrap.golden_model.events import Event, EventKind, Lane
-from racetrap.golden_model.gpu.interleaver import bank_of
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.scord.packets import TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord

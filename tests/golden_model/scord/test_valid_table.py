@@ -2,8 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.gpu.interleaver import bank_of_entry
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of_entry
 from racetrap.golden_model.gpu.region_table import LineRegion, RegionTable
 from racetrap.golden_model.gpu.valid_table import is_covered, is_written, valid_bit
 from racetrap.golden_model.scord.params import ScordParams

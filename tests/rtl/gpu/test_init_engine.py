@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.gpu.interleaver import bank_of_entry
+from racetrap.golden_model.gpu.region import bank_of_entry
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.params import ScordParams

@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 from amaranth.hdl import Value
 
-from racetrap.golden_model.gpu.interleaver import bank_of_entry
 from racetrap.golden_model.gpu.params import VALID_ROW_BITS
+from racetrap.golden_model.gpu.region import bank_of_entry
 from racetrap.golden_model.gpu.valid_table import (
     clearing_cycles,
     is_written,

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from racetrap.golden_model.gpu.interleaver import bank_of, bank_of_entry
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of, bank_of_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.interleaver import Interleaver

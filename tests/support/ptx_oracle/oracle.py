@@ -34,8 +34,8 @@ from racetrap.golden_model.events import (
     lanes_of,
 )
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle.compiled_oracle import ProgramOrders
 from racetrap.sim.gpu.oracle.findings import Finding, OracleRule, result_of
-from racetrap.sim.gpu.oracle.program_orders import ProgramOrders
 from tests.support.ptx_oracle.acquisitions import OpenPatterns
 from tests.support.ptx_oracle.cells import Cell, Conflict
 from tests.support.ptx_oracle.messages import Access, Message, Source
@@ -76,7 +76,7 @@ class PtxOracle:
         """Races, unordered strong pairs and barrier divergences of all kernels of a trace, and
         races between kernels or copies that nothing orders."""
         results = [self.run_kernel(kernel) for kernel in kernels_of(trace)]
-        return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
+        return merge([*results, concurrent_races(trace, self._rule.may_conflict(trace.events))])
 
     def run_kernel(self, kernel: Kernel) -> Result:
         """The same of one kernel."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from racetrap.golden_model.arrays import bit_counts, ranges
 from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, lanes_of
+from racetrap.golden_model.trace.container.arrays import bit_counts, ranges
 
 #: Events of lanes that others than these do not take part in.
 _OF_LANES = (EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.EXIT)

@@ -6,7 +6,7 @@ import random
 
 from amaranth.hdl import Value
 
-from racetrap.golden_model.gpu.interleaver import bank_of_entry
+from racetrap.golden_model.gpu.region import bank_of_entry
 from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.golden_model.scord.detector_bank import DetectorBank as GoldenBank
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY

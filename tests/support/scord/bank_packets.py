@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from racetrap.golden_model.events import Scope
-from racetrap.golden_model.gpu.interleaver import bank_of_entry
 from racetrap.golden_model.gpu.params import LINE_BYTES
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of_entry
 from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.golden_model.scord.bloom_filter import filter_of_key
 from racetrap.golden_model.scord.packets import Packet, PacketKind

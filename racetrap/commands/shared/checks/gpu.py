@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from racetrap.commands.shared.checks.outcome import Outcome
 from racetrap.commands.shared.checks.subject import Subject
-from racetrap.commands.shared.terminal import progress
+from racetrap.commands.shared.stimuli import chosen_params
+from racetrap.commands.shared.terminal import input_errors, progress
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters import gpu_races
 from racetrap.presenters.findings import print_findings
 from racetrap.presenters.gpu_oracle import oracle_to_dict
-from racetrap.presenters.race_choice import RaceChoice
+from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.trace_findings import ending_sentences, trace_check_to_dict, trace_findings
-from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.gpu.trace_check import Detector, TraceCheck
+
+if TYPE_CHECKING:
+    from racetrap.verdict.baseline import Baseline
+    from racetrap.verdict.gpu.findings import Finding
 
 
 def check_gpu(
-    console: Console, choice: RaceChoice, trace: Trace, check: TraceCheck, subject: Subject
-) -> Outcome:
-    """Check all traces and print what was found."""
-    # Reports of a detector that does not judge are for programs alone.
-    listed = choice if check.rule is None else replace(choice, shows_all=False)
-    reports = gpu_races.race_list(console, listed)
-    check.add(trace, progress(trace, "Checking", len(trace)), reports.take)
+    console: Console, choice: RaceChoice, subject: Subject, path: str, preset: str,
+    settings: Iterable[str], rule: str | None, baseline: Baseline | None,
+) -> Outcome:  # fmt: skip
+    """Check all traces by a rule of the oracle, or by the detector if there is none, and print
+    what was found."""
+    with input_errors():
+        params = chosen_params(preset, settings, Trace)
+    check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
+    reports = None
+    if rule is None or choice.has_json:
+        # Reports of a detector that does not judge are for programs alone.
+        listed = choice if rule is None else replace(choice, shows_all=False)
+        reports = gpu_races.race_list(console, listed)
+    with input_errors(path):
+        _add(check, subject, reports)
+        outcome = _outcome(console, choice, subject, check, reports)
+    chosen = {"preset": preset, "parameters": asdict(params)}
+    return outcome._replace(document={**chosen, **outcome.document})
+
+
+def _add(check: TraceCheck, subject: Subject, reports: RaceList[Finding] | None) -> None:
+    found = (lambda finding: None) if reports is None else reports.take
+    trace = subject.first
+    assert isinstance(trace, Trace)
+    check.add(trace, progress(trace, "Checking", len(trace)), found)
     for other in subject.further_traces():
-        check.add(other, found=reports.take)
+        check.add(other, found=found)
+
+
+def _outcome(
+    console: Console, choice: RaceChoice, subject: Subject, check: TraceCheck,
+    reports: RaceList[Finding] | None,
+) -> Outcome:  # fmt: skip
     failures, remarks = subject.expose(check) if subject.expose else ([], [])
     others = {
         **ending_sentences(check.faults, check.results),
@@ -41,10 +73,11 @@ def check_gpu(
             **ended,
             **trace_check_to_dict(check),
             "exposed_besides": failures,
-            "reports": reports.json,
-            "oracle": oracle_to_dict(check.detector_runs[0], trace.header.locations),
+            "reports": reports and reports.json,
+            "oracle": oracle_to_dict(check.detector_runs[0], subject.first.header.locations),
         }
         return Outcome(findings, check.known, document)
+    assert reports is not None
     counters, unique = check.counters, {key for run in check.detector_runs for key in run.unique}
     gpu_races.print_kinds(console, reports)
     console.print(

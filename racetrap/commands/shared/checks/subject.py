@@ -76,10 +76,12 @@ def read_subject(
             _expose, module, launch, memory, runs or _RUNS, Path(path).parent
         )
         return Subject(first.trace, captures, run, expose or None)
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
     with input_errors():
         if Path(path).suffix in _KERNELS:
             raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
-        if options.is_given:
+        if options != CompilerOptions():
             raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
         return Subject(read_trace(path))
 

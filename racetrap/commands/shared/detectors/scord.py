@@ -154,7 +154,6 @@ def stream_trace(
     from racetrap.fpga.scord.run import check_reports, run_trace
 
     races = gpu_races.race_list(console, choice)
-    check_fit(trace, params)
     region = monitored_region(session, params, region_of(trace))
     _, found = find_races(trace, params, region)
     findings = list(found)

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.golden_model.gpu.interleaver import bank_of
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.hirace.detector_bank import DetectorBank
 from racetrap.golden_model.hirace.packets import Step, Transaction, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams

@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from racetrap.golden_model.arrays import (
+from racetrap.golden_model.trace.container.arrays import (
     bit_counts,
     group_numbers,
     ranges,
