@@ -51,34 +51,33 @@ def _with_other(path: Path, name: str, data: bytes) -> Path:
 
 def _run_kernel(path: Path) -> None:
     """Run a kernel as a launch file that is right says."""
-    launch = read_launch(_with_other(path, "launch.toml", corpus.LAUNCH))
+    launch = read_launch(_with_other(path, "launch.toml", corpus.right_file("launch.toml")))
     capture(read_kernel_file(path), launch)
 
 
 def _run_launch(path: Path) -> None:
     """Run a kernel that is right as a launch file says."""
     launch = read_launch(path)
-    capture(read_kernel_file(_with_other(path, "kernel.ptx", corpus.KERNEL)), launch)
+    kernel = _with_other(path, "kernel.ptx", corpus.right_file("kernel.ptx"))
+    capture(read_kernel_file(kernel), launch)
 
 
 def _read_array(path: Path) -> None:
     """Read an array file that a launch file names."""
-    text = corpus.LAUNCH.replace(b'"zeros"', f'"{path.name}"'.encode())
+    text = corpus.right_file("launch.toml").replace(b'"zeros"', f'"{path.name}"'.encode())
     _run_launch(_with_other(path, "launch.toml", text))
 
 
 _ALL = (
-    Reader("gpu-trace", ".trace", lambda: [corpus.GPU_TRACE], read_trace),
-    Reader("gpu-trace-binary", ".trace", lambda: corpus.binary_form(corpus.GPU_TRACE), read_trace),
-    Reader("thread-trace", ".trace", lambda: [corpus.THREAD_TRACE], read_trace),
-    Reader(
-        "thread-trace-binary", ".trace", lambda: corpus.binary_form(corpus.THREAD_TRACE), read_trace
-    ),
+    Reader("gpu-trace", ".trace", lambda: [corpus.right_file("gpu.trace")], read_trace),
+    Reader("gpu-trace-binary", ".trace", lambda: corpus.binary_form("gpu.trace"), read_trace),
+    Reader("thread-trace", ".trace", lambda: [corpus.right_file("thread.trace")], read_trace),
+    Reader("thread-trace-binary", ".trace", lambda: corpus.binary_form("thread.trace"), read_trace),
     Reader("ptx", ".ptx", corpus.kernels, read_kernel_file),
-    Reader("kernel", ".ptx", lambda: [corpus.KERNEL], _run_kernel),
-    Reader("launch", ".toml", lambda: [corpus.LAUNCH], _run_launch),
-    Reader("array", ".npy", lambda: [corpus.ARRAY], _read_array),
-    Reader("sweep", ".toml", lambda: corpus.SWEEPS, lambda path: points_of(read_spec(path))),
+    Reader("kernel", ".ptx", lambda: [corpus.right_file("kernel.ptx")], _run_kernel),
+    Reader("launch", ".toml", lambda: [corpus.right_file("launch.toml")], _run_launch),
+    Reader("array", ".npy", lambda: [corpus.array()], _read_array),
+    Reader("sweep", ".toml", corpus.sweeps, lambda path: points_of(read_spec(path))),
     Reader("coverage", ".json", lambda: corpus.coverage_files()[:1], lambda p: merge_files([p])),
     Reader("notes", ".jsonl", lambda: corpus.coverage_files()[1:], lambda p: merge_files([p])),
 )
