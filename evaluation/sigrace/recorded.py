@@ -22,7 +22,8 @@ from racetrap.sim.cpu.program_traces import program_trace
 
 #: Events between two looks of software at log and counters.
 _SHARE = 1 << 16
-_FIGURES = ("events", "messages", "rdm_steps", "conflicts", "cycles")
+#: What is counted of a program.
+FIGURES = ("events", "messages", "rdm_steps", "conflicts", "cycles")
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def compare_program(job: RecordedProgram) -> ComparedProgram:
     """Run a recorded program; a difference is a result, not an exception."""
     trace = program_trace(job.program, job.size, job.model.params.threads)
     started = time.process_time()
-    counts, difference = Counter(dict.fromkeys(_FIGURES, 0)), ""
+    counts, difference = Counter(dict.fromkeys(FIGURES, 0)), ""
     try:
         compare_trace(job.model, trace, job.seed, counts)
     except (Mismatch, SimulationError) as error:
@@ -101,4 +102,4 @@ def compare_trace(
                 if random.random() < 0.5:
                     clear()
             run = compare.run(trace.events[start : start + _SHARE])
-            counts.update({name: getattr(run, name) for name in _FIGURES})
+            counts.update({name: getattr(run, name) for name in FIGURES})

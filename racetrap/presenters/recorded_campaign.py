@@ -8,13 +8,13 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.sigrace.recorded import ComparedProgram
+from racetrap.evaluation.sigrace.recorded import FIGURES, ComparedProgram
 from racetrap.presenters.tables import print_table
 
 
 def recorded_to_json(results: Sequence[ComparedProgram]) -> dict[str, Any]:
     """Rows of all programs, and their sum, as plain data."""
-    counts: Counter[str] = Counter()
+    counts = Counter(dict.fromkeys(FIGURES, 0))
     for result in results:
         counts.update(result.counts)
     whole = ComparedProgram("all", counts, sum(result.seconds for result in results))

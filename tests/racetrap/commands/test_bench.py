@@ -21,6 +21,7 @@ from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cpu.errors import RecordError
+from tests.support.long_work import stop_after
 
 #: Keys of every long work.
 _PROGRESS = {"complete", "missing", "kept"}
@@ -202,3 +203,17 @@ def test_latency_is_that_of_scord(racetrap):
     result = racetrap("bench", "sigrace", "--latency", 10)
     assert result.exit_code == 2
     assert "Option --latency is for detectors with memory, not for sigrace" in result.stderr
+
+
+def test_a_stopped_bench_goes_on_and_a_whole_one_measures_anew(racetrap, figures, monkeypatch):
+    stop_after(monkeypatch, 1, KeyboardInterrupt())
+    stopped = racetrap("bench", "sigrace", "--json", "-")
+    assert stopped.exit_code == 130
+    partial = json.loads(stopped.stdout)
+    assert (partial["complete"], len(partial["missing"])) == (False, 4)
+    assert partial.keys() - _PROGRESS == {"tools"}
+    for kept in (1, 0):
+        again = racetrap("bench", "sigrace", "--json", "-")
+        whole = json.loads(again.stdout)
+        assert (again.exit_code, whole["complete"], whole["kept"]) == (0, True, kept)
+        assert whole["sigrace"]["worst_scan"] == {"comparisons": 112, "cycles": 133}

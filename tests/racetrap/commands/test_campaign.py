@@ -15,7 +15,7 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
-from tests.support.long_work import answer
+from tests.support.long_work import answer, stop_after
 
 _TINY = ("scord-tiny",)
 _PRESETS = {system.name: system.presets for system in SYSTEMS}
@@ -218,6 +218,25 @@ def test_recorded_programs(racetrap, tmp_path, monkeypatch, unbuilt):
     assert found["all"]["events_per_second"] == 2000
     assert found["differences"] == {}
     assert (found["preset"], found["seed"]) == ("sigrace", 1)
+
+
+def test_recorded_programs_go_on_after_a_stop(racetrap, monkeypatch, unbuilt):
+    _recorded(monkeypatch)
+    stop_after(monkeypatch, 2, KeyboardInterrupt())
+    stopped = racetrap("campaign", "--recorded", "tiny", "--json", "-")
+    assert (stopped.exit_code, json.loads(stopped.stdout)["missing"]) == (130, list(PROGRAMS)[2:])
+    again = racetrap("campaign", "--recorded", "tiny", "--json", "-")
+    assert (again.exit_code, json.loads(again.stdout)["kept"]) == (0, 2)
+
+
+def test_a_build_that_fails_leaves_what_is_missing(racetrap, monkeypatch):
+    def fail(name, params):
+        raise BuildError("Command verilator failed")
+
+    monkeypatch.setattr(campaign, "build_fast", fail)
+    result = racetrap("campaign", "--recorded", "tiny", "--json", "-")
+    assert (result.exit_code, json.loads(result.stdout)["missing"]) == (3, list(PROGRAMS))
+    assert result.stderr.endswith("racetrap: Command verilator failed.\n")
 
 
 def test_a_recorded_program_that_differs(racetrap, monkeypatch, unbuilt):

@@ -48,7 +48,7 @@ def _simulate(folder: Path) -> list[object]:
 
 def _campaign(folder: Path) -> list[object]:
     return [
-        "campaign", "--preset", "scord-tiny", "--volume", 3000, "--json", folder / "result.json",
+        "campaign", "scord-tiny", "--budget", 3000, "--json", folder / "result.json",
     ]  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def _generate(folder: Path) -> list[object]:
 
 def _evaluate(folder: Path) -> list[object]:
     return [
-        "evaluate", "noncoherent", "--timings", 2, "--traces", 300, "--json",
+        "evaluate", "noncoherent", "--schedules", 2, "--budget", 300, "--json",
         folder / "result.json",
     ]  # fmt: skip
 

@@ -1,6 +1,12 @@
 """Every long command: stopped after its first row, called again, and called without a stop."""
 
+import contextlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -113,3 +119,52 @@ def test_a_command_without_a_row_says_so(call, monkeypatch, name):
     assert done.exit_code == ExitStatus.INTERRUPTED
     assert not document["complete"]
     assert document["missing"]
+
+
+#: The command line, to which a signal comes when the first row has been printed.
+_SIGNALLED = """\
+import os, sys
+from racetrap.cli import main
+from racetrap.commands.shared.long_work import LongWork
+number, say = int(sys.argv.pop(1)), LongWork._say
+def say_and_stop(self, *words):
+    say(self, *words)
+    if number:
+        os.kill(os.getpid(), number)
+LongWork._say = say_and_stop
+main()
+"""
+
+
+def _signalled(number, folder, stderr):
+    """Rows of a command whose standard output is a pipe, its status and its JSON."""
+    file = folder / "result.json"
+    words = [*_COMMANDS["rules"].split(), "--jobs", "1", "--json", str(file)]
+    done = subprocess.run(
+        [sys.executable, "-c", _SIGNALLED, str(int(number)), *words], check=False, text=True,
+        env={**os.environ, "RACETRAP_CACHE": str(folder)}, stdout=subprocess.PIPE, stderr=stderr,
+    )  # fmt: skip
+    return done.stdout.splitlines(), done.returncode, json.loads(file.read_text())
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal(tmp_path, number, status):
+    rows, returned, partial = _signalled(number, tmp_path, subprocess.DEVNULL)
+    assert (returned, partial["complete"], partial["kept"]) == (status, False, 0)
+    assert rows[0].startswith("small kernels, atomic_load_blocks: ")
+    assert rows[1].startswith("Incomplete: ")
+    # Rows go to the pipe though a progress bar is on the terminal.
+    terminal, other = os.openpty()
+    threading.Thread(target=_drain, args=(terminal,), daemon=True).start()
+    again, returned, whole = _signalled(0, tmp_path, other)
+    os.close(other)
+    assert (returned, whole["complete"], whole["kept"]) == (0, True, 1)
+    said, *new = [row for row in again if ": " in row]
+    assert said == f"Judging: 1 of {whole['programs']} rows kept from before"
+    assert [row.partition(":")[0] for row in new[:-1]] == partial["missing"]
+
+
+def _drain(terminal):
+    with contextlib.suppress(OSError):
+        while os.read(terminal, 1 << 12):
+            pass

@@ -239,3 +239,34 @@ def test_interrupt_in_the_middle_of_foreign_code():
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, "racetrap: Interrupted.\n")
+
+
+#: Writes for longer than a command may take to clean up, after a signal, and then for ever.
+_WRITING = """\
+import os, signal, time
+from racetrap.commands.shared import ending
+ending._GRACE_SECONDS = 0.2
+ending.watch_for_interrupts()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+except KeyboardInterrupt:
+    ending.write_before_the_end()
+end = time.monotonic() + 5 * ending._GRACE_SECONDS
+while time.monotonic() < end:
+    pass
+signal.signal(signal.SIGINT, lambda *_: None)
+print("written", flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+def test_a_second_interrupt_ends_what_the_first_lets_write():
+    process = subprocess.Popen(
+        [sys.executable, "-c", _WRITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "written\n"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "racetrap: Interrupted.\n")
