@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractContextManager
@@ -42,8 +43,11 @@ class _Row(Generic[_Item, _Result]):
 
     @property
     def results(self) -> list[_Result]:
-        """Results from the first item on, without a gap."""
-        return [self.found[number] for number in takewhile(self.found.__contains__, count())]
+        """Results from the first item on, without a gap, and no more than are enough."""
+        found = [self.found[number] for number in takewhile(self.found.__contains__, count())]
+        if (is_enough := self.is_enough) is None:
+            return found
+        return found[: bisect(range(len(found)), False, key=lambda end: is_enough(found[:end]))]
 
     @property
     def is_done(self) -> bool:

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
@@ -168,6 +170,32 @@ def test_a_row_without_end_stops_when_there_is_enough(run):
     found, _ = run(calls, {"one": _Numbers()}, is_enough=lambda found: sum(found) >= 90)
     assert (found["table"], calls.items) == ({"one": [10, 20, 30, 40]}, [4])
     assert run(Calls(), {"one": _Numbers()}, is_enough=is_enough)[0]["kept"] == 1
+
+
+def test_a_row_without_end_is_the_same_however_soon_its_items_come(monkeypatch):
+    """The first waits for the others."""
+    others = threading.Barrier(2)
+
+    def make(item):
+        if item == 1:
+            others.wait()
+        return item
+
+    def keeps(result):
+        if result == 3:
+            others.wait()
+        return False
+
+    monkeypatch.setattr(long_work, "processes", ThreadPoolExecutor)
+    said = []
+    measure = Measure(
+        make,
+        lambda *found: str(said.append(found)),
+        keeps=keeps,
+        is_enough=lambda found: sum(found) >= 3,
+    )
+    assert LongWork(3).rows("Adding", measure, {"one": _Numbers()}) == {"one": [1, 2]}
+    assert said == [(1, 2)]
 
 
 def test_work_goes_on_where_nothing_can_be_kept(run, monkeypatch):
