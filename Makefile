@@ -106,7 +106,7 @@ types: $(READY)
 	$(BIN)/mypy -p racetrap -p docs.site
 
 unit: $(FPGA_READY)
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 
 bench: $(READY)
 	@mkdir -p $(BUILD)/bench

@@ -1,4 +1,5 @@
-"""Shared fixtures: the small systems as shared libraries, each built once; and the signals."""
+"""Shared fixtures: the small systems as shared libraries, each built once; the signals; and which
+tests run first, and which in one process."""
 
 import signal
 
@@ -8,9 +9,33 @@ from hypothesis import HealthCheck, settings
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import build_fast
 
+#: What builds simulators and bitstreams: no worker is left alone with one in the end.
+_LONG = ("tests/generators", "tests/sim/cosim", "tests/tb", "tests/fpga", "tests/racetrap/commands",
+         "tests/test_", "tests/evaluation")  # fmt: skip
+
 # No property is timed: a machine that does other things, too, must not fail one.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_collection_modifyitems(items):
+    """What takes long comes first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Tests of a file in one process, as those of a group: they share fixtures, and none waits for
+    what its neighbour builds. A campaign's files are too long for that."""
+    if config.option.dist != "loadgroup" or config.option.markexpr != "not campaign":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class Files(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return Files(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from racetrap.evaluation.noncoherent import tables
 from racetrap.evaluation.noncoherent.monitor_cycles import ProgramCycles
 from racetrap.evaluation.noncoherent.monitor_quality import MonitorQuality
@@ -51,6 +53,7 @@ def test_bus_monitor(racetrap, tmp_path):
         assert one["lost"] == one["falsely definite"] == 0 < one["races"]
 
 
+@pytest.mark.campaign
 def test_generated_monitor(racetrap, tmp_path):
     file = tmp_path / "result.json"
     result = racetrap(

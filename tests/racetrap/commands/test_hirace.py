@@ -40,15 +40,18 @@ def test_check_by_the_detector_alone(racetrap, trace):
     assert document["counters"]["accesses"] > 0
 
 
-def test_simulation_finds_the_races_of_the_golden_model(racetrap, trace):
-    checked = _json(
-        racetrap, "check", "--preset", "hirace-tiny", "--set", "warps_per_sm=32", "--set",
-        "blocks_per_sm=8", "--set", "sm_count=15", "--detector-only", "--all", trace, status=1,
-    )  # fmt: skip
-    simulated = _json(
-        racetrap, "simulate", "hirace-tiny", trace, "--all", "--set", "warps_per_sm=32", "--set",
-        "blocks_per_sm=8", "--set", "sm_count=15", status=1,
-    )  # fmt: skip
+_LARGE = ("--set", "warps_per_sm=32", "--set", "blocks_per_sm=8", "--set", "sm_count=15")
+
+
+@pytest.mark.parametrize(
+    ("file", "settings"),
+    [("racy", ()), pytest.param("trace", _LARGE, marks=pytest.mark.campaign)],
+)
+def test_simulation_finds_the_races_of_the_golden_model(racetrap, request, file, settings):
+    arguments = ("hirace-tiny", *settings, "--all", request.getfixturevalue(file))
+    checked = _json(racetrap, "check", "--preset", *arguments, "--detector-only", status=1)
+    simulated = _json(racetrap, "simulate", *arguments, status=1)
+    assert checked["races"]
     assert simulated["races"] == checked["races"]
     assert simulated["steps"] == checked["counters"]["accesses"]
 

@@ -142,14 +142,14 @@ def test_freed_memory_is_used_again_in_the_end(tmp_path):
         tmp_path,
         """
 int main(void) {
-    for (int i = 0; i < 3000; i++) free(malloc(1 << 20));
+    for (int i = 0; i < 600; i++) free(malloc(1 << 20));
     return 0;
 }
 """,
         options=["-O0"],
     )
     blocks = [event.address for event in of_kind(trace, "ALLOCATE")]
-    assert len(blocks) == 3000
+    assert len(blocks) == 600
     assert 230 <= len(set(blocks)) <= 260
     freed = {}
     for event in of_kind(trace, "ALLOCATE", "FREE"):

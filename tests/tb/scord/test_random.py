@@ -22,7 +22,7 @@ _CONFIGURATIONS = {
     "narrow": {"address_bits": 32, "pc_bits": 16, "fence_id_bits": 2, "barrier_id_bits": 2},
 }  # fmt: skip
 #: In `make campaign`: a build each, and the fast co-simulation draws such sizes as well.
-_LATER = {"odd", "8-byte-nocache", "16-byte-four-banks", "local-two-banks", "narrow"}
+_LATER = {"one-of-all", "odd", "8-byte-nocache", "16-byte-four-banks", "local-two-banks", "narrow"}
 
 
 @pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])

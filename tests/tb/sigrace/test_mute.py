@@ -14,6 +14,8 @@ _MUTE = {
 }
 
 
+# A build each, and the planted bugs show the same.
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", _MUTE)
 def test_mute_device_fails(model, testbench, name):
     built = model("sigrace-tiny", patch=_MUTE[name], lsb_bits=6, filters=4, filter_bits=16)

@@ -18,7 +18,7 @@ def _play(model, testbench, tmp_path, configuration, threads, **environment):
     ("configuration", "threads", "environment"),
     [
         ("tiny", 2, "fixed"), ("tiny", 2, "migration"), ("tiny", 3, "multiplex"),
-        ("hashed-two-contexts", 4, "multithreaded"),
+        pytest.param("hashed-two-contexts", 4, "multithreaded", marks=pytest.mark.campaign),
     ],
 )  # fmt: skip
 def test_program_is_played(model, testbench, tmp_path, configuration, threads, environment):

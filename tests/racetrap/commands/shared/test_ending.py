@@ -64,19 +64,17 @@ _THREADS = str(Path(_TRACE).with_name("locked-sum.trace"))
     ],
 )  # fmt: skip
 def test_full_device_is_said_of_the_file_which_is_not_there(tmp_path, line):
-    file, old = tmp_path / "new", tmp_path / "old"
-    files = [file]
-    if "baseline" not in line:
-        old.write_text("kept")
-        files.append(old)
-    for each in files:
-        done = _without_room(*line.split(), each)
-        assert done.returncode == ExitStatus.NO_OUTPUT, done.stderr
-        assert done.stderr.splitlines()[-1].startswith(f"racetrap: {each}")
-        assert "Traceback" not in done.stderr
+    """One that was there is kept, where the command may write over it."""
+    file, is_there = tmp_path / "file", "baseline" not in line and "--html" not in line
+    if is_there:
+        file.write_text("kept")
+    done = _without_room(*line.split(), file)
+    assert done.returncode == ExitStatus.NO_OUTPUT, done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"racetrap: {file}")
+    assert "Traceback" not in done.stderr
     left = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert left == [old] * old.exists()
-    assert not old.exists() or old.read_text() == "kept"
+    assert left == [file] * is_there
+    assert not is_there or file.read_text() == "kept"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["presets"], ["presets", "scord-tiny"]])
@@ -100,14 +98,19 @@ def _run_with_closed(closed, *arguments):
     )  # fmt: skip
 
 
+_STREAMS = ([">&-"], [">&-", "<&-"], [">&-", "2>&-"])
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "closed"),
     [
-        ["--help"], ["presets"], ["check", _TRACE], ["-q", "check", _TRACE, "--json", "-"],
-        ["check", _TRACE, "--sarif", "-"], ["trace", "convert", _TRACE, "-"], ["schema"],
+        *((["check", _TRACE], closed) for closed in _STREAMS),
+        (["--help"], _STREAMS[2]), (["presets"], _STREAMS[1]), (["schema"], _STREAMS[0]),
+        (["-q", "check", _TRACE, "--json", "-"], _STREAMS[0]),
+        (["check", _TRACE, "--sarif", "-"], _STREAMS[1]),
+        (["trace", "convert", _TRACE, "-"], _STREAMS[2]),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("closed", [[">&-"], [">&-", "<&-"], [">&-", "2>&-"]])
 def test_closed_standard_output(arguments, closed):
     done = _run_with_closed(closed, *arguments)
     assert done.returncode == ExitStatus.NO_OUTPUT

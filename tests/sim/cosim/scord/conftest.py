@@ -1,8 +1,10 @@
 """A small system as a shared library, and traffic for it."""
 
+from dataclasses import replace
+
 import pytest
 
-from racetrap.evaluation.scord.cycles import wide
+from racetrap.generators.presets import find_preset
 from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -20,8 +22,9 @@ def model(scord_tiny):
 
 @pytest.fixture
 def wide_model():
-    """Eight words a cycle; the system that the benchmarks measure."""
-    return build_fast("scord-tiny", wide())
+    """Two words a cycle, and two fences; the campaign has wider ones."""
+    params = replace(find_preset("scord-tiny").params, banks=2, words_per_cycle=2, fence_lanes=2)
+    return build_fast("scord-tiny", params)
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_hardware_agrees(wide_model, timing):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"banks": 2, "words_per_cycle": 2},
+        {"banks": 8, "words_per_cycle": 8, "fence_lanes": 2, "outstanding": 64},
         {"banks": 4, "words_per_cycle": 4},
         {"banks": 8, "words_per_cycle": 4, "granularity": 8, "ratio": 1},
         {"banks": 8, "words_per_cycle": 8, "granularity": 16},

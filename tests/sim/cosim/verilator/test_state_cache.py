@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import PRESETS
-from racetrap.generators.state import state_parts
+from racetrap.generators.state import StatePart, state_parts
 from racetrap.sim.content_cache import CacheError
 from racetrap.sim.cosim.verilator import state_cache
 
@@ -14,13 +14,14 @@ _TINY = PRESETS["scord-tiny"].params
 
 def test_elaborated_once(monkeypatch, tmp_path):
     monkeypatch.setenv("RACETRAP_CACHE", str(tmp_path))
-    made = []
-    monkeypatch.setattr(
-        state_cache, "state_parts", lambda params: made.append(params) or state_parts(params)
-    )
     other = replace(_TINY, lock_table_depth=3)
+    made, parts = [], {params: state_parts(params) for params in (_TINY, other)}
+    assert parts[_TINY] != parts[other]
+    monkeypatch.setattr(
+        state_cache, "state_parts", lambda params: made.append(params) or parts[params]
+    )
     for params in (_TINY, _TINY, other, other):
-        assert state_cache.kept_state_parts(params) == state_parts(params)
+        assert state_cache.kept_state_parts(params) == parts[params]
     assert made == [_TINY, other]
 
 
@@ -28,8 +29,10 @@ def test_cache_that_cannot_be_written(monkeypatch):
     def refuse(*_):
         raise CacheError("Cache folder must be writable")
 
+    parts = [StatePart("tracker", 1, 2, 3)]
     monkeypatch.setattr(state_cache, "keep_json", refuse)
-    assert state_cache.kept_state_parts(_TINY) == state_parts(_TINY)
+    monkeypatch.setattr(state_cache, "state_parts", lambda params: parts)
+    assert state_cache.kept_state_parts(_TINY) == parts
 
 
 def test_error_of_the_design_is_not_taken_for_a_cache(monkeypatch, tmp_path):
