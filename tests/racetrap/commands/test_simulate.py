@@ -4,6 +4,7 @@ import functools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import pylibfst
 import pytest
@@ -25,7 +26,7 @@ from racetrap.golden_model.scord.packets import TableRow
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters.junit import junit_text
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.verilator.cocotb_run import RunResult, SimulationError
+from racetrap.sim.cosim.verilator.cocotb_run import CaseResult, RunResult, SimulationError
 from racetrap.sim.cosim.verilator.patch import Patch
 
 _BASE = 0x10000
@@ -235,8 +236,14 @@ def test_waves_have_a_known_form(simulated, tmp_path, name):
     assert f"File of waves must end in .fst or .vcd, not {name}" in result.stderr
 
 
-@pytest.mark.campaign
-def test_waves_of_several_runs_at_once(simulated, tmp_path, monkeypatch):
+@pytest.fixture
+def unbuilt(monkeypatch):
+    """No simulator is built."""
+    model = SimpleNamespace(views=[])
+    monkeypatch.setattr(testbench, "build", lambda *_, **__: model)
+
+
+def test_waves_of_several_runs_at_once(simulated, unbuilt, tmp_path, monkeypatch):
     """No run waits for another, or writes where it does: each has a folder of its own."""
     folders = []
 
@@ -268,7 +275,7 @@ def test_suite_on_the_testbench(simulated, tmp_path):
     assert f"\nWaves: {file}\n" in result.output
 
 
-def test_failed_tool_is_status_3(simulated, tmp_path, monkeypatch):
+def test_failed_tool_is_status_3(simulated, unbuilt, tmp_path, monkeypatch):
     def broken(*arguments, **options):
         raise SimulationError("Simulator must run at least one test")
 
@@ -291,13 +298,30 @@ def test_disagreement_is_status_3(simulated, tmp_path, monkeypatch):
     )  # fmt: skip
 
 
-def test_disagreement_on_the_testbench_says_how_to_repeat(simulated, tmp_path, monkeypatch):
+def test_disagreement_on_the_testbench_says_how_to_repeat(
+    simulated, unbuilt, tmp_path, monkeypatch
+):  # fmt: skip
+    def differ(model, module, folder, *_, **__):
+        (folder / "waves.vcd").touch()
+        (folder / "simulation.log").touch()
+        return RunResult([CaseResult("play", 1.0, "Bank 0, step 2: step differs")], [], folder)
+
+    monkeypatch.setattr(testbench, "run", differ)
+    _says_how_to_repeat(simulated, tmp_path)
+
+
+@pytest.mark.campaign
+def test_a_bug_that_the_testbench_finds_is_said(simulated, tmp_path, monkeypatch):
     patch = Patch(
         "scord/detection_logic.py",
         "~self.i_fenced.dev & (~relation.same_block | ~self.i_fenced.blk)",
         "~relation.same_block | ~self.i_fenced.dev & ~self.i_fenced.blk",
     )
     monkeypatch.setattr(testbench, "build", functools.partial(testbench.build, patch=patch))
+    _says_how_to_repeat(simulated, tmp_path)
+
+
+def _says_how_to_repeat(simulated, tmp_path):
     result = simulated(
         "scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves", tmp_path / "w.vcd"
     )

@@ -8,6 +8,7 @@ from amaranth.sim import Simulator
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.region import RegionDecoder, index_bits
+from tests.support.campaign import pairs_of
 
 
 def locate(params, cases):
@@ -50,9 +51,10 @@ def words(params, region, rng):
     return [*inside, first - 1, first + count, *anywhere]
 
 
-@pytest.mark.parametrize("ratio", [1, 2, 16, 64])
-@pytest.mark.parametrize("granularity", [4, 8, 16])
-@pytest.mark.parametrize("address_bits", [16, 32, 40, 64])
+@pytest.mark.parametrize(
+    ("address_bits", "granularity", "ratio"),
+    pairs_of((16, 32, 40, 64), (4, 8, 16), (1, 2, 16, 64)),
+)
 def test_locates_like_the_golden_model(address_bits, granularity, ratio):
     params = ScordParams(
         address_bits=address_bits, granularity=granularity, ratio=ratio, sm_count=2

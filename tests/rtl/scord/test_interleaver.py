@@ -8,6 +8,7 @@ from racetrap.golden_model.gpu.region import Region, bank_of, bank_of_entry
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.interleaver import Interleaver
+from tests.support.campaign import pairs_of
 from tests.support.rtl.streams import get_all, get_forever, monitor, put_all, random_idle, simulate
 
 
@@ -65,9 +66,10 @@ def run(params, sent, seed):
     return [[Packet(**layout.unpack(word)) for word in of_bank] for of_bank in words]
 
 
-@pytest.mark.parametrize("banks", [1, 2, 4, 6])
-@pytest.mark.parametrize("sms", [1, 3, 4, 5])
-@pytest.mark.parametrize("granularity", [4, 8, 16])
+@pytest.mark.parametrize(
+    ("sms", "banks", "granularity"),
+    pairs_of((1, 3, 4, 5), (1, 2, 4, 6), (4, 8, 16)),
+)
 def test_random_packets(sms, banks, granularity):
     params = ScordParams(sm_count=sms, banks=banks, granularity=granularity)
     rng = random.Random(f"{sms} {banks} {granularity}")
@@ -143,7 +145,11 @@ def test_each_bank_serves_the_sms_in_turn():
     assert [cycle - left[0][0] for cycle, _ in left] == list(range(len(left)))
 
 
-@pytest.mark.parametrize("is_staggered", [False, True], ids=["same-start", "own-start"])
+@pytest.mark.parametrize(
+    "is_staggered",
+    [pytest.param(False, marks=pytest.mark.campaign), True],
+    ids=["same-start", "own-start"],
+)
 def test_fifteen_sms_fill_four_banks(is_staggered):
     """Sequential words of each SM, all from word 0 or each from its own."""
     params = ScordParams(banks=4)

@@ -140,7 +140,7 @@ class Bench:
     ("name", "params"),
     [
         ("tiny", TINY),
-        ("banks", replace(TINY, banks=4)),
+        pytest.param("banks", replace(TINY, banks=4), marks=pytest.mark.campaign),
         ("units", replace(TINY, granularity=8, ratio=1)),
         ("local", SCORD.presets["scord-local"].params),
     ],
@@ -328,25 +328,34 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_configuration_is_refused_and_changes_nothing(case):
-    bench = Bench()
+def test_the_model_refuses_a_bad_region(case):
     region = BAD[case].get("region")
     if region is not None:
         with pytest.raises(ValueError, match="must"):
             region.check(TINY)
 
+
+def test_bad_configurations_are_refused_and_change_nothing():
+    """One after the other, between good ones."""
+    bench = Bench()
+
     async def host(ctx):
-        await bench.configure(ctx)
-        assert await bench.launch(ctx) == IDLE
-        written = len(bench.metadata[0].bursts)
-        assert written == REGION.entries(TINY)
-        await bench.configure(ctx, **BAD[case])
-        assert await bench.launch(ctx) == IDLE | CONFIG_ERROR
-        assert len(bench.metadata[0].bursts) == written
-        await send(ctx, bench, RACE)  # in force: the launch before
-        await bench.wait_idle(ctx)
-        assert await bench.read(ctx, "UNMONITORED") == 0
-        assert await bench.read(ctx, "RACES_MISSING_DEVICE_FENCE") == 1
+        written = 0
+        for case, changes in BAD.items():
+            await bench.configure(ctx)
+            assert await bench.launch(ctx) == IDLE, case
+            written += REGION.entries(TINY)
+            assert written <= len(bench.metadata[0].bursts), case
+            written = len(bench.metadata[0].bursts)
+            races = await bench.read(ctx, "RACES_MISSING_DEVICE_FENCE")
+            await bench.configure(ctx, **changes)
+            assert await bench.launch(ctx) == IDLE | CONFIG_ERROR, case
+            assert len(bench.metadata[0].bursts) == written, case
+            await send(ctx, bench, RACE)  # in force: the launch before
+            await bench.wait_idle(ctx)
+            assert await bench.read(ctx, "UNMONITORED") == 0, case
+            assert await bench.read(ctx, "RACES_MISSING_DEVICE_FENCE") == races + 1, case
+            written = len(bench.metadata[0].bursts)
         await bench.configure(ctx)
         assert await bench.launch(ctx) == IDLE
 
@@ -402,7 +411,7 @@ def test_configuration_may_end_with_the_address_space(ends):
 
 
 @pytest.mark.parametrize(
-    "params", [TINY, replace(TINY, banks=2, sm_count=3), SCORD.presets["scord-local"].params]
+    "params", [replace(TINY, banks=2, sm_count=3), SCORD.presets["scord-local"].params]
 )
 def test_no_path_from_valid_to_ready(params):
     assert valid_to_ready_paths(ScordSystem(params)) == []

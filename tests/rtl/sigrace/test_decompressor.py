@@ -1,5 +1,6 @@
 """The decompressor against the golden one: messages of both forms, good and broken."""
 
+import itertools
 from dataclasses import replace
 from random import Random
 
@@ -10,6 +11,7 @@ from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.decompressor import decode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.sigrace.decompressor import Decompressor
+from tests.support.campaign import later_but
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 from tests.support.sigrace.configurations import SMALL, signature_params
 from tests.support.sigrace.messages import flit_words, random_message, random_set, summary_fields
@@ -56,8 +58,13 @@ def run(params, messages, *, idle=None, stall=None):
     return expected, taken, out
 
 
-@pytest.mark.parametrize("name", CONFIGURATIONS)
-@pytest.mark.parametrize("broken", [0.0, 0.8])
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    later_but(
+        lambda each: each[1] or each[0] == next(iter(CONFIGURATIONS)),
+        itertools.product(CONFIGURATIONS, (0.0, 0.8)),
+    ),
+)
 def test_random_messages(name, broken):
     params = CONFIGURATIONS[name]
     rng = Random(f"decompressor {name} {broken}")
