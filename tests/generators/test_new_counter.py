@@ -20,8 +20,8 @@ _PLACES = {
             "counter_reg LOADS_CHECKED @ {address:#x};\n    counter_reg ACCESSES @",
         ),
         Patch(
-            "golden_model/scord/detector_bank.py", '    "tag_conflicts":',
-            '    "loads_checked": lambda step: (step.kind == PacketKind.LOAD)'
+            "golden_model/scord/detector_bank.py", '"tag_conflicts":',
+            '"loads_checked": lambda step: (step.kind == PacketKind.LOAD)'
             ' & (step.row != TableRow.UNMONITORED),\n    "tag_conflicts":',
         ),
         Patch(
@@ -36,9 +36,9 @@ _PLACES = {
             "counter_reg LOADS_CHECKED @ {address:#x};\n    counter_reg ACCESSES @",
         ),
         Patch(
-            "golden_model/hirace/detector_bank.py", '    "metadata_read_errors":',
-            '    "loads_checked": lambda step: (step.kind == Access.READ) & step.monitored,\n'
-            '    "metadata_read_errors":',
+            "golden_model/hirace/detector_bank.py", '"metadata_read_errors":',
+            '"loads_checked": lambda step: (step.kind == Access.READ) & step.monitored,\n'
+            '"metadata_read_errors":',
         ),
         Patch(
             "rtl/hirace/detector_bank.py", "count.accesses.eq(",
@@ -52,8 +52,8 @@ _PLACES = {
             "counter_reg LOADS_CHECKED @ {address:#x};\n    counter_reg ROWS @",
         ),
         Patch(
-            "golden_model/noncoherent/monitor.py", '        "rows": len(steps),',
-            '        "rows": len(steps), "loads_checked":'
+            "golden_model/noncoherent/monitor.py", '"rows": len(steps),',
+            '"rows": len(steps), "loads_checked":'
             " sum(each.kind == _K.CACHED_READ for each in operations),",
         ),
         Patch(
@@ -68,12 +68,12 @@ _PLACES = {
             "counter_reg LOADS_CHECKED @ {address:#x};\n    counter_reg MESSAGES @",
         ),
         Patch(
-            "golden_model/sigrace/rdm.py", '    "messages", *_DROPPED',
-            '    "loads_checked", "messages", *_DROPPED',
+            "golden_model/sigrace/rdm.py", 'COUNTERS = ("messages",',
+            'COUNTERS = ("loads_checked", "messages",',
         ),
         Patch(
-            "golden_model/sigrace/rdm.py", "            if order == Relation.PRECEDES:",
-            '            self.counters["loads_checked"] += order == Relation.PRECEDES\n'
+            "golden_model/sigrace/rdm.py", "if order == Relation.PRECEDES:",
+            'self.counters["loads_checked"] += order == Relation.PRECEDES\n'
             "            if order == Relation.PRECEDES:",
         ),
         Patch(
