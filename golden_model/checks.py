@@ -46,6 +46,15 @@ def check_parameters(
             raise TypeError(f"Parameter {name} must be true or false, not {value!r}")
 
 
+def check_bytes(parameters: object, name: str, least: int) -> None:
+    """Raise ``ValueError`` unless a parameter is 0 or a power of two of at least so many bytes."""
+    value = getattr(parameters, name)
+    if value and (value.bit_count() != 1 or value < least):
+        raise ValueError(
+            f"Parameter {name} must be 0 or a power of two of at least {least}, not {value}"
+        )
+
+
 def check_printable(what: str, value: object) -> None:
     """Raise ``TypeError`` or ``ValueError`` unless ``value`` is one line of printable text."""
     if not isinstance(value, str):

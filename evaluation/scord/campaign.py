@@ -10,8 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
-from typing import Protocol
 
+from racetrap.evaluation.campaign.gpu_volume import (
+    ACCESSES,
+    ANY_SIZE,
+    FIGURES,
+    figures_of,
+    launch_options,
+    memory_timing,
+)
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES
 from racetrap.golden_model.gpu.region import Region
@@ -23,34 +30,23 @@ from racetrap.golden_model.gpu.region_table import (
 )
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
-from racetrap.sim.cosim.scord.scoreboard import Observer
 
-#: About so many accesses in the first launch of a case, and in the second.
-_ACCESSES = (16_000, 4_000)
 #: Log2 of the metadata entries that the first launch of case 0 sweeps.
 _SWEEP_LOG2 = 20
 #: Log2 of the largest region of most launches: threads meet in it.
 _SMALL_LOG2 = 16
-_ANY_SIZE = 0.25
 #: Most lines of most regions of a table.
 _MOST_SMALL_LINES = 64
 
 
-class LaunchObserver(Observer, Protocol):
-    """An observer that wants to know of launches, too."""
-
-    def launch(self, region: MonitoredRegion) -> None:
-        """A kernel was launched with this region."""
-
-
 def play(
-    model: FastModel[ScordParams], number: int, random: Random, observer: LaunchObserver | None
+    model: FastModel[ScordParams], number: int, random: Random, observer: Coverage | None
 ) -> Iterator[dict[str, int]]:
     """Play the launches of case ``number``; gives what each compared.
 
@@ -61,26 +57,12 @@ def play(
     SimulationError
         If the simulation cannot go on.
     """
-    with FastSim(model, random.getrandbits(63), _timing(random)) as sim:
-        for kernel, accesses in enumerate(_ACCESSES):
+    with FastSim(model, random.getrandbits(63), memory_timing(random)) as sim:
+        for kernel, accesses in enumerate(ACCESSES):
             sweep = number == kernel == 0
             region = _region(random, model.params, sweep)
             result = _launch(sim, model.params, region, number, random, accesses, sweep, observer)
-            yield {name: getattr(result, name) for name in ("accesses", "races", "cycles")}
-
-
-def _timing(random: Random) -> MemoryTiming:
-    """From the fastest memory to one that answers late, out of order and with errors."""
-    timing = MemoryTiming(
-        idle_percent=random.choice((0, 0, 20, 60)),
-        latency=random.choice((1, 1, 2, 4, 16, 60)),
-        jitter=random.choice((0, 0, 3, 30)),
-        reorder=random.random() < 0.5,
-        back_pressure=random.choice((0, 0, 10, 50)),
-    )
-    if random.random() < 0.25:
-        return replace(timing, read_errors=random.choice((20, 2000)), write_errors=500)
-    return timing
+            yield figures_of(result)
 
 
 def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
@@ -97,7 +79,7 @@ def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
         lines = [min(most, (share << _SWEEP_LOG2) // LINE_BYTES // count)] * count
     else:
         lines = [
-            random.randint(1, most if random.random() < _ANY_SIZE / 2 else _MOST_SMALL_LINES)
+            random.randint(1, most if random.random() < ANY_SIZE / 2 else _MOST_SMALL_LINES)
             for _ in range(count)
         ]
     if sweep or (random.random() < 0.5 and sum(lines) < most):
@@ -133,7 +115,7 @@ def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion
     size_log2 = random.randint(low, min(high, max(low, _SMALL_LOG2)))
     if sweep:
         size_log2 = min(high, _SWEEP_LOG2 + share_log2)
-    elif random.random() < _ANY_SIZE:
+    elif random.random() < ANY_SIZE:
         size_log2 = random.randint(low, high)
     data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
     entries = Region(data_base, size_log2).entries(params)
@@ -146,7 +128,7 @@ def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion
 
 def _launch(
     sim: FastSim, params: ScordParams, region: MonitoredRegion, number: int, random: Random,
-    accesses: int, sweep: bool, observer: LaunchObserver | None,
+    accesses: int, sweep: bool, observer: Coverage | None,
 ) -> LaunchResult:  # fmt: skip
     knobs = list(KNOBS.values())[number % len(KNOBS)]
     # An access with n active lanes gives about n/2 accesses to words.
@@ -160,12 +142,10 @@ def _launch(
         region,
         transactions_of(events, params),
         # A buffer of one place is full behind a barrier, and drops what would be waited for.
-        in_order=random.random() < 0.25 and params.access_policy != AccessPolicy.DROP,
-        capacity_log2=random.choice((2, 6, 16)),
-        report_filter=random.random() < 0.25,
+        **launch_options(random, params.access_policy != AccessPolicy.DROP),
         sweep=sweep,
         observer=observer,
     )
 
 
-RANDOM_VOLUME = RandomVolume(play, ("accesses", "races"))
+RANDOM_VOLUME = RandomVolume(play, FIGURES)

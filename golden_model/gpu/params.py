@@ -104,6 +104,19 @@ class GpuParams(ABC):
         """Entry of a location that nobody has accessed."""
 
     @property
+    @abstractmethod
+    def entry_layout_bits(self) -> int:
+        """Bits of an entry in use."""
+
+    def check_entry(self, parts: str) -> None:
+        """Raise ``ValueError`` unless all fits in an entry; ``parts`` can be reduced."""
+        if self.entry_layout_bits > ENTRY_BITS:
+            raise ValueError(
+                f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
+                f"(reduce {parts})"
+            )
+
+    @property
     def segment_layout(self) -> Layout:
         """What a tracker sends to the banks of a port."""
         return Layout({**self.packet_layout.fields, "lanes": 0})

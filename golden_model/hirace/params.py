@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from racetrap.golden_model.checks import check_parameters
+from racetrap.golden_model.checks import check_bytes, check_parameters
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.golden_model.gpu.params import ENTRY_BITS, WORD_BYTES, GpuParams
 from racetrap.golden_model.layout import Layout
@@ -100,18 +100,11 @@ class HiraceParams(GpuParams):
     def __post_init__(self) -> None:
         switches = ("merge_in_flight", "begin_anew", "trace_port")
         check_parameters(self, _RANGES, _POWERS_OF_TWO, switches)
-        if self.entry_layout_bits > ENTRY_BITS:
-            raise ValueError(
-                f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
-                "(reduce sm_count, blocks_per_sm, warps_per_sm, generation_bits, barrier_bits "
-                "or warp_barrier_bits)"
-            )
-        least = WORD_BYTES * self.banks
-        if self.shared_bytes and (self.shared_bytes.bit_count() != 1 or self.shared_bytes < least):
-            raise ValueError(
-                f"Parameter shared_bytes must be 0 or a power of two of at least {least}, "
-                f"not {self.shared_bytes}"
-            )
+        self.check_entry(
+            "sm_count, blocks_per_sm, warps_per_sm, generation_bits, barrier_bits or "
+            "warp_barrier_bits"
+        )
+        check_bytes(self, "shared_bytes", WORD_BYTES * self.banks)
         if self.min_region_log2 > self.max_region_log2:
             raise ValueError(
                 f"Parameter shared_bytes must leave room for the window in {self.address_bits} "

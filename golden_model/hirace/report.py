@@ -6,10 +6,11 @@ Ref: HiRace (SC'24): a race is a transition into the state RACE.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from typing import ClassVar
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.gpu.params import WORD_BYTES
+from racetrap.golden_model.gpu.report import RingReport, words_of
 from racetrap.golden_model.hirace.packets import PacketKind, RaceKind, Step
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.states import Relation, State
@@ -27,17 +28,11 @@ _REASONS = {
 
 def race_words(race: int) -> str:
     """Name of a race kind for people and files, such as ``write-after-read``."""
-    return RaceKind(race).name.lower().replace("_", "-")
-
-
-@cache
-def _layout() -> Layout:
-    # The record has the same layout in every configuration.
-    return HiraceParams().report_layout
+    return words_of(RaceKind(race))
 
 
 @dataclass(frozen=True, slots=True)
-class RaceReport:
+class RaceReport(RingReport):
     """One race, with both parties.
 
     Parameters
@@ -63,6 +58,9 @@ class RaceReport:
     bank : int
         Detector bank.
     """
+
+    layout: ClassVar[Layout] = HiraceParams().report_layout
+    kinds: ClassVar[type[RaceKind]] = RaceKind
 
     address: int
     pc: int
@@ -93,18 +91,7 @@ class RaceReport:
             "owner_lane": entry["lane"], "state": entry["state"],
             "address": packet.word * WORD_BYTES, "bank": bank, "sequence": sequence,
         }  # fmt: skip
-        return cls(**{name: int(known[name]) for name in cls.__slots__})
-
-    @classmethod
-    def from_record(cls, record: int) -> RaceReport:
-        """Report in a 32-byte record of the ring buffer, read as a little-endian integer."""
-        values = _layout().unpack(record)
-        return cls(**{name: values[name] for name in cls.__slots__})
-
-    def record(self) -> int:
-        """The 32-byte record of the ring buffer as an integer."""
-        reserved = dict.fromkeys(_layout().fields, 0)
-        return _layout().pack(reserved | {name: getattr(self, name) for name in self.__slots__})
+        return cls.of_values(known)
 
     @property
     def rule(self) -> tuple[str, str]:
@@ -112,19 +99,9 @@ class RaceReport:
         return "state", State(self.state).name
 
     @property
-    def kind_words(self) -> str:
-        """Kind of race for people and files."""
-        return race_words(self.race)
-
-    @property
     def space(self) -> str:
         """Memory of the word."""
         return "shared" if self.shared else "global"
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What makes a race unique when races are counted: PC and kind of race."""
-        return self.pc, self.race
 
     @property
     def race_scope(self) -> Scope:
@@ -142,7 +119,7 @@ class RaceReport:
         if self.kind == PacketKind.ATOMIC:
             access = f"{Scope(self.scope).name.lower()}-scope {access}"
         return (
-            f"{race_words(self.race)} ({self.race_scope.name.lower()} scope): "
+            f"{self.kind_words} ({self.race_scope.name.lower()} scope): "
             f"{access} of {self.space} {self.address:#x} at pc {self.pc:#x} by block {self.block} "
             f"warp {self.warp} lane {self.lane} races with the access by block {self.owner_block} "
             f"warp {self.owner_warp} lane {self.owner_lane} (state {State(self.state).name}): "

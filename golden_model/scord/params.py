@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from racetrap.golden_model.checks import check_parameters
+from racetrap.golden_model.checks import check_bytes, check_parameters
 from racetrap.golden_model.gpu.params import (
     ENTRY_BITS,
     ENTRY_BYTES,
@@ -165,12 +165,10 @@ class ScordParams(GpuParams):
         check_parameters(self, _RANGES, _POWERS_OF_TWO, ("merge_in_flight", "trace_port"))
         self._check_access_buffer()
         self._check_valid_segments()
-        if self.entry_layout_bits > ENTRY_BITS:
-            raise ValueError(
-                f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
-                "(reduce sm_count, blocks_per_sm, warps_per_sm, ratio, fence_id_bits, "
-                "barrier_id_bits or slot_generation_bits)"
-            )
+        self.check_entry(
+            "sm_count, blocks_per_sm, warps_per_sm, ratio, fence_id_bits, barrier_id_bits or "
+            "slot_generation_bits"
+        )
         if self.banks % self.words_per_cycle:
             raise ValueError(
                 f"Parameter banks must be a multiple of words_per_cycle {self.words_per_cycle}, "
@@ -193,13 +191,7 @@ class ScordParams(GpuParams):
                 f"not {self.fence_bundle_bits} (reduce fence_lanes, or widen pc_bits or "
                 "address_bits)"
             )
-        if self.local_bytes and (
-            self.local_bytes.bit_count() != 1 or self.local_bytes < ENTRY_BYTES * self.banks
-        ):
-            raise ValueError(
-                "Parameter local_bytes must be 0 or a power of two of at least "
-                f"{ENTRY_BYTES * self.banks}, not {self.local_bytes}"
-            )
+        check_bytes(self, "local_bytes", ENTRY_BYTES * self.banks)
 
     def _check_valid_segments(self) -> None:
         largest = self.max_region_log2 - self.granularity_bits - self.tag_bits - self.lane_bits

@@ -6,10 +6,11 @@ Ref: ScoRD (ISCA'20) Section IV (contents of a report) and Table IV.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from typing import ClassVar
 
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.gpu.params import WORD_BYTES
+from racetrap.golden_model.gpu.report import RingReport, words_of
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.scord.detection_logic import LOAD_TABLE, STORE_TABLE
 from racetrap.golden_model.scord.metadata import unpack_entry
@@ -27,17 +28,11 @@ _REASONS = {
 
 def race_words(race: int) -> str:
     """Name of a race kind for people and files, such as ``missing-block-fence``."""
-    return RaceKind(race).name.lower().replace("_", "-")
-
-
-@cache
-def _layout() -> Layout:
-    # The record has the same layout in every configuration.
-    return ScordParams().report_layout
+    return words_of(RaceKind(race))
 
 
 @dataclass(frozen=True, slots=True)
-class RaceReport:
+class RaceReport(RingReport):
     """One race, with both parties.
 
     Parameters
@@ -66,6 +61,9 @@ class RaceReport:
     bank : int
         Detector bank.
     """
+
+    layout: ClassVar[Layout] = ScordParams().report_layout
+    kinds: ClassVar[type[RaceKind]] = RaceKind
 
     address: int
     pc: int
@@ -104,18 +102,7 @@ class RaceReport:
             "bank": bank,
             "sequence": sequence,
         }
-        return cls(**{name: int(known[name]) for name in cls.__slots__})
-
-    @classmethod
-    def from_record(cls, record: int) -> RaceReport:
-        """Report in a 32-byte record of the ring buffer, read as a little-endian integer."""
-        values = _layout().unpack(record)
-        return cls(**{name: values[name] for name in cls.__slots__})
-
-    def record(self) -> int:
-        """The 32-byte record of the ring buffer as an integer."""
-        reserved = dict.fromkeys(_layout().fields, 0)
-        return _layout().pack(reserved | {name: getattr(self, name) for name in self.__slots__})
+        return cls.of_values(known)
 
     @property
     def table_iv(self) -> str:
@@ -135,19 +122,9 @@ class RaceReport:
         return "Table IV", self.table_iv
 
     @property
-    def kind_words(self) -> str:
-        """Kind of race for people and files."""
-        return race_words(self.race)
-
-    @property
     def space(self) -> str:
         """Memory of the word."""
         return "global"
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """What makes a race unique when races are counted: PC and kind of race."""
-        return self.pc, self.race
 
     @property
     def reason(self) -> str:
@@ -167,7 +144,7 @@ class RaceReport:
         is_reused = self.device_race and self.owner_block == self.block
         owner = "an earlier block of its slot," if is_reused else f"block {self.owner_block}"
         return (
-            f"{race_words(self.race)} ({self.race_scope.name.lower()} scope): "
+            f"{self.kind_words} ({self.race_scope.name.lower()} scope): "
             f"{access} of {self.address:#x} at pc {self.pc:#x} "
             f"by block {self.block} warp {self.warp} "
             f"races with the {earlier} by {owner} warp {self.owner_warp}{shared}: "

@@ -20,7 +20,7 @@ _NO_STEPS = np.zeros((0, words_of(find_preset("scord-tiny").params.step_layout))
 @pytest.fixture
 def small(monkeypatch):
     """Cases of a few hundred accesses, with a short sweep."""
-    monkeypatch.setattr(campaign, "_ACCESSES", (400, 100))
+    monkeypatch.setattr(campaign, "ACCESSES", (400, 100))
     monkeypatch.setattr(campaign, "_SWEEP_LOG2", 10)
 
 

@@ -1,0 +1,46 @@
+"""Random volume for GPU detectors: what their cases share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+
+#: About so many accesses in the first launch of a case, and in the second.
+ACCESSES = (16_000, 4_000)
+#: Fraction of the regions that are of any size that the parameters take.
+ANY_SIZE = 0.25
+#: What a launch counts besides cycles.
+FIGURES = ("accesses", "races")
+
+
+def figures_of(result: LaunchResult) -> dict[str, int]:
+    """What a launch compared."""
+    return {name: getattr(result, name) for name in (*FIGURES, "cycles")}
+
+
+def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str, Any]:
+    """Options of a launch: order, size of the ring, report filter."""
+    return {
+        "in_order": random.random() < 0.25 and may_be_in_order,
+        "capacity_log2": random.choice((2, 6, 16)),
+        "report_filter": random.random() < 0.25,
+    }
+
+
+def memory_timing(random: Random) -> MemoryTiming:
+    """From the fastest memory to one that answers late, out of order and with errors."""
+    timing = MemoryTiming(
+        idle_percent=random.choice((0, 0, 20, 60)),
+        latency=random.choice((1, 1, 2, 4, 16, 60)),
+        jitter=random.choice((0, 0, 3, 30)),
+        reorder=random.random() < 0.5,
+        back_pressure=random.choice((0, 0, 10, 50)),
+    )
+    if random.random() < 0.25:
+        return replace(timing, read_errors=random.choice((20, 2000)), write_errors=500)
+    return timing
