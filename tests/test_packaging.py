@@ -246,7 +246,8 @@ def test_wheel_runs_from_another_folder(environment, tmp_path):
     )  # fmt: skip
     assert json.loads(simulated.stdout)["races"] == json.loads(checked.stdout)["reports"] != []
     files = json.loads(generated.stdout)["files"]
-    assert all((folder / file).is_file() for file in files.values())
+    for file in files.values():
+        assert (folder / file).is_file()
     assert [path.name for path in folder.iterdir()] == ["made"]
 
 

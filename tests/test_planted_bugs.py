@@ -14,7 +14,9 @@ from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support import REPOSITORY
 
 #: Folders that the files of planted bugs are relative to.
-_FOLDERS = [REPOSITORY / name for name in ("rtl", "fpga", "sim/cosim/scord/compiled", "sim/cpu")]
+_FOLDERS = [
+    REPOSITORY / name for name in ("", "rtl", "fpga", "sim/cosim/scord/compiled", "sim/cpu")
+]
 
 
 def _patches(value: object) -> Iterator[Patch]:

@@ -39,17 +39,16 @@ class Patch:
         """The source with the change; ``ValueError`` if the text to change is not there once."""
         is_python = self.file.endswith(".py")
         source, words = _words(source, is_python)
-        wanted = [word for word, *_ in _words(self.before, is_python)[1]]
         texts = [word for word, *_ in words]
-        count = len(wanted)
-        starts = [at for at, word in enumerate(texts) if word == wanted[0]]
-        places = [at for at in starts if texts[at : at + count] == wanted]
-        if len(places) != 1:
-            raise ValueError(
-                f"Text to patch in {self.file} must occur once, not {len(places)} times"
-            )
-        start, stop = words[places[0]][1], words[places[0] + count - 1][2]
-        return source[:start] + self.after.strip() + source[stop:]
+        # Part of a display or of an expression may be a whole one by itself, with parentheses.
+        for as_python in (is_python, False):
+            wanted = [word for word, *_ in _words(self.before, as_python)[1]]
+            starts = [at for at, word in enumerate(texts) if word == wanted[0]]
+            places = [at for at in starts if texts[at : at + len(wanted)] == wanted]
+            if len(places) == 1:
+                start, stop = words[places[0]][1], words[places[0] + len(wanted) - 1][2]
+                return source[:start] + self.after.strip() + source[stop:]
+        raise ValueError(f"Text to patch in {self.file} must occur once, not {len(places)} times")
 
     def apply(self, folder: Path) -> None:
         """Change the copy of the sources in ``folder``; errors as of ``changed``."""

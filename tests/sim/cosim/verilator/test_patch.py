@@ -30,6 +30,11 @@ def test_words_are_compared(source, before, after, expected):
     assert ast.unparse(ast.parse(changed)) == expected
 
 
+def test_part_of_a_tuple():
+    changed = Patch("x.py", '"a", *rest', '"new", *rest').changed('names = ("a", *rest, "b")\n')
+    assert ast.unparse(ast.parse(changed)) == "names = ('new', *rest, 'b')"
+
+
 def test_another_language_keeps_its_comments(tmp_path):
     (tmp_path / "x.h").write_text("if (a)  // so\n    b(1u <<\n      c);\n")
     Patch("x.h", "1u << c", "c").apply(tmp_path)
