@@ -13,7 +13,7 @@ from racetrap.generators.presets import configuration_name, module_name, setting
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.atomic_write import atomic_write_text
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 
 #: Lint warnings that correct Verilog of Amaranth draws, each with the reason.
 _WAIVERS = {

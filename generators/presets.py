@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from racetrap.generators.system import Params, Preset
 from racetrap.generators.systems import SYSTEMS
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 
 _Changed = TypeVar("_Changed", bound=Params)
 

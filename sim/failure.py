@@ -1,4 +1,4 @@
-"""Base of the errors that end a command with exit status 3."""
+"""Errors that several rooms know: what ends a command with exit status 3, and what does not fit."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ class Failure(RuntimeError):
 
     The text is one sentence, maybe with what a tool said behind it.
     """
+
+
+class DoesNotFit(RuntimeError):
+    """A design, or a workload, needs more of something than its device or configuration has."""

@@ -15,10 +15,10 @@ from typing import Any
 from racetrap.evaluation.sweep.gpu_quality import concurrency_traces, gpu_quality
 from racetrap.evaluation.sweep.quality import Quality, Swept
 from racetrap.evaluation.sweep.spec import QualitySpec
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.sim.cosim.scord.suite import suite_runs
+from racetrap.sim.failure import DoesNotFit
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.verdict.gpu.oracle import JUDGE
 from racetrap.verdict.hirace.fit import around

@@ -17,11 +17,11 @@ from racetrap.evaluation.scord.programs import Build, Schedule, applications, tr
 from racetrap.evaluation.sweep.gpu_quality import concurrency_traces, gpu_quality
 from racetrap.evaluation.sweep.quality import Quality, Swept
 from racetrap.evaluation.sweep.spec import QualitySpec
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
+from racetrap.sim.failure import DoesNotFit
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from racetrap.evaluation.sigrace.measured import measured_run
 from racetrap.evaluation.sweep.quality import Quality, Swept
 from racetrap.evaluation.sweep.spec import QualitySpec
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -28,7 +27,7 @@ from racetrap.sim.cpu.injection import inject
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
-from racetrap.sim.failure import Failure
+from racetrap.sim.failure import DoesNotFit, Failure
 
 #: Runs that a process keeps from point to point.
 _KEPT_RUNS = 64

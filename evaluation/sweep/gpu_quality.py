@@ -14,8 +14,8 @@ from typing import Any
 
 from racetrap.evaluation.sweep.quality import Quality
 from racetrap.evaluation.sweep.spec import QualitySpec
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.golden_model.trace.gpu.trace import Trace
+from racetrap.sim.failure import DoesNotFit
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.verdict.gpu.detector_verdict import verdict_of

@@ -13,10 +13,9 @@ from racetrap.evaluation.sweep.cost import cost_figures, tools_of
 from racetrap.evaluation.sweep.grid import Point
 from racetrap.evaluation.sweep.parameters import swept_of
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec, Spec
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.generators.system import Params
-from racetrap.sim.failure import Failure
+from racetrap.sim.failure import DoesNotFit, Failure
 
 #: Threads of a worker take turns: what a process keeps is for one point at a time.
 _TURN = Lock()

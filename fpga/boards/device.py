@@ -10,7 +10,7 @@ from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.rtl.link.link import Link
 
 

@@ -9,7 +9,7 @@ from racetrap.fpga.boards.table import BOARDS, board_params
 from racetrap.fpga.host.client import LinkError
 from racetrap.generators.presets import PRESETS
 from racetrap.generators.system import Params
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.frames import Hello
 
 

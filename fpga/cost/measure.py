@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from racetrap.fpga.cost.explain import compare, explain_state
 from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
 from racetrap.fpga.flow.families import FAMILIES, Family, family
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.place_and_route import place_and_route
 from racetrap.fpga.flow.synthesis import TOOLCHAIN, MemoryLost, synthesise
 from racetrap.fpga.flow.tools import ToolError, tool_versions
@@ -22,6 +21,7 @@ from racetrap.rtl.common.hardware_block import HardwareBlock
 from racetrap.sim.content_cache import keep_json
 from racetrap.sim.cosim.verilator.build_cache import build_key
 from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
+from racetrap.sim.failure import DoesNotFit
 
 #: The block that is the whole system.
 SYSTEM = "system"

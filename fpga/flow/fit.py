@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 
-class DoesNotFit(RuntimeError):
-    """A design, or a workload, needs more of something than its device or configuration has."""
-
-
 def shortage(utilization: Mapping[str, Mapping[str, int]]) -> str:
     """What a design needs more of than there is, as ``9,094 of 7,680 ICESTORM_LC``.
 

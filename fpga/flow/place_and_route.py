@@ -13,7 +13,7 @@ from typing import Any
 from amaranth.lib import wiring
 
 from racetrap.fpga.flow.families import Family
-from racetrap.fpga.flow.fit import DoesNotFit, shortage
+from racetrap.fpga.flow.fit import shortage
 from racetrap.fpga.flow.synthesis import (
     TOOLCHAIN,
     check_memories,
@@ -25,6 +25,7 @@ from racetrap.fpga.flow.wrapper import ShiftWrapper
 from racetrap.generators.structure import memory_bits
 from racetrap.generators.verilog import to_verilog
 from racetrap.sim.content_cache import keep_json
+from racetrap.sim.failure import DoesNotFit
 
 _REPORT = "report.json"
 

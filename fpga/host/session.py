@@ -13,7 +13,7 @@ from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap, RegisterPort
 from racetrap.generators.system import Params
 from racetrap.generators.systems import SYSTEMS, system_of
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.frames import MAX_PAYLOAD_BYTES, Hello, Kind, Status
 
 _PULL_MOST = 255

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from racetrap.golden_model.checks import check_bytes, check_parameters
+from racetrap.golden_model.configuration import HASHED_IF_SET
 from racetrap.golden_model.gpu.params import (
     ENTRY_BITS,
     ENTRY_BYTES,
@@ -18,7 +19,6 @@ from racetrap.golden_model.gpu.params import (
     GpuParams,
 )  # fmt: skip
 from racetrap.golden_model.layout import Layout
-from racetrap.golden_model.link.configuration import HASHED_IF_SET
 
 #: Cycles that a segment is in flight besides its read's and its write's latency.
 CHECK_CYCLES = 13

@@ -9,9 +9,9 @@ from pyuvm import ConfigDB, uvm_agent, uvm_analysis_port
 
 from racetrap.golden_model.noncoherent.axi_monitor import Burst, BusCycle
 from racetrap.sim.cosim.comparison.coverage import BinCounts
+from racetrap.tb.noncoherent.third_party_bus import ThirdPartyBus
 from racetrap.tb.port_coverage import watch_streams
 from racetrap.tb.testbench import Testbench
-from racetrap.tb.third_party_bus import ThirdPartyBus
 
 _PORT = "i_axi__"
 _FIELDS = ("id", "addr", "len", "size", "burst")

@@ -13,7 +13,7 @@ import pytest
 from racetrap.generators.artefacts import generate, generate_simulated
 from racetrap.generators.presets import PRESETS, find_preset, with_settings
 from racetrap.generators.scord import SCORD
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.tools import tool_environment
 from tests.support.campaign import later_but

@@ -9,8 +9,8 @@ from racetrap.evaluation.kept_results import result_key
 from racetrap.evaluation.sweep import point
 from racetrap.evaluation.sweep.grid import points_of
 from racetrap.evaluation.sweep.point import SourcesDiffer, measure, tasks_of
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
+from racetrap.sim.failure import DoesNotFit
 from tests.support.pages.sweep_specs import read
 
 

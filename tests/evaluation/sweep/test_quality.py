@@ -13,10 +13,10 @@ from racetrap.evaluation.sigrace.sweep import (
 )
 from racetrap.evaluation.sweep.cost import cost_figures, tools_of
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.generators.presets import PRESETS, with_settings
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.sim.failure import DoesNotFit
 
 _SCORD, _SIGRACE = PRESETS["scord"].params, PRESETS["sigrace"].params
 _CASES = QualitySpec(workloads=("concurrency-suite",))

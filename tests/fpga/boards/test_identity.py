@@ -8,7 +8,7 @@ from racetrap.fpga.boards.identity import identify
 from racetrap.fpga.boards.table import BOARDS, board_params
 from racetrap.fpga.host.client import LinkError
 from racetrap.generators.presets import PRESETS
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.frames import Hello
 
 

@@ -5,10 +5,10 @@ import pytest
 from racetrap.fpga.cost import measure as measuring
 from racetrap.fpga.cost.measure import BlockMeasurement, Target, make_table, select_blocks, targets
 from racetrap.fpga.cost.table import Cost
-from racetrap.fpga.flow.fit import DoesNotFit
 from racetrap.fpga.flow.synthesis import MemoryLost
 from racetrap.fpga.flow.tools import ToolError
 from racetrap.generators.presets import PRESETS
+from racetrap.sim.failure import DoesNotFit
 from tests.support.pages.cost_tables import placement, synthesis
 
 PARAMS = PRESETS["scord-tiny"].params

@@ -10,8 +10,9 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from racetrap.fpga.flow.families import family
-from racetrap.fpga.flow.fit import DoesNotFit, shortage
+from racetrap.fpga.flow.fit import shortage
 from racetrap.fpga.flow.place_and_route import place_and_route
+from racetrap.sim.failure import DoesNotFit
 
 _ENOUGH = {"LC": {"used": 10, "available": 10}, "RAM": {"used": 0, "available": 4}}
 

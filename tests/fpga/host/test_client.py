@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from racetrap.fpga.host.client import HostLink, LinkError, RefusedError
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.frames import (
     REPLY,
     Counters,

@@ -8,7 +8,7 @@ from racetrap.fpga.host import session as session_module
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.session import Session
 from racetrap.generators.presets import PRESETS
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from tests.support.fpga.virtual_device import on_terminal, scord_device
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.link.frames import Counters, Decoder, Frame, Hello, Kind, Status, encode
 from racetrap.tb.link.loopback import Loopback, LoopParams, golden_device

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from racetrap.generators.description import describe_registers
 from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.register_map import RegisterMap
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.noncoherent.monitor import Monitor, counters
 from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of

@@ -7,7 +7,7 @@ from random import Random
 
 from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.systems import system_of
-from racetrap.golden_model.link.configuration import configuration_hash
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import CoreEvent

@@ -19,8 +19,8 @@ from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.scord import SCORD
 from racetrap.generators.system import Params
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.gpu.region import Region
-from racetrap.golden_model.link.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import ScordParams
