@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tarfile
-import zipfile
 from functools import cache
 from importlib.metadata import PathDistribution
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import REPOSITORY
-from tests.support.environments import linked_environment, run_commands
+from tests.support.environments import linked_environment, run_commands, unpacked
 
 _ROOMS = (
     "golden_model", "rtl", "generators", "sim", "tb", "fpga", "evaluation", "racetrap",
@@ -61,10 +60,7 @@ def wheel(sources, tmp_path_factory):
 @pytest.fixture(scope="module")
 def site(wheel, tmp_path_factory):
     """The wheel, as a user's site-packages have it."""
-    folder = tmp_path_factory.mktemp("site")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
-    return folder
+    return unpacked(tmp_path_factory.mktemp("site"), wheel)
 
 
 def test_remedy_for_a_missing_extra_works(wheel, tmp_path):
@@ -97,12 +93,12 @@ def test_wheel_is_complete(site):
 
 
 @pytest.fixture(scope="module")
-def environment(wheel, tmp_path_factory):
+def environment(site, tmp_path_factory):
     """Makes an environment with the wheel and some extras; its Python."""
 
     @cache
     def make(*extras):
-        return linked_environment(tmp_path_factory.mktemp("environment") / "venv", wheel, extras)
+        return linked_environment(tmp_path_factory.mktemp("environment") / "venv", site, extras)
 
     return make
 

@@ -47,8 +47,17 @@ def run_commands(python: Path, folder: Path, *commands: Iterable[object]) -> lis
     return [Done(*json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def linked_environment(folder: Path, wheel: Path, extras: Collection[str]) -> Path:
-    """Make an environment as pip does, of links to what is installed here; its Python.
+def unpacked(folder: Path, wheel: Path) -> Path:
+    """Unpack a wheel of ours into ``folder`` as pip does, with a note on where it came from."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    (about,) = folder.glob("racetrap-*.dist-info")
+    (about / "direct_url.json").write_text(f'{{"url": "{wheel.as_uri()}", "archive_info": {{}}}}')
+    return folder
+
+
+def linked_environment(folder: Path, site: Path, extras: Collection[str]) -> Path:
+    """Make an environment as pip does, of links to what is installed elsewhere; its Python.
 
     It takes a second and no network.
 
@@ -56,21 +65,20 @@ def linked_environment(folder: Path, wheel: Path, extras: Collection[str]) -> Pa
     ----------
     folder : Path
         Where to make it.
-    wheel : Path
-        Wheel of ours.
+    site : Path
+        Folder with our package, unpacked; all others are those of the running Python.
     extras : collection of str
         Its extras that are wanted.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    (site,) = folder.glob("lib/python*/site-packages")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    for path in site.iterdir():
+        (packages / path.name).symlink_to(path)
     (about,) = site.glob("racetrap-*.dist-info")
-    (about / "direct_url.json").write_text(f'{{"url": "{wheel.as_uri()}", "archive_info": {{}}}}')
     for package in _needed(PathDistribution(about), extras, set()):
         for file in package.files or ():
             is_command = file.parts[0] == ".."
-            target = folder / "bin" / file.name if is_command else site / file.parts[0]
+            target = folder / "bin" / file.name if is_command else packages / file.parts[0]
             if not target.exists():
                 source = package.locate_file(file if is_command else file.parts[0])
                 target.symlink_to(Path(str(source)))

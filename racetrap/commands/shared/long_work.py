@@ -117,6 +117,8 @@ class LongWork:
         if self._stop is None:
             try:
                 return make()
+            except ModuleNotFoundError:
+                raise  # the same command would miss it again
             except BaseException as error:
                 self._stop = error
                 if not isinstance(error, Exception):
