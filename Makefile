@@ -89,8 +89,8 @@ $(FPGA_READY): $(READY)
 demo: $(READY)
 	@mkdir -p $(BUILD)/demo
 	@$(BIN)/racetrap doctor
-	$(BIN)/racetrap simulate scord --suite scor-micro $(if $(WAVES),--waves $(BUILD)/demo/scor-micro.fst) \
-	  --junit $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
+	$(BIN)/racetrap simulate scord scor-micro $(if $(WAVES),--output $(BUILD)/demo/scor-micro.fst) \
+	  --output $(BUILD)/demo/scor-micro.xml --json $(BUILD)/demo/scor-micro.json
 
 test: lint types unit
 
@@ -117,7 +117,7 @@ campaign: $(READY)
 	@mkdir -p $(BUILD)/campaign
 	$(BIN)/racetrap campaign --json $(BUILD)/campaign/random.json
 	$(BIN)/racetrap campaign --configurations 20 --budget 100000 --json $(BUILD)/campaign/configurations.json
-	$(BIN)/racetrap simulate scord --suite scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
+	$(BIN)/racetrap simulate scord scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests --ignore tests/evaluation/throughput \
 	  -k "not planted_bug and not proof and not killed and not tutorial"
 

@@ -130,7 +130,7 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
             raise ValueError(f"Setting name must be one of {', '.join(kinds)}, not {name}")
         if name in changes:
             raise ValueError(f"Setting {name} must be given once, not again as {text}")
-        if issubclass(kinds[name], Enum):
+        if issubclass(kinds[name], (Enum, str)):
             changes[name] = text  # the parameters know the words
         elif kinds[name] is bool:
             changes[name] = _switch(name, text)

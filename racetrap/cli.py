@@ -51,6 +51,32 @@ class _Cli(LazyGroup):
         with ends():
             return super().make_context(*arguments, **extra)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in self.lines or (args[0].startswith("-") and args[0] != "-"):
+            return super().resolve_command(ctx, args)
+        from racetrap.commands.shared.front_door import RECORD_AND_CHECK, command_of
+
+        with input_errors():
+            words = command_of(args)
+        if words is None:
+            return super().resolve_command(ctx, args)
+        if words[0] == RECORD_AND_CHECK:
+            from racetrap.commands.shared.record_and_check import command
+
+            return words[1], command, words[1:]
+        return super().resolve_command(ctx, words)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from racetrap.commands.shared.front_door import TABLE
+
+        with formatter.section("racetrap FILE, by what FILE is"):
+            formatter.write_dl(
+                [(row.file, f"{row.command}: {row.which} (status {row.status})") for row in TABLE]
+            )
+        super().format_commands(ctx, formatter)
+
     def invoke(self, ctx: click.Context) -> Any:
         with ends():
             with input_errors():
@@ -107,6 +133,9 @@ def share_cache() -> None:
 @click.version_option(package_name="racetrap")
 def cli() -> None:
     """Hardware race detectors: generate, simulate and check them.
+
+    `racetrap FILE ...` does what FILE is mostly for; options and arguments behind it are those of
+    the command that stands in the table.
 
     Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
     disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be written,

@@ -90,7 +90,7 @@ def check_source(source: Path, options: CompilerOptions, folder: Path) -> tuple[
         If it cannot be run.
     """
     target, printed = folder / source.stem, folder / "output"
-    compile_program(source, target, runtime_library(), options)
+    compile_program([source], target, runtime_library(), options)
     check = ProgramCheck(TraceCheck())
     with printed.open("wb") as output:
         check.add(run_program([str(target)], RunSettings(output=output.fileno())))

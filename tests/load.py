@@ -38,7 +38,7 @@ _COMMANDS: Sequence[tuple[Sequence[str | Path], int]] = (
     (["presets", "sigrace"], 0),
     (["check", _GPU], 1),
     (["check", _GPU, "--json", "check.json"], 1),
-    (["check", _GPU, "--html", "check.html"], 1),
+    (["check", _GPU, "--output", "check.html"], 1),
     (["check", _GPU, "--oracle"], 1),
     (["check", _THREADS], 1),
     (["check", _EXAMPLES / "handover.ptx", "--launch", _EXAMPLES / "handover.toml"], 1),
@@ -149,7 +149,7 @@ def _commands(console: Console, folder: Path) -> None:
 
 def _large(console: Console, folder: Path) -> None:
     path = folder / "large.trace"
-    check = ["check", path, "--all", "--json", "check.json"]
+    check = ["check", path, "--limit", "all", "--json", "check.json"]
     rows = []
     for make, sizes, commands in (
         (

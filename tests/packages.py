@@ -28,7 +28,7 @@ _COMMANDS = (
 _GENERATED = (
     (["generate", "scord-tiny"], 0),
     (["simulate", "scord-tiny", _TRACE], 1),
-    (["simulate", "scord-tiny", _TRACE, "--waves", "run.fst"], 1),
+    (["simulate", "scord-tiny", _TRACE, "--output", "run.fst"], 1),
 )
 _SWEEP = ["sweep", str(_EXAMPLES / "sweep-metadata.toml")]
 _BLOCK_BYTES = 512  # the unit of `st_blocks`

@@ -111,8 +111,8 @@ _DRIVER = REPOSITORY / "sim" / "accelerator" / "programs" / "adc_ring.c"
 #: Commands that need no extra, and their exit status.
 _LIGHT = {
     ("check", _EXAMPLES / "handover.ptx", *_LAUNCH): 1,
-    ("check", _EXAMPLES / "handover.ptx", *_LAUNCH, "--html", "page.html"): 1,
-    ("check", _TRACE, "--preset", "hirace"): 1,
+    ("check", _EXAMPLES / "handover.ptx", *_LAUNCH, "--output", "page.html"): 1,
+    ("check", _TRACE, "--detector", "hirace"): 1,
     ("check", _EXAMPLES / "unlocked-sum.trace"): 1,
     ("stress", _EXAMPLES / "handover.ptx", *_LAUNCH): 1,
     ("litmus", _EXAMPLES / "litmus" / "Add+Add.litmus"): 0,
@@ -236,7 +236,7 @@ def test_wheel_runs_from_another_folder(environment, tmp_path):
     folder.mkdir()
     checked, generated, simulated = run_commands(
         environment("hardware"), folder,
-        ("check", _TRACE, "--preset", "scord-tiny", "--json", "-"),
+        ("check", _TRACE, "--detector", "scord-tiny", "--json", "-"),
         ("generate", "scord-tiny", "--output", "made", "--json", "-"),
         ("simulate", "scord-tiny", _TRACE, "--json", "-"),
     )  # fmt: skip

@@ -52,7 +52,7 @@ def check_threads(threads: int, params: SigraceParams, environment: Environment)
     if environment.name in _ROOMY and threads > len(slots):
         raise ValueError(
             f"Threads of the trace must be at most the {len(slots)} contexts in environment "
-            f"{environment.name}, not {threads} (--environment multiplex, or more --set cores=)"
+            f"{environment.name}, not {threads} (--set environment=multiplex, or more --set cores=)"
         )
 
 

@@ -2,181 +2,164 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from racetrap.commands.shared.checks.accelerators import check_accelerators
 from racetrap.commands.shared.checks.gpu import check_gpu
-from racetrap.commands.shared.checks.subject import read_subject
+from racetrap.commands.shared.checks.subject import KERNELS, read_subject
 from racetrap.commands.shared.checks.threads import check_exact, check_threads
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
 from racetrap.commands.shared.options import (
+    MEMORY_MODELS,
+    NO_RULE,
+    budget_option,
     compile_options,
     compiler_options,
-    complete_preset,
-    environment_option,
-    instruction_limit_option,
+    detector_option,
     launch_option,
-    memory_model_option,
+    limit_option,
     oracle_option,
-    race_options,
     result_options,
     set_option,
 )
-from racetrap.commands.shared.reports import Reports, report_options
-from racetrap.commands.shared.stimuli import check_options, chosen_params
+from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
+from racetrap.commands.shared.result_forms import form_files
+from racetrap.commands.shared.settings import (
+    ACCELERATOR_SETTINGS,
+    THREAD_SETTINGS,
+    AcceleratorRun,
+    SigraceRun,
+    memory_with,
+    with_all_settings,
+)
+from racetrap.commands.shared.stimuli import check_reads
+from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import exit_on, input_errors, report_console, write_json
-from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
-from racetrap.golden_model.sigrace.environment import Environment
+from racetrap.generators.presets import find_preset
+from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.sigrace.playback import widened
-from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.verdict.gpu.oracle import JUDGE, ORACLE_RULES
 from racetrap.verdict.gpu.trace_check import MOST_FINDING
 
-#: Options that are not for every trace.
-_STIMULI = {
-    **{
-        name: [Trace.kind, ThreadTrace.kind]
-        for name in ("preset_name", "settings", "shows_all", "limit")
-    },
-    "detector_only": [Trace.kind],
-    **{
-        name: [ThreadTrace.kind]
-        for name in ("environment", "interval", "ideal", "instruction_limit", "exact")
-    },
-    **{name: [NoncoherentTrace.kind] for name in ("mode", *MEMORY_OPTIONS)},
-}
+_DETECTED = ("detector", "settings", "choice")
+_GPU = Subject(Trace.kind, (*_DETECTED, "oracle"), "gpu")
+_KERNEL = Subject("a kernel", (*_DETECTED, "oracle", "launch_file", "memory"), "gpu")
+_SOURCE = Subject("a kernel in CUDA", ("include", "define", "arch", "std"), "gpu")
+_EXPOSED = Subject("a kernel with --memory", ("budget",), "gpu")
+_THREADS = Subject(ThreadTrace.kind, (*_DETECTED, "compare"), "threads", THREAD_SETTINGS)
+_EXACT = Subject(
+    "an exact check of threads", ("choice", "exact", "fail_fast", "suppressed"), "threads"
+)
+_ACCELERATORS = Subject(
+    NoncoherentTrace.kind, ("settings", "compare"), "accelerator", ACCELERATOR_SETTINGS
+)
 
 
-@click.command("check")
+@click.command(
+    "check", cls=SubjectCommand,
+    subjects=(_GPU, _KERNEL, _SOURCE, _EXPOSED, _THREADS, _EXACT, _ACCELERATORS),
+)  # fmt: skip
 @click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
 @launch_option(required=False)
 @compile_options
-@click.option(
-    "--preset", "preset_name", shell_complete=complete_preset,
-    help="Detector to check with.  [default: of a GPU the one that misses least, scord-nocache; "
-    "of threads sigrace]",
-)  # fmt: skip
+@detector_option(
+    "Detector to check with.  [default: of a GPU the one that misses least, scord-nocache; of "
+    "threads sigrace]"
+)
 @set_option
-@race_options
-@report_options
-@instruction_limit_option
-@environment_option
+@limit_option
+@oracle_option(others=(NO_RULE,))
 @click.option(
-    "--checkpoint", "interval", type=click.IntRange(min=1), default=1_000_000, show_default=True,
-    help="Instructions committed by one thread from one checkpoint to the next.",
+    "--compare", is_flag=True,
+    help="Also list the races that an exact analysis finds in the same run.",
 )  # fmt: skip
 @click.option(
-    "--ideal", is_flag=True, help="Ideal SigRace: queues and a conflict log without limit."
-)
-@click.option(
-    "--mode", type=click.Choice(list(MODES)), default="strict", show_default=True,
-    help="Accelerators: byte-exact rules, or those of the thesis.",
+    "--memory", type=click.Choice(MEMORY_MODELS),
+    help="Also say of each race whether it is exposed by a weak memory: views (PTX's), or "
+    "write-buffers (the Bugaroo paper's).",
 )  # fmt: skip
-@memory_options("default: as the trace says, or")
-@oracle_option(
-    "Of a GPU: rule of the exact analysis, whose verdict counts: causality (the default: PTX's "
-    "memory model; volatile accesses must be ordered), ptx (by the letter, volatile accesses need "
-    "no order), scoped (the ScoRD paper's: weak accesses need barriers).  Of others: also list the "
-    "races that an exact analysis finds in the same run."
-)
-@click.option(
-    "--detector-only", is_flag=True,
-    help="Of a GPU: the verdict of the detector alone, and every report of it, in the place of the "
-    "exact analysis.",
-)  # fmt: skip
-@memory_model_option("Of a kernel: also say of each race whether it is exposed by a weak memory")
-@click.option(
-    "--runs", type=click.IntRange(min=1),
-    help="With --memory: most runs for each race; the first has the seed of the launch file.  "
-    "[default: 100]",
-)  # fmt: skip
+@budget_option("Most runs for each race; the first has the seed of the launch file.", 100)
 @click.option(
     "--exact", is_flag=True,
-    help="Exact analysis of threads in the place of a detector: each pair of instructions that "
-    "races, with locks and allocation, and lock-order inversions; millions of events a second.",
+    help="Exact analysis of threads instead of a detector: each pair of instructions that races, "
+    "with locks and allocation, and lock-order inversions; millions of events a second.",
 )  # fmt: skip
-@click.option(
-    "--fail-fast", is_flag=True,
-    help="Stop, with --exact, at the first event that races.",
-)  # fmt: skip
+@click.option("--fail-fast", is_flag=True, help="Stop at the first event that races.")
 @click.option(
     "--suppress", "suppressed", metavar="FILE", type=InputFile(),
-    help="Leave out, with --exact, what matches a line of FILE: a pattern of places (bank.c:*), or "
-    "two of them.",
+    help="Leave out what matches a line of FILE: a pattern of places (bank.c:*), or two of them.",
 )  # fmt: skip
+@baseline_option
+@form_files(*FINDINGS)
 @result_options
 def command(
     path: str, launch_file: str | None, include: tuple[str, ...], define: tuple[str, ...],
-    arch: int, std: str | None, preset_name: str | None, settings: tuple[str, ...],
-    shows_all: bool, limit: int | None, instruction_limit: int, environment: str, interval: int,
-    ideal: bool, mode: str, line: int | None, granule: int | None, prefetch: bool | None,
-    snooping: bool | None, oracle: str | None, detector_only: bool, memory: str | None,
-    runs: int | None, exact: bool, fail_fast: bool, suppressed: str | None, json_file: str | None,
-    **report_files: Any,
+    arch: int, std: str | None, detector: str | None, settings: tuple[str, ...],
+    choice: RaceChoice, oracle: str, compare: bool, memory: str | None, budget: int, exact: bool,
+    fail_fast: bool, suppressed: str | None, baseline_file: str | None, output: dict[str, str],
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
 
-    KERNEL is a .cu or .ptx file, run as the launch file says.  TRACE - is standard input.  Of a
-    GPU the exact analysis judges, and what the detector made of each race is said beside it; of
-    threads the detector; of a CPU and its accelerators every race comes with the bytes and the
-    cure.
+    KERNEL is a .cu or .ptx file, run as its launch file says: --launch, or the .toml file of the
+    same name beside it.  TRACE - is standard input.  Of a GPU the exact analysis judges, and what
+    the detector made of each race is said beside it; of threads the detector, or with --exact an
+    exact analysis; of a CPU and its accelerators every race comes with the bytes and the cure.
 
     Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """
+    if launch_file is not None or Path(path).suffix in KERNELS:
+        with input_errors():
+            kernel = _SOURCE.name if path.endswith(".cu") else "a kernel in PTX"
+            require_suitable(kernel, _KERNEL.name, *([_EXPOSED.name] if memory else []))
     options = compiler_options(include, define, arch, std)
-    subject = read_subject(path, launch_file, options, memory, runs)
+    subject = read_subject(path, launch_file, options, memory, budget)
     trace = subject.first
+    is_exact = isinstance(trace, ThreadTrace) and (exact or fail_fast or suppressed is not None)
     console = report_console()
     with input_errors():
-        check_options(_STIMULI, trace.kind)
+        if not subject.run:
+            require_suitable(_EXACT.name if is_exact else trace.kind)
         if not len(trace):
             raise ValueError(f"{path}: Trace must have events to be checked, not only a header")
-        if not isinstance(trace, Trace) and oracle not in (None, ORACLE_RULES[0]):
-            raise ValueError(f"Rule of the oracle must be left out but for GPUs, not {oracle}")
-        if detector_only and oracle:
-            raise ValueError("Option --oracle must come without --detector-only")
-        if not exact:
-            for what, value in (("Suppressions", suppressed), ("Option --fail-fast", fail_fast)):
-                if value:
-                    raise ValueError(f"{what} must come with --exact, not with a detector")
-    reports = Reports(**report_files)
+    reports = Reports(baseline_file, output)
     baseline = reports.baseline()
-    choice = RaceChoice(shows_all, limit, json_file is not None)
-    detector: dict[str, Any] = {}
-    if exact:
+    choice = replace(choice, has_json=json_file is not None)
+    used: dict[str, Any] = {}
+    if is_exact:
         outcome = check_exact(console, choice, trace, baseline, suppressed, fail_fast)
     elif isinstance(trace, Trace):
-        rule = None if detector_only else oracle or JUDGE
+        rule = None if oracle == NO_RULE else oracle
         outcome = check_gpu(
-            console, choice, subject, path, preset_name or MOST_FINDING, settings, rule, baseline
+            console, choice, subject, path, detector or MOST_FINDING, settings, rule, baseline
         )
     elif isinstance(trace, NoncoherentTrace):
         with input_errors(path):
-            lines = memory_with(trace.header.memory, line, granule, prefetch, snooping)
-            outcome = check_accelerators(
-                console, trace, Noncoherent(lines, mode), oracle is not None, baseline
-            )
+            lines, run = memory_with(trace.header.memory, settings, AcceleratorRun())
+            rules = Noncoherent(lines, run.mode)
+            outcome = check_accelerators(console, trace, rules, compare, baseline)
     else:
         assert isinstance(trace, ThreadTrace)
-        preset = preset_name or trace.header.system
+        preset = detector or trace.header.system
         with input_errors():
-            params = chosen_params(preset, settings, ThreadTrace)
-            if not preset_name:
+            params = find_preset(preset).params
+            check_reads(params, ThreadTrace)
+            params, run = with_all_settings(settings, params, SigraceRun())
+            if not detector:
                 given = {setting.partition("=")[0] for setting in settings}
                 params = widened(params, trace.header.threads, given)
-        detector = {"preset": preset, "parameters": asdict(params)}
+        used = {"preset": preset, "parameters": asdict(params)}
         with input_errors(path):
-            sigrace = Sigrace(params, Environment(environment), interval, ideal, instruction_limit)
-            outcome = check_threads(console, choice, trace, sigrace, oracle is not None, baseline)
+            sigrace = run.sigrace(params)
+            outcome = check_threads(console, choice, trace, sigrace, compare, baseline)
     reports.write(given_name(path), outcome.findings, outcome.known)
     write_json(json_file, {
-        "trace": given_name(path), "events": len(trace), **detector, **outcome.document,
+        "trace": given_name(path), "events": len(trace), **used, **outcome.document,
         **subject.run,
     })  # fmt: skip
     exit_on(outcome.findings.pairs or any(outcome.findings.others.values()))

@@ -26,15 +26,11 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
     help="Schedules of each variant: round robin, then random ones.",
 )  # fmt: skip
 @budget_option("Runs of each variant by each weak memory; 0 leaves them out.", 100, least=0)
-@click.option(
-    "--grid", "blocks", type=click.IntRange(2, 15),
-    help="Blocks of each stressed launch.  [default: 2 to 4, by program]",
-)  # fmt: skip
 @seed_option
 @jobs_option
 @result_options
 def command(
-    names: tuple[str, ...], race_free: bool, schedules: int, budget: int, blocks: int | None,
+    names: tuple[str, ...], race_free: bool, schedules: int, budget: int,
     seed: int, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Tables II, III and IV of the Bugaroo paper, and programs in variants of their fences: all of
@@ -53,7 +49,7 @@ def command(
     }
     verdicts = [*work.one_each("Judging", Measure(judge, _judged), variants).values()]
     stressed = {
-        f"{name} by weak memory": ExposureRun(each.program, each.variant, budget, seed, blocks)
+        f"{name} by weak memory": ExposureRun(each.program, each.variant, budget, seed)
         for name, each in variants.items()
         if budget
     }
@@ -61,7 +57,7 @@ def command(
     tables = make_tables(verdicts, exposures)
     wrong = [*problems(verdicts), *exposed_wrongly(exposures)]
     facts = {
-        "schedules": schedules, "variants": len(variants), "runs": budget, "blocks": blocks,
+        "schedules": schedules, "variants": len(variants), "runs": budget,
         "seed": seed,
     }  # fmt: skip
     document = {

@@ -49,10 +49,7 @@ _RACY_DETECTORS = ("base", "cached")
     "--region-log2", default=DEFAULT_REGION_LOG2, show_default=True, type=click.IntRange(0, 30),
     help="Log2 of the least monitored bytes; caching misses more in a tight region.",
 )  # fmt: skip
-@oracle_option(
-    "What the oracle takes for a race; see docs/oracle.md.  The tables of the paper are by scoped.",
-    default=PAPER_RULE, show_default=True,
-)  # fmt: skip
+@oracle_option(PAPER_RULE)
 @seed_option
 @jobs_option
 @form_files(PAGE)

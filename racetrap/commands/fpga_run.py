@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from typing import Any
 
 import click
 
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
-    environment_option,
-    race_options,
+    limit_option,
     result_options,
     set_option,
 )
-from racetrap.commands.shared.stimuli import check_options, check_reads
+from racetrap.commands.shared.stimuli import check_reads
 from racetrap.commands.shared.terminal import (
     exit_on,
     input_errors,
@@ -27,8 +27,8 @@ from racetrap.fpga.host.line import Line
 from racetrap.fpga.host.session import Session
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
-from racetrap.golden_model.trace import ThreadTrace, read_trace
+from racetrap.generators.systems import SYSTEMS, system_of
+from racetrap.golden_model.trace import AnyTrace, read_trace
 from racetrap.presenters.race_choice import RaceChoice
 
 
@@ -40,35 +40,35 @@ from racetrap.presenters.race_choice import RaceChoice
     help="Bits a second on the serial port.",
 )  # fmt: skip
 @click.option(
-    "--preset", "preset_name",
-    help="Preset that the board must have.  [default: what the board says it is]",
+    "--detector", metavar="PRESET[:BOARD]",
+    help="Preset that the board must have, with the settings that `fpga build` gave it for BOARD.  "
+    "[default: what the board says it is]",
 )  # fmt: skip
-@click.option("--board", "board_name", help="Board with whose settings the preset was built.")
 @set_option
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=0.25, show_default=True,
     help="Seconds after which a request without a reply is sent again.",
 )  # fmt: skip
-@environment_option
-@race_options
+@limit_option
 @result_options
 def command(
-    trace_file: str, port: str, baud: int, preset_name: str | None, board_name: str | None,
-    settings: tuple[str, ...], timeout: float, environment: str, shows_all: bool,
-    limit: int | None, json_file: str | None,
+    trace_file: str, port: str, baud: int, detector: str | None,
+    settings: tuple[str, ...], timeout: float, choice: RaceChoice, json_file: str | None,
 ) -> None:  # fmt: skip
     """Stream the trace file TRACE to a board and compare what it finds with the golden model.
 
     A trace of a GPU is for a board with ScoRD, one of a program with threads for SigRace, one of
     a CPU and its accelerators for the bus monitor.
+    --set also changes, of SigRace, `environment` (mapping of threads to cores) and
+    `instruction_limit`.
 
     Exit status: 0 no race, 1 races found, 2 bad input, 3 board and golden model disagree, no
     board answers, it has another configuration, or it was lost.
     """
     with input_errors():
         trace = read_trace(trace_file)
-        check_options({"environment": [ThreadTrace.kind]}, trace.kind)
-        wanted = _wanted(preset_name, board_name, settings)
+        settings, run = _run_settings(trace, settings)
+        wanted = _wanted(detector, settings)
     with HostLink(port, baud, timeout) as link:
         hello, before = link.hello(), Line.read(link)
         name, params = wanted or identify(hello)
@@ -76,13 +76,13 @@ def command(
             check_reads(params, type(trace))
         session = Session(link, params, name)
         console = report_console()
-        choice = RaceChoice(shows_all, limit, json_file is not None)
+        choice = replace(choice, has_json=json_file is not None)
         where = f"{name} on {port}"
         with input_errors(trace_file):
             count, result = (
                 system_of(params)
                 .own("commands.shared.detectors")
-                .stream_trace(session, params, trace, environment, choice, where, console)
+                .stream_trace(session, params, trace, run, choice, where, console)
             )
         line = Line.read(link).since(before)
     write_json(json_file, {
@@ -92,15 +92,25 @@ def command(
     exit_on(count)
 
 
-def _wanted(
-    preset: str | None, board_name: str | None, settings: tuple[str, ...]
-) -> tuple[str, Params] | None:
+def _run_settings(trace: AnyTrace, settings: tuple[str, ...]) -> tuple[tuple[str, ...], Any]:
+    """Settings of the configuration, and how a trace of this kind runs."""
+    system = next(each for each in SYSTEMS if each.trace is type(trace))
+    run = system.own("commands.shared.detectors").RUN
+    names = {field.name for field in fields(run)}
+    own = [each for each in settings if each.partition("=")[0] in names]
+    return tuple(each for each in settings if each not in own), with_settings(run, own)
+
+
+def _wanted(detector: str | None, settings: tuple[str, ...]) -> tuple[str, Params] | None:
     """Configuration that the user names, and its name; None if it is up to the device."""
-    if preset is None:
-        if board_name is not None or settings:
-            raise ValueError("Options --board and --set must come with --preset")
+    if detector is None:
+        if settings:
+            raise ValueError(
+                f"Setting {settings[0]} is of a configuration: name it with --detector"
+            )
         return None
-    if board_name is None:
+    preset, _, board_name = detector.partition(":")
+    if not board_name:
         params = with_settings(find_preset(preset).params, settings)
         # Boards have no trace port: its pins would be thousands.
         return " ".join([preset, *settings]), replace(params, trace_port=False)

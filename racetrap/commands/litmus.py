@@ -7,7 +7,7 @@ import sys
 import click
 
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.options import result_options
+from racetrap.commands.shared.options import budget_option, result_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     complain,
@@ -25,16 +25,13 @@ from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 
 @click.command("litmus")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=DEFAULT_LIMIT, show_default=True,
-    help="Most candidate executions to look at, a test.",
-)  # fmt: skip
+@budget_option("Most candidate executions to look at, a test.", DEFAULT_LIMIT)
 @click.option(
     "--memory", type=click.Choice(list(MODELS)),
     help="Also run each test by an operational model, with all choices, and compare.",
 )  # fmt: skip
 @result_options
-def command(files: tuple[str, ...], limit: int, memory: str | None, json_file: str | None) -> None:
+def command(files: tuple[str, ...], budget: int, memory: str | None, json_file: str | None) -> None:
     """Judge the litmus tests in FILE... by the axioms of PTX's memory model.
 
     Prints whether each outcome is allowed or forbidden; of a single FILE, and of every test that
@@ -47,7 +44,7 @@ def command(files: tuple[str, ...], limit: int, memory: str | None, json_file: s
     documents, refused, unexpected = [], [], 0
     for file in files:
         try:
-            judgement = judge(read_litmus(file), limit)
+            judgement = judge(read_litmus(file), budget)
         except (ValueError, OSError) as error:
             refused.append({"file": given_name(file), "reason": given_name(problem_of(error))})
             complain(problem_of(error))

@@ -51,10 +51,18 @@ def command(name: str | None, json_file: str | None) -> None:
         parts = kept_state_parts(preset.params)
         shown["state_bits"] = [asdict(part) for part in parts]
         _print_state(console, parts)
-    overheads = system_of(preset.params).overheads(preset.params)
+    system = system_of(preset.params)
+    overheads = system.overheads(preset.params)
     shown["overheads"] = {each.name: each.value for each in overheads}
     for overhead in overheads:
         console.print(overhead.sentence)
+    for line in (
+        "Next:",
+        f"  racetrap simulate {name} TRACE   runs it on {system.trace.kind}",
+        f"  racetrap generate {name}         writes its Verilog, registers and headers",
+        f"  racetrap cost {name}             measures its size and clock",
+    ):
+        console.print(line, markup=False)
     write_json(json_file, shown)
 
 

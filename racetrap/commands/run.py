@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,17 +15,22 @@ import click
 from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.kernels import launch_bar
 from racetrap.commands.shared.options import (
+    NO_RULE,
     compile_options,
     compiler_options,
-    complete_preset,
+    detector_option,
+    limit_option,
     numbers_from,
-    race_options,
+    oracle_option,
     result_options,
     seed_option,
+    set_option,
 )
-from racetrap.commands.shared.output_files import OutputFile, is_standard_output_taken
+from racetrap.commands.shared.output_files import is_standard_output_taken
 from racetrap.commands.shared.programs import executable, program_errors
-from racetrap.commands.shared.reports import Reports, report_options
+from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
+from racetrap.commands.shared.result_forms import Form, form_files
+from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
@@ -31,6 +38,7 @@ from racetrap.commands.shared.terminal import (
     report_console,
     write_json,
 )
+from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
     DEFAULT_INSTRUCTION_LIMIT,
@@ -41,17 +49,38 @@ if TYPE_CHECKING:
     from racetrap.verdict.gpu.trace_check import Detector
 
 
-def _detector(preset: str | None, is_needed: bool) -> Detector | None:
-    if preset is None and not is_needed:
-        return None
+def _detector(
+    preset: str | None, is_needed: bool, settings: tuple[str, ...]
+) -> tuple[Detector | None, _Bounds]:
+    """The detector, if there is one, and the bounds, both with their settings."""
+    bounds = _Bounds()
+    if preset is None and not is_needed and not settings:
+        return None, bounds
     # The hardware is slow to import.
-    from racetrap.commands.shared.stimuli import chosen_params
+    from racetrap.commands.shared.settings import with_all_settings
+    from racetrap.commands.shared.stimuli import check_reads
+    from racetrap.generators.presets import find_preset
     from racetrap.golden_model.trace import Trace
     from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector
 
     name = preset or MOST_FINDING
     with input_errors():
-        return Detector(name, chosen_params(name, (), Trace))
+        if preset is None and not is_needed:
+            (bounds,) = with_all_settings(settings, bounds)
+            return None, bounds
+        params = find_preset(name).params
+        check_reads(params, Trace)
+        bounds, params = with_all_settings(settings, bounds, params)
+    return Detector(name, params), bounds
+
+
+def _selected(launches: tuple[str | range, ...]) -> tuple[str, range | None]:
+    """Kernel, and numbers of launches, that are checked."""
+    kernels = [each for each in launches if isinstance(each, str)]
+    ranges = [each for each in launches if isinstance(each, range)]
+    if len(kernels) > 1 or len(ranges) > 1:
+        raise ValueError("Option --launches must name one kernel and one range at most, not more")
+    return "".join(kernels), next(iter(ranges), None)
 
 
 def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
@@ -72,97 +101,110 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
     )
 
 
-@click.command("run")
-@click.argument("program", metavar="PROGRAM", type=NamedFiles())
+@dataclass(frozen=True)
+class _Bounds:
+    """What a run of a program is bounded by, as ``--set`` changes it."""
+
+    instruction_limit: int = DEFAULT_INSTRUCTION_LIMIT
+    event_limit: int = DEFAULT_EVENT_LIMIT
+
+
+class _Launches(click.ParamType):
+    """Name of a kernel, or numbers of launches as a range."""
+
+    name = "launches"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | range:
+        if isinstance(value, range) or not value[:1].isdecimal():
+            return value
+        try:
+            return numbers_from("Launches", value) or value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+_SOURCE = Subject("a CUDA source", ("include", "define", "std"))
+
+
+@click.command("run", cls=SubjectCommand, subjects=(_SOURCE,))
+@click.argument("program", metavar="PROGRAM...", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @compile_options
-@click.option("--kernel", default="", metavar="NAME", help="Check launches of this kernel only.")
 @click.option(
-    "--launches", metavar="A:B", help="Check launches A to B-1 only; launches count from 0."
-)
+    "--launches", metavar="NAME|A:B", multiple=True, type=_Launches(),
+    help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0; with both "
+    "those that are both.",
+)  # fmt: skip
 @click.option(
     "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
     help="Runs: the first with warps in turn, others with warps at random.",
 )  # fmt: skip
 @seed_option
-@click.option(
-    "--instruction-limit", metavar="N", type=click.IntRange(min=1),
-    default=DEFAULT_INSTRUCTION_LIMIT, show_default=True,
-    help="Warp instructions after which a launch is given up.",
-)  # fmt: skip
-@click.option(
-    "--event-limit", metavar="N", type=click.IntRange(min=1), default=DEFAULT_EVENT_LIMIT,
-    show_default=True, help="Events of the trace after which a launch is given up.",
-)  # fmt: skip
-@click.option(
-    "--trace", "trace_file", metavar="FILE", type=OutputFile(),
-    help="Also write the trace of the first run.",
-)  # fmt: skip
-@click.option(
-    "--detector", "detector_name", metavar="PRESET", shell_complete=complete_preset,
-    help="Also say what the detector PRESET makes of the races.",
-)  # fmt: skip
-@click.option(
-    "--detector-only", is_flag=True,
-    help="The verdict of the detector in the place of the exact one.  [preset: scord-nocache]",
-)  # fmt: skip
+@set_option
+@detector_option("Also say what the detector PRESET makes of the races.")
+@oracle_option(others=(NO_RULE,))
 @click.option(
     "--simulate", is_flag=True,
     help="Let the generated hardware of the detector take the traces, too, every step compared.",
 )  # fmt: skip
-@race_options
-@report_options
+@limit_option
+@baseline_option
+@form_files(Form(".trace", "the trace of the first run", to_standard_output=False), *FINDINGS)
 @result_options
 def command(
     program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
-    arch: int, std: str | None, kernel: str, launches: str | None, schedules: int, seed: int,
-    instruction_limit: int, event_limit: int, trace_file: str | None, detector_name: str | None,
-    detector_only: bool, simulate: bool, shows_all: bool, limit: int | None,
-    json_file: str | None, **reports: Any,
+    arch: int, std: str | None, launches: tuple[str | range, ...], schedules: int, seed: int,
+    settings: tuple[str, ...], detector: str | None, oracle: str, simulate: bool,
+    choice: RaceChoice, baseline_file: str | None, output: dict[str, str],
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
-    PROGRAM is a .cu file, which is compiled, or a program that was built with `-cudart shared`;
-    both need the extra `cuda`.  Host code runs natively and kernels on the executor; what they
-    do is checked by the exact analysis.  Exit status: 0 no race, 1 races or a fault of a kernel,
-    2 bad input, 3 the program failed in another way, or hardware and golden model disagree.
+    PROGRAM is a .cu file or several, which are compiled, or a program that was built with `-cudart
+    shared`; both need the extra `cuda`.  Host code runs natively and kernels on the executor; what
+    they do is checked by the exact analysis.  Exit status: 0 no race, 1 races or a fault of a
+    kernel, 2 bad input, 3 the program failed in another way, or hardware and golden model disagree.
     """
     with input_errors():
-        selected = numbers_from("Launches", launches)
-    wanted = Reports(**reports)
+        require_suitable(_SOURCE.name if program.endswith(".cu") else "a program that is built")
+        kernel, selected = _selected(launches)
+    wanted = Reports(baseline_file, output)
     known = wanted.baseline()
-    detector = _detector(detector_name, detector_only or simulate)
-    with executable(program, compiler_options(include, define, arch, std)) as path:
+    used, bounds = _detector(detector, oracle == NO_RULE or simulate, settings)
+    options = compiler_options(include, define, arch, std)
+    sources = list(takewhile(lambda word: word.endswith(".cu"), arguments))
+    further = sources if program.endswith(".cu") else []
+    arguments = arguments[len(further) :]
+    with executable(program, options, *further) as path:
         # Imported while the program is compiled.
         from racetrap.presenters.findings import print_findings
         from racetrap.presenters.program_findings import check_to_dict, findings_of
-        from racetrap.presenters.race_choice import RaceChoice
         from racetrap.sim.gpu.cuda.context import RunSettings
         from racetrap.sim.gpu.cuda.program_run import run_program
-        from racetrap.verdict.gpu.oracle import JUDGE
         from racetrap.verdict.gpu.program_check import ProgramCheck
         from racetrap.verdict.gpu.trace_check import TraceCheck
 
-        rule = None if detector_only else JUDGE
-        check = ProgramCheck(TraceCheck(known, rule, detector))
+        rule = None if oracle == NO_RULE else oracle
+        check = ProgramCheck(TraceCheck(known, rule, used))
         for number in range(schedules):
             with program_errors(), _output(number) as descriptor:
-                settings = RunSettings(
+                run_settings = RunSettings(
                     scheduler="random" if number else "round-robin", seed=seed + number,
                     kernel=kernel, launches=selected, capability=arch, output=descriptor,
-                    instruction_limit=instruction_limit, event_limit=event_limit,
+                    instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
                     watch=launch_bar,
                 )  # fmt: skip
-                run = run_program([path, *arguments], settings)
+                run = run_program([path, *arguments], run_settings)
             with input_errors():
                 check.add(run)
     with input_errors():
-        check.require_selected(kernel, launches)
-        if trace_file is not None:
+        check.require_selected(kernel, selected)
+        if (trace_file := output.get(".trace")) is not None:
             check.runs[0].trace.write_binary(trace_file)
     console = report_console()
-    choice = RaceChoice(shows_all, limit)
-    remarks = [_simulate(detector, check, seed)] if simulate and detector else []
+    remarks = [_simulate(used, check, seed)] if simulate and used else []
     findings = findings_of(check, choice, remarks)
     print_findings(console, findings, choice)
     wanted.write(program, findings, check.traces.known)

@@ -6,22 +6,25 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from racetrap.commands.shared.input_files import InputFile, NamedFiles
 from racetrap.commands.shared.kernels import read_kernel
 from racetrap.commands.shared.options import (
+    MEMORY_MODELS,
+    Budget,
+    BudgetType,
     compile_options,
     compiler_options,
     launch_option,
-    memory_model_option,
     result_options,
     seed_option,
 )
-from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.programs import executable, program_errors
+from racetrap.commands.shared.result_forms import Form, form_files
+from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import (
     exit_on,
     fail,
@@ -33,37 +36,54 @@ from racetrap.commands.shared.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    import numpy as np
     from rich.console import Console
 
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.sim.gpu.stress.advice import Advice
     from racetrap.sim.gpu.stress.patch import Patch
-    from racetrap.sim.gpu.stress.subject import Run, Subject
+    from racetrap.sim.gpu.stress.subject import Run
+    from racetrap.sim.gpu.stress.subject import Subject as StressSubject
 
 
-@click.command("stress")
+#: Runs for each question of the advice, if only their time is bounded.
+_RUNS = 100
+_SOURCE = Subject("a CUDA source", ("include", "define", "std"))
+_PROGRAM = Subject("a program", ("arch",))
+
+
+class _Model(click.ParamType):
+    """Memory model, and the probability that it holds back a store."""
+
+    name = "model"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, float]:
+        if isinstance(value, tuple):
+            return value
+        name, colon, hold = value.partition(":")
+        memory: str = click.Choice(MEMORY_MODELS)(name, param, ctx)
+        if colon and name != "write-buffers":
+            self.fail(f"Memory {name} holds back no store: leave out :{hold}", param, ctx)
+        return memory, click.FloatRange(0, 1)(hold, param, ctx) if colon else 1.0
+
+
+@click.command("stress", cls=SubjectCommand, subjects=(_SOURCE, _PROGRAM))
 @click.argument("kernel", metavar="KERNEL|PROGRAM", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @launch_option(required=False)
 @compile_options
 @click.option(
-    "--expect", "expected", metavar="N=FILE", multiple=True, type=NamedFiles("="),
-    help="Contents of argument N, or of the buffer of that name, after a right run: an array "
-    "file (.npy).  What the launch file expects counts as well; if nothing is expected, right is "
-    "what sequentially consistent runs give.",
-)  # fmt: skip
-@memory_model_option("Memory model", "views")
-@click.option(
-    "--hold", type=click.FloatRange(0, 1), default=1.0, show_default=True,
-    help="write-buffers: probability that a store is held back.",
+    "--memory", "model", metavar="MODEL", type=_Model(), default="views", show_default=True,
+    help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's), which hold back "
+    "each store, or with write-buffers:P a store with probability P.",
 )  # fmt: skip
 @click.option(
-    "--runs", type=click.IntRange(min=1), default=100, show_default=True, help="Most runs."
-)
-@click.option("--seconds", type=click.FloatRange(min=0), help="Stop after so much time as well.")
+    "--budget", metavar="N|Ts", type=BudgetType(), default="100", show_default=True,
+    help="Stop after N runs, after T seconds as in 30s, or after what comes first, as in 100,30s.",
+)  # fmt: skip
 @click.option(
     "--deviations", type=click.IntRange(min=0),
     help="Search systematically, with at most so many deviations from a sequentially consistent "
@@ -72,27 +92,22 @@ if TYPE_CHECKING:
 @seed_option
 @click.option(
     "--replay", "replay_file", metavar="FILE", type=InputFile(),
-    help="Repeat the run that --witness has written to FILE.",
-)  # fmt: skip
-@click.option(
-    "--witness", "witness_file", metavar="FILE", type=OutputFile(),
-    help="Write the shrunk failing run to FILE, for --replay.",
+    help="Repeat the run that --output FILE.replay has written.",
 )  # fmt: skip
 @click.option(
     "--advise", is_flag=True,
     help="Say which fences are missing; if nothing fails, which are redundant or too wide.",
 )  # fmt: skip
-@click.option(
-    "--patch", "patch_file", metavar="FILE", type=OutputFile(to_standard_output=True),
-    help="With --advise: write the advice as a unified diff of the source.",
-)  # fmt: skip
+@form_files(
+    Form(".replay", "the shrunk failing run, for --replay", to_standard_output=False),
+    Form(".patch", "the advice of --advise as a unified diff of the source"),
+)
 @result_options
 def command(
     kernel: str, arguments: tuple[str, ...], launch_file: str | None, include: tuple[str, ...],
-    define: tuple[str, ...], arch: int, std: str | None, expected: tuple[str, ...], memory: str,
-    hold: float, runs: int, seconds: float | None, deviations: int | None, seed: int,
-    replay_file: str | None, witness_file: str | None, advise: bool, patch_file: str | None,
-    json_file: str | None,
+    define: tuple[str, ...], arch: int, std: str | None, model: tuple[str, float], budget: Budget,
+    deviations: int | None, seed: int, replay_file: str | None, advise: bool,
+    output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Run KERNEL or PROGRAM by a weak memory model until it fails.
 
@@ -105,10 +120,11 @@ def command(
     failure exposed, 2 bad input.
     """
     with input_errors():
-        if patch_file is not None and not advise:
-            raise ValueError("Option --patch must come with --advise")
-        if launch_file is None and expected:
-            raise ValueError("Option --expect must come with --launch")
+        what = "a program that is built" if launch_file is None else "a kernel in PTX"
+        require_suitable(
+            *([_SOURCE.name] if kernel.endswith(".cu") else [what]),
+            *([_PROGRAM.name] if launch_file is None or kernel.endswith(".cu") else []),
+        )
         if launch_file is not None and arguments:
             raise ValueError("Arguments of a program must come without --launch")
     from racetrap.presenters.stress import stress_to_dict, witness_lines
@@ -116,9 +132,10 @@ def command(
     from racetrap.sim.gpu.stress.search import find_witness, replay
 
     options = compiler_options(include, define, arch, std)
+    memory, hold = model
     console, name, folder = report_console(), Path(kernel).name, Path(kernel).parent
     advice = patch = failing_seed = None
-    with _subject(kernel, arguments, launch_file, options, expected) as subject, program_errors():
+    with _subject(kernel, arguments, launch_file, options) as subject, program_errors():
         if replay_file is not None:
             with input_errors():
                 given = read_replay(replay_file, name)
@@ -126,7 +143,7 @@ def command(
             done = [replay(subject, memory, given.deviations)]
         else:
             searched = _search(subject, memory, hold, deviations, seed)
-            done = list(_timed(progress(islice(searched, runs), "Running", runs), seconds))
+            done = list(_bounded(searched, budget))
             how = f", at most {deviations} deviations"
         failing, witness = find_witness(subject, memory, done, shrinks=replay_file is None)
         if deviations is None and replay_file is None:
@@ -136,11 +153,12 @@ def command(
         if witness is not None:
             for line in witness_lines(witness, folder):
                 console.print(line, markup=False)
-            if witness_file is not None:
+            if (witness_file := output.get(".replay")) is not None:
                 write_replay(witness_file, name, memory, witness.deviations)
                 console.print(f"Replay: {witness_file}", markup=False)
-        if advise:
-            advice, patch = _advise(subject, memory, runs, seed, folder)
+        patch_file = output.get(".patch")
+        if advise or patch_file is not None:
+            advice, patch = _advise(subject, memory, budget.count or _RUNS, seed, folder)
             _show_advice(console, advice, patch, folder, patch_file)
     write_json(json_file, {
         "kernel": kernel, "arguments": list(arguments), "launch": launch_file, "memory": memory,
@@ -152,7 +170,7 @@ def command(
 
 
 def _search(
-    subject: Subject, memory: str, hold: float, deviations: int | None, seed: int
+    subject: StressSubject, memory: str, hold: float, deviations: int | None, seed: int
 ) -> Iterator[Run]:
     """Runs without an end at random, or systematically."""
     from racetrap.sim.gpu.stress.search import random_runs
@@ -169,20 +187,20 @@ def _seeds_text(seed: int, runs: int, failing_seed: int | None) -> str:
     return text if failing_seed is None else f"{text}, the first of them seed {failing_seed}"
 
 
-def _timed(runs: Iterable[Run], seconds: float | None) -> Iterator[Run]:
-    """Runs until the time is over, one at least."""
-    begin = monotonic()
-    for run in runs:
+def _bounded(runs: Iterator[Run], budget: Budget) -> Iterator[Run]:
+    """Runs until the budget is spent, one at least."""
+    begin, count = monotonic(), budget.count
+    chosen = runs if count is None else progress(islice(runs, count), "Running", count)
+    for run in chosen:
         yield run
-        if seconds is not None and monotonic() - begin > seconds:
+        if budget.seconds is not None and monotonic() - begin > budget.seconds:
             return
 
 
 @contextmanager
 def _subject(
-    kernel: str, arguments: tuple[str, ...], launch_file: str | None, options: CompilerOptions,
-    expected: tuple[str, ...],
-) -> Iterator[Subject]:  # fmt: skip
+    kernel: str, arguments: tuple[str, ...], launch_file: str | None, options: CompilerOptions
+) -> Iterator[StressSubject]:
     """The kernel with its launches, or the program; exit if it cannot be run."""
     if launch_file is None:
         from racetrap.sim.gpu.stress.program_subject import ProgramSubject
@@ -195,31 +213,17 @@ def _subject(
     from racetrap.sim.gpu.executor.machine.errors import ExecutionError
     from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 
-    with input_errors():
-        wanted = dict(map(_expectation, expected))
     module, launch = read_kernel(kernel, launch_file, options)
     with input_errors():
         try:
-            found = KernelSubject(module, launch, wanted)
+            found = KernelSubject(module, launch)
         except ExecutionError as error:
             fail(error)
     yield found
 
 
-def _expectation(text: str) -> tuple[int | str, np.ndarray]:
-    from racetrap.sim.gpu.launch.launch_arguments import map_array
-
-    name, equals, file = text.partition("=")
-    if not name or not equals or not file:
-        raise ValueError(f"Expectation must be N=FILE, not {text}")
-    wanted = map_array(Path(file))
-    if wanted is None:
-        raise ValueError(f"Expectation must be an array file (.npy) that can be read, not {file}")
-    return int(name) if name.isdecimal() else name, wanted
-
-
 def _advise(
-    subject: Subject, memory: str, runs: int, seed: int, folder: Path
+    subject: StressSubject, memory: str, runs: int, seed: int, folder: Path
 ) -> tuple[Advice, Patch]:
     """What is missing or too much, and as a patch of the source."""
     from racetrap.sim.gpu.stress.advice import Advisor

@@ -12,9 +12,9 @@ import numpy as np
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.kernels import capture_kernel, read_kernel, run_to_dict
 from racetrap.commands.shared.options import (
+    TEXT_SUFFIX,
     compile_options,
     compiler_options,
-    form_option,
     launch_option,
     output_option,
     result_options,
@@ -56,8 +56,7 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
 @click.argument("kernel_file", metavar="KERNEL", type=InputFile())
 @launch_option(required=True)
 @compile_options
-@output_option("FILE", "Trace file to write.", required=True)
-@form_option("Form of the trace file.", default="binary", show_default=True)
+@output_option("FILE", "Trace file to write, in the text form if it ends in .txt.", required=True)
 @click.option(
     "--dump",
     "dumps",
@@ -76,7 +75,6 @@ def command(
     arch: int,
     std: str | None,
     output: Path,
-    form: str,
     dumps: tuple[str, ...],
     json_file: str | None,
 ) -> None:
@@ -97,7 +95,7 @@ def command(
     seconds = time.perf_counter() - begin
     with input_errors():
         _save(captured.buffers, files)
-        if form == "text":
+        if output.suffix == TEXT_SUFFIX:
             captured.trace.write_text(output)
         else:
             captured.trace.write_binary(output)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.options import form_option
 from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_trace
@@ -14,29 +13,29 @@ from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_t
 @click.command("convert")
 @click.argument("source", metavar="SOURCE", type=InputFile())
 @click.argument("target", metavar="TARGET", type=OutputFile(to_standard_output=True))
-@form_option("Form of TARGET.  [default: the one that SOURCE does not have]")
 @click.option(
-    "--compress", is_flag=True, help="Compress TARGET, which then is a binary trace of threads."
-)
-def command(source: str, target: str, form: str | None, compress: bool) -> None:
+    "--to", "form", type=click.Choice(("binary", "text", "compressed")),
+    help="Form of TARGET; compressed is a binary one of threads.  [default: text if SOURCE is "
+    "binary, else binary]",
+)  # fmt: skip
+def command(source: str, target: str, form: str | None) -> None:
     """Write the trace SOURCE to TARGET in its other form; TARGET - prints the text form."""
     with input_errors():
         trace = read_trace(source)
         if target == "-":
-            if form == "binary" or compress:
-                raise ValueError("Form on standard output must be text, not binary")
+            if form not in (None, "text"):
+                raise ValueError(f"Form on standard output must be text, not {form}")
             click.echo("\n".join(trace.lines()))
         else:
-            other = "text" if is_binary(source) and not compress else "binary"
-            _write(trace, target, form or other, compress)
+            _write(trace, target, form or ("text" if is_binary(source) else "binary"))
 
 
-def _write(trace: AnyTrace, target: str, form: str, compress: bool) -> None:
-    if compress and not (isinstance(trace, ThreadTrace) and form == "binary"):
-        raise ValueError("Compressed trace must be a binary one of threads, not another")
+def _write(trace: AnyTrace, target: str, form: str) -> None:
     if form == "text":
         trace.write_text(target)
     elif isinstance(trace, ThreadTrace):
-        trace.write_binary(target, compress)
+        trace.write_binary(target, form == "compressed")
+    elif form == "compressed":
+        raise ValueError(f"Form of {trace.kind} must be binary or text, not compressed")
     else:
         trace.write_binary(target)

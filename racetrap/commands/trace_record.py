@@ -13,11 +13,11 @@ import click
 import numpy as np
 from rich.console import Console
 
-from racetrap.commands.shared.input_files import InputFile, NamedFiles
-from racetrap.commands.shared.memory import MEMORY_OPTIONS, memory_options, memory_with
-from racetrap.commands.shared.options import output_option, result_options
+from racetrap.commands.shared.input_files import InputFile, NamedFiles, given_name
+from racetrap.commands.shared.options import Budget, BudgetType, output_option, result_options
 from racetrap.commands.shared.output_files import OutputFile, is_standard_output_taken
-from racetrap.commands.shared.stimuli import check_options
+from racetrap.commands.shared.settings import memory_with
+from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
@@ -39,16 +39,11 @@ from racetrap.sim.cpu.recorder import (
 )
 from racetrap.verdict.threads.line_races import address_text
 
-_THREADS, _ACCELERATOR = "a program with threads", "--accelerator"
-_HEAP_OPTIONS = ("padding", "alignment", "heap_base")
-#: Options that are not for every program.
-_STIMULI = {
-    **{
-        name: [_THREADS]
-        for name in ("compress", "seed", "seconds", "events", "grace", "follow", "only")
-    },
-    **{name: [_ACCELERATOR] for name in (*MEMORY_OPTIONS, *_HEAP_OPTIONS, "target_map")},
-}
+_THREADS = Subject(
+    "a program with threads", ("compress", "seed", "budget", "grace", "follow", "only")
+)
+_ACCELERATOR = Subject("a program with accelerators", ("settings", "target_map"))
+_SOURCES = Subject("sources", ("accelerator", "options"))
 
 
 def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
@@ -136,19 +131,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
     }
 
 
-class _HexInteger(click.ParamType):
-    """A number in decimal, or in hexadecimal after 0x."""
-
-    name = "integer"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        try:
-            return int(value, 0)
-        except ValueError:
-            self.fail(f"{value!r} is not a number.", param, ctx)
-
-
-@click.command("record")
+@click.command("record", cls=SubjectCommand, subjects=(_THREADS, _ACCELERATOR, _SOURCES))
 @click.argument(
     "words", metavar="SOURCE ... | PROGRAM [-- ARGS]", nargs=-1, required=True, type=_Program()
 )
@@ -161,18 +144,13 @@ class _HexInteger(click.ParamType):
     "--accelerator", is_flag=True,
     help="Record a CPU and its accelerators; the platform layer calls our headers.",
 )  # fmt: skip
-@memory_options("default:")
 @click.option(
-    "--padding", type=int, default=16, show_default=True, metavar="BYTES",
-    help="Bytes that the target's allocator keeps between two blocks.",
+    "--set", "settings", metavar="NAME=VALUE", multiple=True,
+    help="Change the target: line_bytes (32) and granule_bytes (a line) of its cache; prefetch "
+    "(true), whether the cache may fill any line at any time; uncached_snoops_cache (false); "
+    "padding (16), bytes that its allocator keeps between two blocks; alignment (16) of blocks; "
+    "base, where the heap begins.  May be repeated.",
 )  # fmt: skip
-@click.option(
-    "--alignment", type=int, default=16, show_default=True, metavar="BYTES",
-    help="What its blocks begin and end at a multiple of.",
-)  # fmt: skip
-@click.option(
-    "--heap-base", type=_HexInteger(), metavar="ADDRESS", help="Where the target's heap begins."
-)
 @click.option(
     "--map", "target_map", metavar="FILE", type=InputFile(),
     help="Map file of the target's linker, with the addresses of its objects.",
@@ -187,10 +165,10 @@ class _HexInteger(click.ParamType):
     help="Seconds after which the program is ended, as one that has failed.",
 )  # fmt: skip
 @click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True),
-    help="Stop the program after so many seconds.",
+    "--budget", metavar="N|Ts", type=BudgetType(), default=Budget(),
+    help="Stop the program after N events, after T seconds as in 10s, or after what comes first, "
+    "as in 1000000,10s.",
 )  # fmt: skip
-@click.option("--events", type=click.IntRange(min=1), help="Stop the program after so many events.")
 @click.option(
     "--grace", type=click.FloatRange(0, MOST_GRACE), default=GRACE, show_default=True,
     help="Seconds that threads may go on after the end of main, if any still run.",
@@ -204,34 +182,23 @@ class _HexInteger(click.ParamType):
     help="Record the plain accesses in calls of FUNCTION alone; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "-I", "include", metavar="FOLDER", multiple=True, help="Folder of headers; may be repeated."
-)
-@click.option(
     "--cc", "options", metavar="OPTION", multiple=True,
-    help="Option for compiler and linker; may be repeated.",
+    help="Option for compiler and linker, such as -Iheaders; may be repeated.",
 )  # fmt: skip
 @result_options
 def command(
     words: tuple[str, ...],
     output: Path | None,
     accelerator: bool,
-    line: int | None,
-    granule: int | None,
-    prefetch: bool | None,
-    snooping: bool | None,
-    padding: int,
-    alignment: int,
-    heap_base: int | None,
+    settings: tuple[str, ...],
     target_map: str | None,
     compress: bool,
     seed: int | None,
     timeout: float,
-    seconds: float | None,
-    events: int | None,
+    budget: Budget,
     grace: float,
     follow: str,
     only: tuple[str, ...],
-    include: tuple[str, ...],
     options: tuple[str, ...],
     json_file: str | None,
 ) -> None:
@@ -247,8 +214,6 @@ def command(
     """
     is_built = not words[0].endswith(SUFFIXES)
     sources, arguments = _split(words)
-    if is_built and (include or options or accelerator):
-        fail("Options -I, --cc and --accelerator must be given with sources, not with a program")
     target = str(output or _target(words))
     common: dict[str, Any] = {
         "timeout": timeout,
@@ -256,11 +221,11 @@ def command(
         "output": sys.stderr if is_standard_output_taken() else None,
     }
     if not is_built:
-        common |= {"include": [Path(folder) for folder in include], "options": options}
+        common |= {"options": options}
     with input_errors():
-        check_options(_STIMULI, _ACCELERATOR if accelerator else _THREADS)
-        memory = memory_with(MemorySystem(), line, granule, prefetch, snooping)
-        heap = Allocator(padding=padding, alignment=alignment, base=heap_base)
+        made = [] if is_built else [_SOURCES.name]
+        require_suitable(_ACCELERATOR.name if accelerator else _THREADS.name, *made)
+        memory, heap = memory_with(MemorySystem(), settings, Allocator())
     if accelerator:
         summary = _record_accelerator(
             target, sources, arguments, memory=memory, allocator=heap,
@@ -273,8 +238,9 @@ def command(
         )
     else:
         summary = _record_threads(
-            target, sources, arguments, compress, is_built=is_built, seed=seed, seconds=seconds,
-            events=events, grace=grace, child=follow == "child", only=only, **common,
+            target, sources, arguments, compress, is_built=is_built, seed=seed,
+            seconds=budget.seconds, events=budget.count, grace=grace, child=follow == "child",
+            only=only, **common,
         )  # fmt: skip
         text = (
             f"{summary['events']} events of {summary['threads']} threads, "
@@ -283,7 +249,7 @@ def command(
             f"{summary['merge_seconds']:.2f} s"
         )
     console = report_console()
-    console.print(f"{target}: {text}", markup=False)
+    console.print(f"{given_name(target)}: {text}", markup=False)
     for remark in () if accelerator else recording_remarks(summary):
         console.print(remark, markup=False)
     write_json(json_file, summary)

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.options import form_option, numbers_from, result_options
-from racetrap.commands.shared.output_files import OutputFile
+from racetrap.commands.shared.options import (
+    TEXT_SUFFIX,
+    numbers_from,
+    output_option,
+    result_options,
+)
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.golden_model.trace import read_thread_trace
 
 
 @click.command("slice")
 @click.argument("source", metavar="TRACE", type=InputFile())
-@click.option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(), help="Trace file to write."
-)
+@output_option("FILE", "Trace file to write, in the text form if it ends in .txt.", required=True)
 @click.option(
     "--events", metavar="A:B", help="Keep accesses of events A to B-1 only; they count from 0."
 )
 @click.option("--threads", metavar="N,...", help="Keep accesses of these threads only.")
-@form_option("Form of FILE.", default="binary", show_default=True)
 @result_options
 def command(
-    source: str, output: str, events: str | None, threads: str | None, form: str,
-    json_file: str | None,
-) -> None:  # fmt: skip
+    source: str, output: Path, events: str | None, threads: str | None, json_file: str | None
+) -> None:
     """Write a trace of threads with fewer accesses to FILE.
 
     All that orders threads stays, so the accesses that are left race if and only if they race in
@@ -43,10 +45,10 @@ def command(
         if selected is not None and selected.stop > len(whole):
             raise ValueError(f"Events must be below {len(whole)}, not {events}")
         part = slice_trace(whole, selected, chosen)
-        (part.write_text if form == "text" else part.write_binary)(output)
+        (part.write_text if output.suffix == TEXT_SUFFIX else part.write_binary)(output)
     report_console().print(f"{len(part)} of {len(whole)} events in {output}", markup=False)
     write_json(
-        json_file, {"trace": output, "events": len(part), "left_out": len(whole) - len(part)}
+        json_file, {"trace": str(output), "events": len(part), "left_out": len(whole) - len(part)}
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from racetrap.presenters.line_pairs import annotation, number_text, pairs_text, race_sentence
+from racetrap.presenters.printable import printable
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import relative_place, split_place
@@ -83,13 +84,15 @@ def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> 
     console.print("\n".join([*lines, *findings.summary]), markup=False)
 
 
-def print_annotations(console: Console, findings: Findings) -> None:
-    """Print what was found as GitHub's workflow commands."""
+def annotation_lines(findings: Findings) -> str:
+    """What was found as GitHub's workflow commands, a line each."""
+    lines = []
     for pair in findings.pairs:
         later = pair.first.later
         text = f"{race_sentence(pair.first)} ({number_text(pair.instances, 'instance')})"
-        console.print(annotation("race", later.place, later.column, text), markup=False)
+        lines.append(annotation("race", later.place, later.column, text))
     for name, sentences in findings.others.items():
         for sentence in sentences:
             place, text = split_place(sentence)
-            console.print(annotation(name, place, 0, text), markup=False)
+            lines.append(annotation(name, place, 0, text))
+    return "".join(f"{printable(line)}\n" for line in lines)

@@ -127,7 +127,7 @@ def pairs_text(
     shown = pairs[: choice.most_shown]
     texts = [_pair_text(pair, schedules, label, verb) for pair in shown]
     if left := len(pairs) - len(shown):
-        texts.append(f"{number_text(left, 'more finding')}: --all shows them.\n")
+        texts.append(f"{number_text(left, 'more finding')}: --limit all shows them.\n")
     return texts
 
 

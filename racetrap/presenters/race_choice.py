@@ -121,7 +121,7 @@ class RaceList(Generic[_Race]):
         most = self._choice.most_shown
         if most is not None and shown > most:
             what = "races" if self._choice.shows_all else "groups of races"
-            self._console.print(f"Not shown: {shown - most} more {what} (--limit or --all).\n")
+            self._console.print(f"Not shown: {shown - most} more {what} (--limit N|all).\n")
 
     def _first_groups(self) -> Iterator[Group[_Race]]:
         yield from list(self.groups.values())[: self._choice.most_shown]

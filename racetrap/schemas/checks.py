@@ -67,7 +67,7 @@ class GpuCheck(KernelCheck, GpuVerdict):
 
 
 class DetectorCheck(KernelCheck):
-    """`racetrap check --detector-only` of a kernel or a trace of a GPU."""
+    """`racetrap check --oracle none` of a kernel or a trace of a GPU."""
 
     unique: Annotated[int, "races of different PC and kind"]
     counters: Annotated[dict[str, int], "by the names of the detector's registers"]
@@ -80,10 +80,10 @@ class ThreadCheck(TraceName, Configuration, SigraceFigures):
     environment: Annotated[
         Environment, "how threads were put on cores; `quantum`: mean instructions until one moves"
     ]
-    checkpoint_interval: Annotated[int, "`--checkpoint`"]
-    unbounded: Annotated[bool, "`--ideal`"]
+    checkpoint_interval: Annotated[int, "`--set checkpoint_interval`"]
+    unbounded: Annotated[bool, "`--set unbounded`"]
     races: Annotated[list[ThreadRaceDocument], "every different dynamic race, by address"]
-    oracle: Annotated[NotRequired[ThreadOracle], "with `--oracle`"]
+    oracle: Annotated[NotRequired[ThreadOracle], "with `--compare`"]
 
 
 class ExactCheck(TraceName):
@@ -99,11 +99,11 @@ class ExactCheck(TraceName):
 class AcceleratorCheck(TraceName):
     """`racetrap check` of a trace with accelerators."""
 
-    mode: Annotated[str, "`--mode`"]
+    mode: Annotated[str, "`--set mode`"]
     memory: Annotated[MemorySystem, "the hardware"]
     layout: Annotated[Literal["host", "target", "mixed"], "whose addresses they are"]
     races: Annotated[list[AcceleratorRace], "races in the order of their first instances"]
-    oracle: Annotated[NotRequired[AcceleratorOracle], "with `--oracle`"]
+    oracle: Annotated[NotRequired[AcceleratorOracle], "with `--compare`"]
 
 
 Check: TypeAlias = GpuCheck | DetectorCheck | ThreadCheck | ExactCheck | AcceleratorCheck

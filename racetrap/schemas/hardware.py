@@ -251,7 +251,7 @@ class ThreadPrograms(Call):
     """`racetrap simulate --suite threads`."""
 
     size: Annotated[str, "`--size`"]
-    environment: Annotated[str, "`--environment`"]
+    environment: Annotated[str, "`--set environment`"]
     programs: Annotated[list[ProgramRun | ProgramFailure], "each program"]
 
 

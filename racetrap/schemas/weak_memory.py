@@ -191,7 +191,7 @@ class Stress(TypedDict):
     seed: Annotated[int, "`--seed`"]
     failing_seed: Annotated[
         int | None,
-        "seed of the first failing random run, which `--runs 1` repeats alone; null: none",
+        "seed of the first failing random run, which `--budget 1` repeats alone; null: none",
     ]
     runs: Annotated[int, "runs made"]
     failing: Annotated[int, "those that failed"]

@@ -23,7 +23,7 @@ _UNSUPPORTED = (
     (r"(make|swap|set)context", "several stacks in one thread are not followed"),
 )
 #: A symbol of our runtime.
-_OURS = "racetrap_mark_off"
+RUNTIME_SYMBOL = "racetrap_mark_off"
 
 
 def why_refused(name: str, refused: Sequence[tuple[str, str]] = ()) -> str | None:
@@ -76,7 +76,7 @@ def check_program(program: Path) -> None:
     recorded."""
     if not program.is_file():
         raise RecordError(f"Program {program} was not found")
-    if _OURS not in _symbols(program, "--defined-only"):
+    if RUNTIME_SYMBOL not in _symbols(program, "--defined-only"):
         raise RecordError(
             f"Program {program} must be built by `racetrap cc` or `racetrap c++`, and be linked "
             "with shared libraries"

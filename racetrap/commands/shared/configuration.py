@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from racetrap.commands.shared.former_names import successor
+
 #: Key of the context's notes under which the file is, in a list.
 DEFAULTS_FILE = "racetrap.defaults"
 
@@ -73,8 +75,9 @@ def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         if key not in options:
-            known = ", ".join(options)
-            raise ValueError(f"Key of {command.name} must be one of {known}, not {key}")
+            known, instead = ", ".join(options), successor(f"--{key}")
+            hint = f": it is now {instead}" * (instead is not None)
+            raise ValueError(f"Key of {command.name} must be one of {known}, not {key}{hint}")
         option = options[key]
         values = value if option.multiple and isinstance(value, list) else [value]
         if not all(isinstance(each, _SCALARS) for each in values):

@@ -8,24 +8,49 @@ from types import MappingProxyType
 import click
 
 _FILE = "--output FILE{}, by the end of the file's name"
+_SET = "--set {}=VALUE"
 _ARGUMENT = "an argument without an option"
 
 #: Former options of any command, with what is written instead.
 _SUCCESSORS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("-q", "--quiet"), "an option before the command: racetrap --quiet COMMAND"),
     **dict.fromkeys(("--volume", "--inputs", "--runs", "--traces"), "--budget"),
-    **dict.fromkeys(("--program", "--workload", "--reader"), _ARGUMENT),
+    **dict.fromkeys(("--program", "--workload", "--reader", "--suite"), _ARGUMENT),
     **dict.fromkeys(("--fixpoint", "--original-size", "--monitor", "--cycles"), "a word of --also"),
+    **{f"--{end}": _FILE.format(f".{end}") for end in ("html", "sarif", "patch", "trace")},
+    "--junit": _FILE.format(".xml"),
+    "--waves": _FILE.format(".fst"),
+    "--witness": _FILE.format(".replay"),
+    "--write-baseline": _FILE.format(".toml"),
+    "--github": "--output -.github",
+    "--environment": _SET.format("environment"),
+    "--checkpoint": _SET.format("checkpoint_interval"),
+    "--ideal": _SET.format("unbounded"),
+    "--instruction-limit": _SET.format("instruction_limit"),
+    "--event-limit": _SET.format("event_limit"),
+    "--mode": _SET.format("mode"),
+    "--line": _SET.format("line_bytes"),
+    "--granule": _SET.format("granule_bytes"),
+    **dict.fromkeys(("--prefetch", "--no-prefetch"), _SET.format("prefetch")),
+    **dict.fromkeys(("--snooping", "--no-snooping"), _SET.format("uncached_snoops_cache")),
+    "--padding": _SET.format("padding"),
+    "--alignment": _SET.format("alignment"),
+    "--heap-base": _SET.format("base"),
+    "--seconds": "--budget Ts, as in 30s",
+    "--hold": "--memory write-buffers:P",
+    "--expect": "`expected` of a buffer in the launch file",
     "--preset": f"--detector, or {_ARGUMENT}",
     "--system": f"--detector, or {_ARGUMENT}",
-    "--html": _FILE.format(".html"),
+    "--board": "--detector PRESET:BOARD",
+    "--detector-only": "--oracle none",
+    "--all": "--limit all",
+    "--kernel": "--launches NAME",
     "--timings": "--schedules",
     "--right-only": "--race-free",
     "--device": "--family FAMILY:DEVICE",
     "--scheduler": "--jobs ADDRESS",
     "--keep": "--output",
-    "--old": "the argument `old`",
-    "--sweeps": "the argument `all`",
+    "--to": "the end .txt of the file's name, for the text form",
 })  # fmt: skip
 
 

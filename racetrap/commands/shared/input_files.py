@@ -152,6 +152,11 @@ def _progress(description: str) -> AbstractContextManager[Callable[..., None]]:
     return progress_bar(description)
 
 
+def name_file(path: str, name: str) -> None:
+    """Let a file be called so in what is printed."""
+    _GIVEN[path] = name
+
+
 def given_name(text: str) -> str:
     """A path, or a sentence with paths, with every file named as the user has called it."""
     for path, given in _GIVEN.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,14 @@ import click
 
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.output_files import OutputFile, OutputFolder
+from racetrap.presenters.race_choice import RaceChoice
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
+
+#: End of the names of traces in their text form.
+TEXT_SUFFIX = ".txt"
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -39,29 +44,6 @@ def complete_preset(context: click.Context, parameter: click.Parameter, begun: s
         for name in (*system.presets, *system.large_presets)
         if name.startswith(begun)
     ]
-
-
-def waves_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """File of waves, as ``waves``: a ``Path`` or None; and ``all_signals``."""
-    file = click.option(
-        "--waves", metavar="FILE", callback=_wave_file,
-        type=OutputFile(Path, companions=(".gtkw", ".sucl", ".log")),
-        help="Also play it on the testbench, and write waves to FILE, of which the name ends in "
-        ".fst or .vcd; FILE.gtkw and FILE.sucl open it in GTKWave and Surfer.",
-    )  # fmt: skip
-    every = click.option(
-        "--all-signals", is_flag=True,
-        help="Waves of every signal, not only of ports, events and steps.",
-    )  # fmt: skip
-    return file(every(command))
-
-
-def _wave_file(
-    context: click.Context, parameter: click.Parameter, file: Path | None
-) -> Path | None:
-    if file is not None and file.suffix not in (".fst", ".vcd"):
-        raise click.BadParameter(f"File of waves must end in .fst or .vcd, not {file}")
-    return file
 
 
 def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,38 +81,58 @@ jobs_option = click.option(
 )
 
 
-def race_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Which races are shown, as ``shows_all`` and ``limit``."""
-    shows_all = click.option(
-        "--all", "shows_all", is_flag=True,
-        help="Print every race, not only the first of those that are alike, and without a limit.",
-    )  # fmt: skip
-    limit = click.option(
-        "--limit", metavar="N", type=click.IntRange(min=0),
-        help="Print N at most, and write N races at most.  [default: print 20, write all]",
-    )  # fmt: skip
-    return shows_all(limit(command))
-
-
-def environment_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How threads are put on cores, by name."""
-    # Not imported with this module: `racetrap doctor` has to run without any package.
-    from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
-
+def limit_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Which races are shown, as ``choice``, a ``RaceChoice``."""
     return click.option(
-        "--environment", type=click.Choice(ENVIRONMENTS), default="fixed", show_default=True,
-        help="Mapping of threads to cores.",
+        "--limit", "choice", metavar="N|all", type=_Limit(), default=RaceChoice(),
+        help="Print N races at most, and write N at most; all: print every one, also those that "
+        "are alike.  [default: print 20, write all]",
     )(command)  # fmt: skip
 
 
-def instruction_limit_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Instructions of a program, as ``instruction_limit``."""
-    from racetrap.golden_model.sigrace.sigrace import MOST_INSTRUCTIONS
+class _Limit(click.ParamType):
+    name = "limit"
 
-    return click.option(
-        "--instruction-limit", metavar="N", type=click.IntRange(min=1), default=MOST_INSTRUCTIONS,
-        show_default=True, help="Instructions that the program of a trace may have.",
-    )(command)  # fmt: skip
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> RaceChoice:
+        if isinstance(value, RaceChoice):
+            return value
+        if value == "all":
+            return RaceChoice(shows_all=True)
+        if not str(value).isdecimal():
+            self.fail(f"Limit must be a number or all, not {value}", param, ctx)
+        return RaceChoice(limit=int(value))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Bounds of what could go on for ever; ``None`` is no bound."""
+
+    count: int | None = None
+    seconds: float | None = None
+
+
+class BudgetType(click.ParamType):
+    """Budget as ``N``, ``Ts`` of seconds, or both with a comma between."""
+
+    name = "budget"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Budget:
+        if isinstance(value, Budget):
+            return value
+        found: dict[str, float] = {}
+        for word in str(value).split(","):
+            match = re.fullmatch(r"(\d{1,18})|(\d{1,9}(?:\.\d{1,9})?)s", word)
+            kind = "count" if match and match[1] else "seconds"
+            if match is None or kind in found or not float(word.rstrip("s")):
+                self.fail(
+                    f"Budget must be N, or Ts in seconds, or both as N,Ts, not {value}", param, ctx
+                )
+            found[kind] = int(match[1]) if match[1] else float(match[2])
+        return Budget(**found)  # type: ignore[arg-type]
 
 
 def launch_option(required: bool) -> _Decorator:
@@ -141,31 +143,32 @@ def launch_option(required: bool) -> _Decorator:
     )  # fmt: skip
 
 
-def memory_model_option(help: str, default: str | None = None) -> _Decorator:
-    """Weak memory model of the executor, as ``memory``."""
+#: Weak memory models of the executor: PTX's, and the Bugaroo paper's.
+MEMORY_MODELS = ("views", "write-buffers")
+
+
+#: Rules of the oracle, the judge's first and that of the paper's tables last; what knows them is
+#: slow to import.
+ORACLE_RULES = ("causality", "ptx", "scoped")
+#: Word for no rule: the verdict is the detector's.
+NO_RULE = "none"
+
+
+def oracle_option(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = ()) -> _Decorator:
+    """Rule of the oracle for GPUs, as ``oracle``."""
+    none = "; none: the verdict of the detector alone, and every report of it" * (NO_RULE in others)
     return click.option(
-        "--memory", type=click.Choice(("views", "write-buffers")), default=default,
-        show_default=default is not None,
-        help=f"{help}: views (PTX's), or write-buffers (the Bugaroo paper's).",
+        "--oracle", type=click.Choice((*ORACLE_RULES, *others)), default=default,
+        show_default=True, metavar="RULE",
+        help="Rule of the exact analysis: causality (PTX's memory model; volatile accesses must be "
+        "ordered), ptx (by the letter, volatile accesses need no order), scoped (the ScoRD "
+        f"paper's: weak accesses need barriers){none}.  See docs/oracle.md.",
     )  # fmt: skip
 
 
-def oracle_option(help: str, **attributes: Any) -> _Decorator:
-    """Rule of the oracle for GPUs, as ``oracle``; the option alone stands for the first."""
-    # Not imported with this module: `racetrap doctor` has to run without any package.
-    from racetrap.verdict.gpu.oracle import ORACLE_RULES
-
-    return click.option(
-        "--oracle", type=click.Choice(ORACLE_RULES), metavar="RULE", is_flag=False,
-        flag_value=ORACLE_RULES[0], help=help, **attributes,
-    )  # fmt: skip
-
-
-def form_option(help: str, **attributes: Any) -> _Decorator:
-    """Form of a trace file to be written, as ``form``."""
-    return click.option(
-        "--to", "form", type=click.Choice(["binary", "text"]), help=help, **attributes
-    )
+def detector_option(help: str) -> _Decorator:
+    """Preset of a detector, as ``detector``."""
+    return click.option("--detector", metavar="PRESET", shell_complete=complete_preset, help=help)
 
 
 def compile_options(command: Callable[..., Any]) -> Callable[..., Any]:

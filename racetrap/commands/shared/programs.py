@@ -27,31 +27,29 @@ _SLOW_IMPORTS = (
 
 
 @contextmanager
-def executable(program: str, options: CompilerOptions) -> Iterator[str]:
-    """The program, compiled into a folder of its own if it is a source."""
+def executable(program: str, options: CompilerOptions, *further: str) -> Iterator[str]:
+    """The program, compiled into a folder of its own if it is a source, with further sources."""
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         with input_errors():
-            path = _compiled(Path(program), Path(folder), options)
+            path = _compiled([Path(program), *map(Path, further)], Path(folder), options)
         yield str(path.absolute())
 
 
-def _compiled(program: Path, folder: Path, options: CompilerOptions) -> Path:
+def _compiled(files: list[Path], folder: Path, options: CompilerOptions) -> Path:
     from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-    from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, CompilerOptions, compile_program
+    from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, compile_program
 
-    if not program.is_file():
-        raise ValueError(f"Program must be a file, not {program}")
+    program = files[0]
+    for file in files:
+        if not file.is_file():
+            raise ValueError(f"Program must be a file, not {file}")
     if program.suffix != PROGRAM_SUFFIX:
-        if options != CompilerOptions(capability=options.capability):
-            raise ValueError(
-                f"Options of the compiler must come with a {PROGRAM_SUFFIX} file, not {program}"
-            )
         return program
     target = folder / program.stem
     with Console(stderr=True).status(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:
         # Together they take as long as the compiler needs for a small program.
         prepared = pool.submit(_prepare)
-        compile_program(program, target, runtime_library(), options)
+        compile_program(files, target, runtime_library(), options)
         prepared.result()
     return target
 

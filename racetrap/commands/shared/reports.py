@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.output_files import OutputFile
+from racetrap.commands.shared.result_forms import Form
 from racetrap.commands.shared.terminal import (
     command_line,
     input_errors,
-    report_console,
     write_file,
     write_json,
 )
@@ -25,30 +24,20 @@ if TYPE_CHECKING:
     from racetrap.verdict.line_pairs import LinePair
 
 
-_TEXT = OutputFile(to_standard_output=True)
-_FILES = (
-    ("--html", "html_file", _TEXT, "Write the races as a page to FILE, with their sources."),
-    ("--sarif", "sarif_file", _TEXT, "Write the races as SARIF to FILE."),
-    ("--junit", "junit_file", _TEXT, "Write the verdicts as JUnit to FILE."),
-    (
-        "--write-baseline", "new_baseline", OutputFile(),
-        "Write a new FILE in which all races found are known.",
-    ),
+#: Forms in which findings are written.
+FINDINGS = (
+    Form(".html", "a page with the sources"),
+    Form(".sarif", "SARIF"),
+    Form(".xml", "JUnit"),
+    Form(".toml", "a new baseline, in which all races found are known", to_standard_output=False),
+    Form(".github", "annotations for GitHub"),
+)
+
+#: Known races, as ``baseline_file``.
+baseline_option = click.option(
+    "--baseline", "baseline_file", metavar="FILE", type=InputFile(),
+    help="Leave the known races of FILE out.",
 )  # fmt: skip
-
-
-def report_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Files of a ``Reports``."""
-    for option, name, kind, text in reversed(_FILES):
-        command = click.option(option, name, metavar="FILE", type=kind, help=text)(command)
-    github = click.option(
-        "--github", is_flag=True, help="Also print the races as annotations for GitHub."
-    )
-    baseline = click.option(
-        "--baseline", "baseline_file", metavar="FILE", type=InputFile(),
-        help="Leave the known races of FILE out.",
-    )  # fmt: skip
-    return baseline(github(command))
 
 
 @dataclass(frozen=True)
@@ -57,26 +46,20 @@ class Reports:
 
     Parameters
     ----------
-    baseline_file, new_baseline : str or None
-        Known races; a new file of them.
-    html_file, sarif_file, junit_file : str or None
-        Files to be written.
-    github : bool
-        Whether annotations are printed.
+    baseline_file : str or None
+        Known races.
+    output : mapping of str to str
+        Files to be written, by the ends of their ``FINDINGS``.
     """
 
     baseline_file: str | None
-    new_baseline: str | None
-    html_file: str | None
-    sarif_file: str | None
-    junit_file: str | None
-    github: bool
+    output: Mapping[str, str]
 
     def baseline(self) -> Baseline | None:
         """Known races; exit if a file is not as it must be, before anything is run."""
         with input_errors():
-            if self.new_baseline is not None and Path(self.new_baseline).exists():
-                raise ValueError(f"Baseline must be a new file, not {self.new_baseline}")
+            if (new := self.output.get(".toml")) is not None and Path(new).exists():
+                raise ValueError(f"Baseline must be a new file, not {new}")
             if self.baseline_file is None:
                 return None
             from racetrap.verdict.baseline import read_baseline  # slow to import
@@ -97,25 +80,25 @@ class Reports:
         """
         # What writes them is slow to import, and seldom asked for.
         name = Path(subject).name
-        if self.new_baseline is not None:
+        if (file := self.output.get(".toml")) is not None:
             from racetrap.verdict.baseline import baseline_text
 
-            write_file(self.new_baseline, lambda: baseline_text([*findings.pairs, *known]))
-        if self.junit_file is not None:
+            write_file(file, lambda: baseline_text([*findings.pairs, *known]))
+        if (file := self.output.get(".xml")) is not None:
             from racetrap.presenters.junit import junit_text
 
             suite = f"racetrap.{name}"
-            write_file(self.junit_file, lambda: junit_text(suite, findings.cases))
-        if self.github:
-            from racetrap.presenters.findings import print_annotations
+            write_file(file, lambda: junit_text(suite, findings.cases))
+        if (file := self.output.get(".github")) is not None:
+            from racetrap.presenters.findings import annotation_lines
 
-            print_annotations(report_console(is_asked_for=True), findings)
-        if self.sarif_file is not None:
+            write_file(file, lambda: annotation_lines(findings))
+        if (file := self.output.get(".sarif")) is not None:
             from racetrap.presenters.sarif import sarif_log
 
-            write_json(self.sarif_file, sarif_log(findings))
-        if self.html_file is not None:
+            write_json(file, sarif_log(findings))
+        if (file := self.output.get(".html")) is not None:
             from racetrap.presenters.findings_page import findings_page
 
             title = f"Races of {name}"
-            write_file(self.html_file, lambda: findings_page(title, command_line(), findings))
+            write_file(file, lambda: findings_page(title, command_line(), findings))

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
 
+from racetrap.commands.shared.result_forms import Form
 from racetrap.commands.shared.terminal import progress_bar
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.failure import Failure
 
+#: Waves; further files beside them open them in GTKWave and Surfer.
+WAVES = tuple(
+    Form(end, "waves", to_standard_output=False, companions=(".gtkw", ".sucl", ".log"))
+    for end in (".fst", ".vcd")
+)
 #: What JSON says of a suite, and what is wrong.
 SuiteOutcome = tuple[dict[str, Any], Sequence[Failure]]
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What was asked for, as the options say."""
+    """What was asked for, as the options say; ``run`` is the detector's ``RUN``."""
 
     preset: str
     params: Any
@@ -28,21 +34,18 @@ class Simulation:
     seed: int
     schedules: int
     size: str
-    environment: str
-    instruction_limit: int
-    waves: Path | None
+    run: Any
     all_signals: bool
-    shows_all: bool
-    limit: int | None
-    has_json: bool
+    choice: RaceChoice
     jobs: int
-    junit_file: str | None
+    output: Mapping[str, str]
     regions: tuple[str, ...]
 
     @property
-    def choice(self) -> RaceChoice:
-        """The races that are shown."""
-        return RaceChoice(self.shows_all, self.limit, self.has_json)
+    def waves(self) -> Path | None:
+        """File of waves, if there is to be one."""
+        file = next((self.output[form.end] for form in WAVES if form.end in self.output), None)
+        return None if file is None else Path(file)
 
     def build(self) -> FastModel[Any]:
         with progress_bar("Building"):
@@ -67,7 +70,8 @@ class Suite(NamedTuple):
     run : callable
         Runs and prints it.
     options : tuple of str
-        Parameters of the command that are not for every stimulus, and are for this one.
+        Parameters of the command, and forms of its output, that are not for every stimulus, and
+        are for this one.
     check : callable
         Raises ``ValueError`` for values of options that this suite has not.
     """

@@ -1,12 +1,9 @@
-"""Stimuli of commands: which detector and which options each is for."""
+"""Stimuli of commands: which detector each is for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
-
-import click
-from click.core import ParameterSource
 
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
@@ -36,29 +33,3 @@ def check_system(params: Params, system: str, stimulus: str) -> None:
     """Raise ``ValueError`` if parameters are not of the detector that a stimulus is for."""
     if (own := system_of(params).name) != system:
         raise ValueError(f"A preset of {own} is not for {stimulus}: take one of {system}")
-
-
-def check_options(stimuli: Mapping[str, Sequence[str]], given: str) -> None:
-    """Refuse an option that would do nothing: one for another stimulus.
-
-    Parameters
-    ----------
-    stimuli : mapping of str to sequence of str
-        Parameters of the command that are not for every stimulus, with those they are for.
-    given : str
-        The stimulus of this call.
-
-    Raises
-    ------
-    ValueError
-        If one of them stands on the command line and is not for that stimulus.
-    """
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        suitable = stimuli.get(parameter.name or "", [given])
-        source = context.get_parameter_source(parameter.name or "")
-        if source is ParameterSource.COMMANDLINE and given not in suitable:
-            raise ValueError(
-                f"Option {parameter.opts[0]} must come with {' or '.join(suitable)}, "
-                f"not with {given}"
-            )

@@ -20,7 +20,8 @@ class Subject(NamedTuple):
     name : str
         In a sentence, such as "a trace of threads".
     options : tuple of str
-        Names of the parameters that are not for every subject, and are for this one.
+        Names of the parameters that are not for every subject, and are for this one; of
+        ``output`` also the ends of such forms, as ``.html``.
     page : str
         Page of help, ``--help-PAGE``, that has them; without one they stand in ``--help``.
     settings : tuple of (str, str)
@@ -45,13 +46,13 @@ class SubjectCommand(click.Command):
     def __init__(self, *arguments: Any, subjects: Sequence[Subject], **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         self.subjects = subjects
-        named = {name for subject in subjects for name in subject.options}
+        named = {name for each in subjects for name in each.options if not name.startswith(".")}
         if unknown := named - {each.name for each in self.params}:
             raise TypeError(f"Subjects must name parameters, not {min(unknown)}")
 
-    def suitable(self, parameter: click.Parameter) -> list[str]:
-        """Subjects that a parameter is for; none if it is for every one."""
-        return [each.name for each in self.subjects if parameter.name in each.options]
+    def suitable(self, name: str | None) -> list[str]:
+        """Subjects that a parameter, or a form, is for; none if it is for every one."""
+        return [each.name for each in self.subjects if name in each.options]
 
     @property
     def pages(self) -> list[str]:
@@ -59,13 +60,14 @@ class SubjectCommand(click.Command):
         return list(dict.fromkeys(each.page for each in self.subjects if each.page))
 
     def sections(self, page: str = "") -> list[_Section]:
-        """Headings and parameters of a page of help; the first page also has what is for every
-        subject."""
-        own = {each.name for each in self.subjects if each.page == page}
+        """Headings and parameters of a page of help; the first has what is for every subject, and
+        what several of the other pages have."""
+        pages = {each.name: each.page for each in self.subjects}
         found: dict[str, list[click.Parameter]] = {}
         for parameter in self.params:
-            names = self.suitable(parameter)
-            if (set(names) & own) or (not page and not names):
+            names = self.suitable(parameter.name)
+            own = {pages[name] for name in names}
+            if page in own or (not page and len(own) != 1):
                 heading = f"Options for {' or '.join(names)}" if names else "Options"
                 found.setdefault(heading, []).append(parameter)
         return list(found.items())
@@ -140,14 +142,15 @@ def require_suitable(*given: str) -> None:
     context = click.get_current_context()
     command = cast(SubjectCommand, context.command)
     for parameter in command.params:
-        suitable = command.suitable(parameter)
         source = context.get_parameter_source(parameter.name or "")
-        if (
-            source is click.core.ParameterSource.COMMANDLINE
-            and suitable
-            and not set(suitable) & set(given)
-        ):
-            raise ValueError(
-                f"Option {parameter.opts[0]} is for {' or '.join(suitable)}, "
-                f"not for {given[0]}: leave it out"
-            )
+        if source is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        named = {parameter.name: f"Option {parameter.opts[0]}"}
+        if parameter.name == "output" and isinstance(context.params["output"], dict):
+            named |= {end: f"Output {end}" for end in context.params["output"]}
+        for name, what in named.items():
+            suitable = command.suitable(name)
+            if suitable and not set(suitable) & set(given):
+                raise ValueError(
+                    f"{what} is for {' or '.join(suitable)}, not for {given[0]}: leave it out"
+                )

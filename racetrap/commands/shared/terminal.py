@@ -127,14 +127,11 @@ def _is_quiet() -> bool:
     return context is not None and context.meta.get(_QUIET, False)
 
 
-def report_console(*, is_asked_for: bool = False) -> Console:
-    """Console for people: standard output, or standard error if a result goes there.
-
-    With ``--quiet`` it prints only what an option asks for.
-    """
-    is_silent = _is_quiet() and not is_asked_for
+def report_console() -> Console:
+    """Console for people: standard output, or standard error if a result goes there; silent with
+    ``--quiet``."""
     console = _Report(
-        stderr=is_standard_output_taken(), soft_wrap=True, highlight=False, quiet=is_silent
+        stderr=is_standard_output_taken(), soft_wrap=True, highlight=False, quiet=_is_quiet()
     )
     console.width = max(console.width, _WIDTH)
     return console

@@ -31,13 +31,16 @@ class ProgramCheck:
         self.traces.add(run.trace)
         self.runs.append(run)
 
-    def require_selected(self, kernel: str, launches: str | None) -> None:
+    def require_selected(self, kernel: str, launches: range | None) -> None:
         """Raise ``ValueError`` if a choice of launches has left none to check."""
-        if (kernel or launches) and not any(launch.traced for launch in self.launches):
+        selected = [kernel] * bool(kernel)
+        if launches is not None:
+            selected.append(f"{launches.start}:{launches.stop}")
+        if selected and not any(launch.traced for launch in self.launches):
             names = ", ".join(dict.fromkeys(written_name(each.kernel) for each in self.launches))
             raise ValueError(
                 f"Launches checked must be some of the {len(self.launches)} ({names or 'none'}), "
-                f"not {' and '.join(filter(None, (kernel, launches)))}"
+                f"not {' and '.join(selected)}"
             )
 
     @property

@@ -87,13 +87,15 @@ def _compile(arguments: Sequence[str], what: str, name: str) -> None:
     )  # fmt: skip
 
 
-def compile_program(source: Path, target: Path, library: Path, options: CompilerOptions) -> None:
+def compile_program(
+    sources: Sequence[Path], target: Path, library: Path, options: CompilerOptions
+) -> None:
     """Compile a CUDA program, with line numbers, to PTX and host code.
 
     Parameters
     ----------
-    source : Path
-        CUDA source.
+    sources : sequence of Path
+        CUDA sources.
     target : Path
         The program.
     library : Path
@@ -104,14 +106,15 @@ def compile_program(source: Path, target: Path, library: Path, options: Compiler
     Raises
     ------
     ToolkitError
-        If the source does not compile.
+        If a source does not compile.
     """
     _compile(
         [
             *options.arguments(), "-cudart", "shared", "-g", "--compress-mode", "none",
-            f"-L{library.parent}", f"-L{toolkit_folder() / 'lib'}", "-o", str(target), str(source),
+            f"-L{library.parent}", f"-L{toolkit_folder() / 'lib'}", "-o", str(target),
+            *map(str, sources),
         ],
-        "CUDA program", source.name,
+        "CUDA program", " and ".join(source.name for source in sources),
     )  # fmt: skip
 
 

@@ -145,4 +145,4 @@ def test_other_programs_are_refused(racetrap, tmp_path):
 def test_options_for_the_compiler_need_sources(racetrap, built, tmp_path):
     result = racetrap("trace", "record", "-o", tmp_path / "x", "--cc", "-O1", built / "program")
     assert result.exit_code == 2
-    assert "must be given with sources" in result.stderr
+    assert "Option --cc is for sources, not for a program with threads" in result.stderr

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import REPOSITORY
+
 
 @pytest.fixture
 def detected(racetrap):
-    return functools.partial(racetrap, "check", "--detector-only")
+    return functools.partial(racetrap, "check", "--oracle", "none")
 
 
 def test_race(detected, racy):
@@ -88,7 +90,7 @@ def test_settings_and_preset(detected, write):
         "load sm=1 slot=1 warp=2 pc=0x48 size=4 strong device lanes 3:0x10004\n"
     )
     assert detected(write(body), "--set", "ratio=2").exit_code == 0
-    assert detected(write(body), "--preset", "scord-nocache").exit_code == 1
+    assert detected(write(body), "--detector", "scord-nocache").exit_code == 1
 
 
 @pytest.fixture
@@ -112,10 +114,9 @@ def test_races_that_are_alike_are_printed_once(detected, many):
 @pytest.mark.parametrize(
     ("options", "printed", "written", "left"),
     [
-        (["--all"], 5, 5, ""),
-        (["--all", "--limit", 3], 3, 3, "Not shown: 2 more races (--limit or --all)."),
-        (["--limit", 1], 1, 1, "Not shown: 1 more groups of races (--limit or --all)."),
-        (["--limit", 0], 0, 0, "Not shown: 2 more groups of races (--limit or --all)."),
+        (["--limit", "all"], 5, 5, ""),
+        (["--limit", 1], 1, 1, "Not shown: 1 more groups of races (--limit N|all)."),
+        (["--limit", 0], 0, 0, "Not shown: 2 more groups of races (--limit N|all)."),
         (["--limit", 9], 2, 5, ""),
     ],
 )
@@ -171,8 +172,8 @@ def test_accesses_outside_the_region_are_counted(detected, write):
         (["--set", "sm_count=1"], "Parameter sm_count must be at least the 2 of the trace, not 1."),
         (["--set", "granularity=5"], "Parameter granularity must be a power of two, not 5."),
         (["--set", "hue=5"], "must be one of"),
-        (["--preset", "none"], "Preset must be one of"),
-        (["--preset", "scord-local", "--set", "ratio=1"], "Region size must be"),
+        (["--detector", "none"], "Preset must be one of"),
+        (["--detector", "scord-local", "--set", "ratio=1"], "Region size must be"),
     ],
 )
 def test_bad_configuration(detected, racy, options, sentence):
@@ -183,15 +184,27 @@ def test_bad_configuration(detected, racy, options, sentence):
 
 
 @pytest.mark.parametrize(
-    "options", [("--environment", "fixed"), ("--checkpoint", 1_000_000), ("--ideal",)]
+    ("option", "subjects"),
+    [
+        ("--compare", "a trace of threads or a trace of a CPU and its accelerators"),
+        ("--exact", "an exact check of threads"),
+        ("--fail-fast", "an exact check of threads"),
+    ],
 )
-def test_options_of_threads_are_refused(detected, racy, options):
-    result = detected(racy, *options)
+def test_options_of_threads_are_refused(racetrap, racy, option, subjects):
+    kernel = REPOSITORY / "docs" / "examples" / "handover.ptx"
+    for path, given in ((racy, "a trace of a GPU"), (kernel, "a kernel in PTX")):
+        result = racetrap("check", path, option)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == (
+            f"racetrap: Option {option} is for {subjects}, not for {given}: leave it out.\n"
+        )
+
+
+def test_settings_of_threads_are_refused(detected, racy):
+    result = detected(racy, "--set", "environment=fixed")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == (
-        f"racetrap: Option {options[0]} must come with a trace of threads, "
-        "not with a trace of a GPU.\n"
-    )
+    assert "not environment" in result.stderr
 
 
 def test_event_that_does_not_fit(detected, write):
@@ -249,10 +262,7 @@ def test_exact_verdict_by_default(racetrap, racy, tmp_path, monkeypatch):
 def test_exact_verdict_and_that_of_the_detector_differ(racetrap, race_free):
     """The reader acquires nothing: a fence of the writer alone orders nothing."""
     assert racetrap("check", race_free).exit_code == 1
-    assert racetrap("check", race_free, "--detector-only").exit_code == 0
-    result = racetrap("check", race_free, "--detector-only", "--oracle")
-    assert result.exit_code == 2
-    assert "Option --oracle must come without --detector-only" in result.stderr
+    assert racetrap("check", race_free, "--oracle", "none").exit_code == 0
 
 
 def test_history_that_was_pushed_out_is_counted(racetrap, write):
@@ -268,13 +278,16 @@ def test_history_that_was_pushed_out_is_counted(racetrap, write):
     assert "2 times a word took over the entry of another" in result.stdout
 
 
-@pytest.mark.parametrize("options", [(), ("--detector-only",)])
+@pytest.mark.parametrize("options", [(), ("--oracle", "none")])
 def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
     monkeypatch.chdir(tmp_path)
-    files = ["--html", "o.html", "--sarif", "o.sarif", "--junit", "o.xml", "--github"]
-    result = racetrap("check", racy, *options, *files, "--write-baseline", "known.toml")
+    files = ("o.html", "o.sarif", "o.xml", "o.github", "known.toml")
+    result = racetrap("check", racy, *options, *(word for file in files for word in ("-o", file)))
     assert result.exit_code == 1
-    assert "::error title=race::load races with store at pc 0x40: " in result.stdout
+    assert (
+        "::error title=race::load races with store at pc 0x40: "
+        in (tmp_path / "o.github").read_text()
+    )
     assert len(json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]) == 1
     assert 'failures="1"' in (tmp_path / "o.xml").read_text()
     assert "Races of body.txt" in (tmp_path / "o.html").read_text()

@@ -80,16 +80,20 @@ def test_json(racetrap, trace):
 def test_false_sharing_is_told_apart(racetrap, trace):
     path = trace(_NEIGHBOURS)
     assert racetrap("check", path).exit_code == 0
-    result = racetrap("check", path, "--mode", "thesis")
+    result = racetrap("check", path, "--set", "mode=thesis")
     assert result.exit_code == 1
     assert "rule 5b, false sharing of a granule, harmless by itself" in result.stdout
     assert "Cure: Pad or align the two objects" in result.stdout
-    assert racetrap("check", path, "--mode", "thesis", "--line", 16).exit_code == 0
+    assert racetrap("check", path, "--set", "mode=thesis", "--set", "line_bytes=16").exit_code == 0
 
 
 def test_line_and_granule(racetrap, trace):
     path = trace(_NEIGHBOURS.replace("dma_read", "dma_write"))
-    for options, status in (((), 1), (("--granule", 16), 0), (("--line", 64), 1)):
+    for options, status in (
+        ((), 1),
+        (("--set", "granule_bytes=16"), 0),
+        (("--set", "line_bytes=64"), 1),
+    ):
         code, data = _checked(racetrap, path, *options)
         assert code == status
     assert data["memory"] == {
@@ -117,19 +121,19 @@ sync engine=0
 cached_read address=0x1000 size=32
 """
     assert racetrap("check", trace(body)).exit_code == 0
-    assert racetrap("check", trace(body), "--prefetch").exit_code == 1
+    assert racetrap("check", trace(body), "--set", "prefetch=true").exit_code == 1
 
 
 def test_oracle(racetrap, trace):
-    result = racetrap("check", trace(_MISSING_FLUSH), "--oracle")
+    result = racetrap("check", trace(_MISSING_FLUSH), "--compare")
     assert "Oracle: 64 bytes race, the first at operation 1" in result.stdout
     assert "first race of mode strict: operation 1" in result.stdout
-    _, data = _checked(racetrap, trace(_NEIGHBOURS), "--oracle", "--mode", "thesis")
+    _, data = _checked(racetrap, trace(_NEIGHBOURS), "--compare", "--set", "mode=thesis")
     assert data["oracle"] == {"first_operation": None, "first_reported": 1, "bytes": []}
 
 
 def test_oracle_says_above_which_length_it_refuses(racetrap, trace):
-    result = racetrap("check", trace("cached_read address=0 size=67108864\n"), "--oracle")
+    result = racetrap("check", trace("cached_read address=0 size=67108864\n"), "--compare")
     assert result.exit_code == 2
     assert "must touch at most 1000000 lines altogether" in result.stderr
 
@@ -137,7 +141,7 @@ def test_oracle_says_above_which_length_it_refuses(racetrap, trace):
 def test_text_of_the_thesis(racetrap, tmp_path):
     path = tmp_path / "thesis.txt"
     path.write_text("do_dma_write 0x1000-0x1fff\nuncached_read 0x1000-0x1003\n")
-    result = racetrap("check", path, "--mode", "thesis")
+    result = racetrap("check", path, "--set", "mode=thesis")
     assert result.exit_code == 1
     assert "rule 1c" in result.stdout
 
@@ -152,10 +156,13 @@ def test_long_trace_goes_through_the_compiled_detector(racetrap, trace, monkeypa
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--line", 24], "Cache line must be a power of two, not 24"),
-        (["--granule", 64], "Write-back granule must be from 1 to 32, not 64"),
-        (["--all"], "Option --all must come with a trace of a GPU"),
-        (["--preset", "scord"], "Option --preset must come with"),
+        (["--set", "line_bytes=24"], "Cache line must be a power of two, not 24"),
+        (["--set", "granule_bytes=64"], "Write-back granule must be from 1 to 32, not 64"),
+        (
+            ["--limit", "all"],
+            "Option --limit is for a trace of a GPU or a kernel or",
+        ),
+        (["--detector", "scord"], "Option --detector is for"),
     ],
 )
 def test_options_that_do_not_fit(racetrap, trace, options, words):
@@ -165,9 +172,9 @@ def test_options_that_do_not_fit(racetrap, trace, options, words):
 
 
 def test_options_of_accelerators_are_refused_elsewhere(racetrap, racy):
-    result = racetrap("check", racy, "--mode", "thesis")
+    result = racetrap("check", racy, "--set", "mode=thesis")
     assert result.exit_code == 2
-    assert "Option --mode must come with a trace of a CPU and its accelerators" in result.stderr
+    assert "not mode" in result.stderr
 
 
 def test_trace_commands(racetrap, trace, tmp_path):
@@ -190,11 +197,14 @@ def test_hardware_for_other_traces(racetrap, trace):
 def test_reports_and_baseline(racetrap, trace, tmp_path):
     page, sarif, known = (tmp_path / name for name in ("page.html", "x.sarif", "known.toml"))
     result = racetrap(
-        "check", trace(_MISSING_FLUSH), "--html", page, "--sarif", sarif,
-        "--write-baseline", known, "--github",
+        "check", trace(_MISSING_FLUSH), "--output", page, "--output", sarif,
+        "--output", known, "--output", tmp_path / "x.github",
     )  # fmt: skip
     assert result.exit_code == 1
-    assert "::error file=driver.c,line=14,title=race::dma read races with cached" in result.stdout
+    assert (
+        "::error file=driver.c,line=14,title=race::dma read races with cached"
+        in (tmp_path / "x.github").read_text()
+    )
     for text in ("driver.c:12", "driver.c:14", "Clean or flush the range"):
         assert text in page.read_text()
     (finding,) = json.loads(sarif.read_text())["runs"][0]["results"]
@@ -205,5 +215,5 @@ def test_reports_and_baseline(racetrap, trace, tmp_path):
 
 def test_lost_data_that_nobody_reads_is_no_finding(racetrap, trace, tmp_path):
     sarif = tmp_path / "x.sarif"
-    assert racetrap("check", trace(_CLEARED), "--sarif", sarif).exit_code == 0
+    assert racetrap("check", trace(_CLEARED), "--output", sarif).exit_code == 0
     assert json.loads(sarif.read_text())["runs"][0]["results"] == []

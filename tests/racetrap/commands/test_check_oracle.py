@@ -28,7 +28,7 @@ def flag(sm, warp, pc, value):
 
 
 def checked(racetrap, path):
-    result = racetrap("check", path, "--oracle", "--preset", "scord", "--json", "-")
+    result = racetrap("check", path, "--detector", "scord", "--json", "-")
     return result, json.loads(result.stdout)
 
 
@@ -62,7 +62,9 @@ def test_threads_have_one_rule(racetrap, tmp_path):
     path.write_text(THREADS.read_text())
     result = racetrap("check", path, "--oracle=ptx")
     assert result.exit_code == ExitStatus.BAD_INPUT
-    assert "must be left out but for GPUs, not ptx" in result.stderr
+    assert (
+        " --oracle is for a trace of a GPU or a kernel, not for a trace of threads" in result.stderr
+    )
 
 
 def test_reported(racetrap, write):
@@ -187,7 +189,7 @@ def test_reported_in_another_instance(racetrap, write):
 
 def test_races_that_weak_memory_exposes(racetrap):
     kernel = (_EXAMPLES / "handover.ptx", "--launch", _EXAMPLES / "handover.toml")
-    result = racetrap("check", *kernel, "--memory", "views", "--runs", "5", "--json", "-")
+    result = racetrap("check", *kernel, "--memory", "views", "--budget", "5", "--json", "-")
     document = json.loads(result.stdout)
     (race,), (strong,) = document["findings"], document["unordered_strong"]
     assert (race["exposure"]["failure"], race["exposure"]["alone"]) == ("wrong result", True)
@@ -203,9 +205,9 @@ def test_races_that_weak_memory_exposes(racetrap):
 
 
 def test_exposure_needs_a_kernel(racetrap, write):
-    path = write("")
+    path = write(access("store", 0, 1, 0x40))
     result = racetrap("check", path, "--memory", "views")
     assert result.exit_code == ExitStatus.BAD_INPUT
-    assert "Option --memory must come with a kernel and --launch, not " in result.stderr
-    result = racetrap("check", path, "--runs", "3")
-    assert "Option --runs must come with --memory" in result.stderr
+    assert "Option --memory is for a kernel, not for a trace of a GPU" in result.stderr
+    result = racetrap("check", path, "--budget", "3")
+    assert " --budget is for a kernel with --memory, not for a trace of a GPU" in result.stderr

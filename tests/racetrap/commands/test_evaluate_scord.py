@@ -102,15 +102,15 @@ def test_page_that_cannot_be_written_is_bad_input(racetrap, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--waves", "w.vcd"], "not with the suite scor-apps"),
-        (["--environment", "fixed"], "Option --environment must come with the suite threads or a"),
-        (["--junit", "x.xml"], "Option --junit must come with the suite scor-micro"),
+        (["--output", "w.vcd"], "not for the suite scor-apps on scord"),
+        (["--set", "environment=fixed"], "not environment"),
+        (["--output", "x.xml"], "Option --output is for "),
         (["--schedules", 0], "Option --schedules must be at least 1 for scor-apps, not 0"),
         (["--set", "sm_count=2"], "Parameter sm_count must be at least the 15"),
     ],
 )
 def test_applications_suite_refuses(racetrap, options, sentence):
-    result = racetrap("simulate", "scord", "--suite", "scor-apps", *options)
+    result = racetrap("simulate", "scord", "scor-apps", *options)
     assert result.exit_code == 2
     assert sentence in result.stderr
 
@@ -124,7 +124,7 @@ def test_applications_suite(racetrap, monkeypatch, rtl, status):
     hardware = HardwareRun(rtl, 1, 7, 9, 0)
     run = RunResult(run_of(build), detectors={"golden": {RACE}}, hardware=hardware)
     monkeypatch.setattr(scord, "run_parallel", lambda *_: [run])
-    result = racetrap("simulate", "scord", "--suite", "scor-apps", "--json", "-")
+    result = racetrap("simulate", "scord", "scor-apps", "--json", "-")
     assert result.exit_code == status
     (build,) = json.loads(result.stdout)["builds"]
     assert (build["expected"], build["steps"], build["rtl"]) == ("race", 7, bool(rtl))

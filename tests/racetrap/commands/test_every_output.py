@@ -59,7 +59,7 @@ _KERNELS = {
 }
 
 #: Volatile accesses are no race by the letter of PTX, but a weak memory exposes them.
-_WEAK = ("--oracle", "ptx", "--memory", "views", "--runs", "3")
+_WEAK = ("--oracle", "ptx", "--memory", "views", "--budget", "3")
 
 
 def _gpu(seed: int) -> Trace:
@@ -145,7 +145,7 @@ def _subjects() -> dict[str, Callable[[Path], list[str]]]:
     # Text shows the first of many findings unless it is told otherwise.
     all_of_them = ("--limit", "10000")
     ways = [(*all_of_them, "--oracle", rule) for rule in ORACLE_RULES]
-    ways.append((*all_of_them, "--detector-only"))
+    ways.append((*all_of_them, "--oracle", "none"))
     for way in ways:
         found[f"operations-{way[-1]}"] = _stored(_between_operations, *way)
         for seed in _GPU_SEEDS:
@@ -155,7 +155,7 @@ def _subjects() -> dict[str, Callable[[Path], list[str]]]:
             found[f"accelerator-{seed}-{mode}"] = _stored(
                 lambda seed=seed: _accelerator(seed), "--mode", mode, "--oracle"
             )
-    for way in ("--exact", "--ideal"):
+    for way in ("--exact", "--set", "unbounded=true"):
         found[f"threads-{way}"] = _stored(lambda: _threads(3), *all_of_them, way)
         found[f"allocated-{way}"] = _stored(_allocated, way)
     found |= {change: _edited(change) for change in _KERNELS}
@@ -199,8 +199,8 @@ def outputs(racetrap, tmp_path_factory):
             ]
             known = folder / "known.toml"
             subject = _SUBJECTS[name](folder)
-            done = racetrap(*subject, *words, "--write-baseline", known, "--github")
-            again = racetrap("-q", *subject, "--baseline", known, "--github")
+            done = racetrap(*subject, *words, "--output", known, "--output", "-.github")
+            again = racetrap("-q", *subject, "--baseline", known, "--output", "-.github")
             assert done.exit_code in (0, 1), done.stderr
             _DONE[name] = _Outputs(
                 done.exit_code, done.stdout, json.loads(files["json"].read_text()),

@@ -31,7 +31,7 @@ _BOARD = "ulx3s-85f"
 #: Boards that have the same configurations.
 _TWINS = "ulx3s-85f or ecpix5-85"
 _EXAMPLES = REPOSITORY / "docs" / "examples"
-_TAKE_TURNS = ("--environment", "multiplex")
+_TAKE_TURNS = ("--set", "environment=multiplex")
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_run_finds_what_check_finds(racetrap, params, tmp_path, name):
     region = program_region()
     header = TraceHeader(geometry=geometry, region=DataRegion(region.data_base, region.size_log2))
     Trace.from_events(header, events).write_binary(path)
-    checked = racetrap("check", path, "--detector-only", "--preset", "scord-tiny", "--json", "-")
+    checked = racetrap("check", path, "--oracle", "none", "--detector", "scord-tiny", "--json", "-")
     with on_terminal(scord_device(params).receive) as port:
         ran = racetrap("fpga", "run", path, "--port", port, "--timeout", 2, "--json", "-")
     assert ran.exit_code == checked.exit_code == int(MICRO_BENCHMARKS[name].racy)
@@ -61,10 +61,10 @@ def test_run_finds_what_check_finds(racetrap, params, tmp_path, name):
 
 
 def test_what_is_printed(racetrap, params, racy):
-    printed = racetrap("check", racy, "--detector-only", "--preset", "scord-tiny").stdout
+    printed = racetrap("check", racy, "--oracle", "none", "--detector", "scord-tiny").stdout
     with on_terminal(scord_device(params).receive) as port:
         result = racetrap(
-            "fpga", "run", racy, "--port", port, "--preset", "scord-tiny", "--timeout", 2
+            "fpga", "run", racy, "--port", port, "--detector", "scord-tiny", "--timeout", 2
         )
     assert result.exit_code == 1
     races = printed[: printed.index("Reports: ")]
@@ -78,7 +78,7 @@ def test_what_is_printed(racetrap, params, racy):
 def test_threads_as_check_finds_them(racetrap, name, status):
     path = _EXAMPLES / f"{name}.trace"
     params = board_params(BOARDS[_BOARD], "sigrace-tiny")
-    checked = racetrap("check", path, "--preset", "sigrace-tiny", *_TAKE_TURNS, "--json", "-")
+    checked = racetrap("check", path, "--detector", "sigrace-tiny", *_TAKE_TURNS, "--json", "-")
     with on_terminal(sigrace_device(params).receive) as port:
         options = ("--port", port, *_TAKE_TURNS, "--timeout", 2)
         ran = racetrap("fpga", "run", path, *options, "--json", "-")
@@ -151,7 +151,7 @@ def test_preset_of_a_board(racetrap, racy):
     params = board_params(BOARDS[_BOARD], "scord-local")
     with on_terminal(scord_device(params).receive) as port:
         named = racetrap(
-            "fpga", "run", racy, "--port", port, "--preset", "scord-local", "--board", _BOARD,
+            "fpga", "run", racy, "--port", port, "--detector", f"scord-local:{_BOARD}",
             "--timeout", 2, "--json", "-",
         )  # fmt: skip
         found = racetrap("fpga", "run", racy, "--port", port, "--timeout", 2, "--json", "-")
@@ -191,7 +191,7 @@ def _error(
 
 
 def test_another_configuration(racetrap, params, racy):
-    message = _error(racetrap, scord_device(params).receive, racy, "--preset", "scord-banks4")
+    message = _error(racetrap, scord_device(params).receive, racy, "--detector", "scord-banks4")
     assert "Device must have the configuration 0x" in message
     assert " of scord-banks4, not 0x" in message
     other = replace(params, outstanding=64)
@@ -227,10 +227,10 @@ def test_wrong_reports(racetrap, params, racy):
 
 def test_bad_input(racetrap, params, racy):
     for options, words in (
-        (["--board", _BOARD], "Options --board and --set must come with --preset"),
-        (["--preset", "sigrace-tiny"], "preset of sigrace does not read a trace of a GPU"),
-        (["--preset", "nothing"], "nothing"),
-        (["--environment", "fixed"], "Option --environment must come with a trace of threads, not"),
+        (["--set", "ratio=1"], "Setting ratio=1 is of a configuration: name it with --detector"),
+        (["--detector", "sigrace-tiny"], "preset of sigrace does not read a trace of a GPU"),
+        (["--detector", "nothing"], "nothing"),
+        (["--set", "environment=fixed"], "Setting environment=fixed is of a configuration"),
     ):
         with on_terminal(scord_device(params).receive) as port:
             result = racetrap("fpga", "run", racy, "--port", port, *options)

@@ -22,7 +22,7 @@ def _json(racetrap, *arguments, status):
 
 
 def test_check_says_what_it_made_of_the_oracles_races(racetrap, trace):
-    document = _json(racetrap, "check", "--preset", "hirace", trace, status=1)
+    document = _json(racetrap, "check", "--detector", "hirace", trace, status=1)
     detector = document["detector"]
     assert detector["preset"] == "hirace"
     assert detector["missed"] == detector["shared_accesses"] == 0
@@ -33,7 +33,16 @@ def test_check_says_what_it_made_of_the_oracles_races(racetrap, trace):
 
 def test_check_by_the_detector_alone(racetrap, trace):
     document = _json(
-        racetrap, "check", "--preset", "hirace", "--detector-only", "--all", trace, status=1
+        racetrap,
+        "check",
+        "--detector",
+        "hirace",
+        "--oracle",
+        "none",
+        "--limit",
+        "all",
+        trace,
+        status=1,
     )
     assert {race["kind"] for race in document["races"]} == {"read-after-write", "write-after-read"}
     assert {race["state"] for race in document["races"]} == {"WRITE", "READ"}
@@ -48,8 +57,8 @@ _LARGE = ("--set", "warps_per_sm=32", "--set", "blocks_per_sm=8", "--set", "sm_c
     [("racy", ()), pytest.param("trace", _LARGE, marks=pytest.mark.campaign)],
 )
 def test_simulation_finds_the_races_of_the_golden_model(racetrap, request, file, settings):
-    arguments = ("hirace-tiny", *settings, "--all", request.getfixturevalue(file))
-    checked = _json(racetrap, "check", "--preset", *arguments, "--detector-only", status=1)
+    arguments = ("hirace-tiny", *settings, "--limit", "all", request.getfixturevalue(file))
+    checked = _json(racetrap, "check", "--detector", *arguments, "--oracle", "none", status=1)
     simulated = _json(racetrap, "simulate", *arguments, status=1)
     assert checked["races"]
     assert simulated["races"] == checked["races"]
@@ -57,7 +66,7 @@ def test_simulation_finds_the_races_of_the_golden_model(racetrap, request, file,
 
 
 def test_suite_of_another_detector_is_refused(racetrap):
-    result = racetrap("simulate", "hirace-tiny", "--suite", "scor-micro")
+    result = racetrap("simulate", "hirace-tiny", "scor-micro")
     assert result.exit_code == 2
     assert "take one of scord" in result.output
 

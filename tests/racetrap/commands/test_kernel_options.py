@@ -83,7 +83,7 @@ def test_a_stored_trace_shows_columns_and_call_paths_as_its_kernel_does(
 
 
 def test_check_names_the_lines(racetrap, kernel):
-    result = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only")
+    result = racetrap("check", kernel, "--launch", _LAUNCH, "--oracle", "none")
     assert result.exit_code == 1
     assert "Race 0: missing-device-fence, device scope, Table IV (b)" in result.stdout
     assert "races with the store of grid block 0 warp 0 at handover.cu:6: " in result.stdout
@@ -94,12 +94,12 @@ def test_check_with_the_right_fence(racetrap, edited):
     ptx, launch = edited(ptx=[("membar.cta", "membar.gl")])
     result = racetrap("check", ptx, "--launch", launch)
     assert result.exit_code == 0, result.stdout
-    result = racetrap("check", ptx, "--launch", launch, "--detector-only")
+    result = racetrap("check", ptx, "--launch", launch, "--oracle", "none")
     assert result.exit_code == 0, result.stdout
 
 
 def test_check_as_json(racetrap, kernel):
-    result = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only", "--json", "-")
+    result = racetrap("check", kernel, "--launch", _LAUNCH, "--oracle", "none", "--json", "-")
     data = json.loads(result.stdout)
     assert (data["trace"], data["launch"]) == (str(kernel), str(_LAUNCH))
     assert data["run"]["blocks"] == 2
@@ -115,8 +115,8 @@ def test_capture_and_check_say_the_same(racetrap, kernel, tmp_path):
     trace = read_trace(target)
     assert f"{target}: {len(trace)} events of 2 blocks, " in result.stdout
     assert is_binary(target)
-    once = racetrap("check", kernel, "--launch", _LAUNCH, "--detector-only")
-    twice = racetrap("check", target, "--detector-only")
+    once = racetrap("check", kernel, "--launch", _LAUNCH, "--oracle", "none")
+    twice = racetrap("check", target, "--oracle", "none")
     assert (once.exit_code, once.stdout) == (twice.exit_code, twice.stdout)
 
 
@@ -125,7 +125,6 @@ def test_captured_trace(racetrap, tmp_path):
     target = tmp_path / "handover.txt"
     racetrap(
         "trace", "capture", _EXAMPLES / "handover.ptx", "--launch", _LAUNCH, "-o", target,
-        "--to", "text",
     )  # fmt: skip
     assert target.read_text().startswith("racetrap-trace ")
     trace = read_trace(target)
@@ -206,7 +205,7 @@ def test_fault_and_the_races_before_it(racetrap, edited, tmp_path):
     )
     document = json.loads(result.stdout)
     assert (len(document["findings"]), len(document["faults"])) == (1, 1)
-    result = racetrap("check", kernel, "--launch", launch, "--detector-only")
+    result = racetrap("check", kernel, "--launch", launch, "--oracle", "none")
     assert (result.exit_code, "handover.cu:12: fault: " in result.stdout) == (1, True)
     target = tmp_path / "until.trace"
     result = racetrap("trace", "capture", kernel, "--launch", launch, "-o", target, "--json", "-")
@@ -221,7 +220,7 @@ def test_fault_and_the_races_before_it(racetrap, edited, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["check", "k.ptx"], "Check of a kernel must have --launch FILE, not only k.ptx."),
+        (["check", "k.ptx"], "Kernel must have a launch file, as --launch FILE or as k.toml."),
         (["check", "k.c", "--launch", _LAUNCH], "Kernel file must end in .cu or .ptx, not k.c."),
         (["check", "none.ptx", "--launch", _LAUNCH], "none.ptx: No such file or directory."),
         (["check", "k.ptx", "--launch", "none.toml"], "none.toml: No such file or directory."),
@@ -282,7 +281,7 @@ def test_report_in_the_manual(racetrap, monkeypatch):
     manual = (_EXAMPLES.parent / "kernels.md").read_text()
     monkeypatch.chdir(REPOSITORY)
     kernel = ["docs/examples/handover.ptx", "--launch", _LAUNCH]
-    for options in ([], ["--detector-only"]):
+    for options in ([], ["--oracle", "none"]):
         result = racetrap("check", *kernel, *options)
         for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
             assert line in manual
@@ -337,7 +336,7 @@ def test_two_launches_over_the_same_buffers(racetrap, tmp_path, monkeypatch):
     result = racetrap("check", *chain)
     assert result.exit_code == 0, result.stdout
     assert "events in 3 schedules" in result.stdout
-    result = racetrap("check", *chain, "-D", "RACY", "--json", "out.json", "--junit", "out.xml")
+    result = racetrap("check", *chain, "-D", "RACY", "--json", "out.json", "--output", "out.xml")
     assert result.exit_code == 1
     assert result.stdout.startswith("chain.cu:8: race: ")
     assert "in 3 of 3 schedules" in result.stdout
@@ -392,4 +391,4 @@ def test_options_of_the_compiler_without_a_source(racetrap, tmp_path, racy):
     for arguments in ([_EXAMPLES / "handover.ptx", "--launch", _LAUNCH], [racy]):
         result = racetrap("check", *arguments, "-D", "X")
         assert result.exit_code == 2
-        assert "Options of the compiler must come with a .cu file" in result.stderr
+        assert " is for a kernel in CUDA, not for " in result.stderr

@@ -87,7 +87,7 @@ def test_bad_input(racetrap, tmp_path):
     assert [test["test"] for test in document["tests"]] == ["MP+rel+acq"]
     assert [refused["file"] for refused in document["refused"]] == [str(bad), str(missing)]
     assert racetrap("litmus", tmp_path / "none").exit_code == ExitStatus.BAD_INPUT
-    limited = racetrap("litmus", _SB, "--limit", 1)
+    limited = racetrap("litmus", _SB, "--budget", 1)
     assert limited.exit_code == ExitStatus.BAD_INPUT
     assert "at most 1 candidate executions" in limited.stderr
 

@@ -42,7 +42,7 @@ def program(tmp_path, monkeypatch):
 
 @needs_compiler
 def test_races_by_pair_of_lines(racetrap, program, tmp_path):
-    result = racetrap("run", *program, "--json", "out.json", "--trace", "out.trace")
+    result = racetrap("run", *program, "--json", "out.json", "--output", "out.trace")
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
     assert lines[0].startswith("program.cu:7: race: ")
@@ -69,14 +69,14 @@ def test_a_fault_has_its_place_from_the_current_folder(racetrap, program):
     ("options", "said"),
     [
         ((), "must be inside a buffer"),
-        (("--instruction-limit", "1000"), "more than 1000 warp instructions"),
-        (("--event-limit", "700"), "more than 700 events"),
+        (("--set", "instruction_limit=1000"), "more than 1000 warp instructions"),
+        (("--set", "event_limit=700"), "more than 700 events"),
     ],
 )
 def test_a_stored_trace_of_a_program_has_its_fault(racetrap, program, options, said):
     """Checked are whole programs with the limits that stop them; the trace is judged alike."""
     ran = racetrap(
-        "run", *program, "-D", "RACE_FREE", *options, "--trace", "out.trace", "--", "0", "fault"
+        "run", *program, "-D", "RACE_FREE", *options, "--output", "out.trace", "--", "0", "fault"
     )
     stored = racetrap("check", "out.trace")
     assert (ran.exit_code, stored.exit_code) == (1, 1)
@@ -126,7 +126,7 @@ def test_statuses(racetrap, tmp_path):
     assert (result.exit_code, "Program: ended with exit status 5." in result.stdout) == (3, True)
     result = racetrap("run", race_free, "--", "0", "fault")
     assert (result.exit_code, "fault: " in result.stdout) == (1, True)
-    result = racetrap("run", race_free, "--kernel", "other")
+    result = racetrap("run", race_free, "--launches", "other")
     assert result.exit_code == 2
     assert "Launches checked must be some of the 1 (add), not other" in result.stderr
 
@@ -146,8 +146,8 @@ def test_schedules_of_a_program_that_was_built_before(racetrap, tmp_path):
 def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = compile_text(_PROGRAM.replace('#include "size.h"', "#define BLOCKS 2"), tmp_path)
-    files = ["--sarif", "out.sarif", "--junit", "out.xml", "--github"]
-    result = racetrap("run", path, "--write-baseline", "known.toml", *files)
+    files = ["--output", "out.sarif", "--output", "out.xml", "--output", "-.github"]
+    result = racetrap("run", path, "--output", "known.toml", *files)
     assert result.exit_code == 1
     assert "::error file=program.cu,line=7,col=3,title=race::" in result.stdout
     document = json.loads((tmp_path / "out.sarif").read_text())
@@ -155,7 +155,7 @@ def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
     assert 'failures="1"' in (tmp_path / "out.xml").read_text()
     result = racetrap("run", path, "--baseline", "known.toml")
     assert (result.exit_code, "Known: 1 pair of source lines" in result.stdout) == (0, True)
-    result = racetrap("run", path, "--write-baseline", "known.toml")
+    result = racetrap("run", path, "--output", "known.toml")
     assert result.exit_code == 2
     assert "Baseline must be a new file, not known.toml" in result.stderr
 
@@ -172,7 +172,7 @@ def test_a_program_that_does_not_compile(racetrap, program):
     ("arguments", "sentence"),
     [
         (["nothing.cu"], "Program must be a file, not nothing.cu"),
-        (["size.h", "-D", "X"], "Options of the compiler must come with a .cu file, not size.h"),
+        (["size.h", "-D", "X"], "Option -D is for a CUDA source, not for a program that is built"),
         (["program.cu", "--launches", "3"], "Launches must be A:B with A below B, not 3"),
         (
             ["program.cu", "--detector", "sigrace"],
@@ -220,7 +220,7 @@ def test_detector_beside_the_exact_verdict_and_alone(racetrap, tmp_path):
     (finding,) = document["findings"]
     assert list(finding["outcomes"]) == ["inside a warp"]
     assert "Detector scord: 0 of " in result.stderr
-    result = racetrap("run", path, "--detector-only")
+    result = racetrap("run", path, "--oracle", "none")
     assert result.exit_code == 0
     assert "(the detector's verdict)" in result.stdout
     assert "Detector scord-nocache did not look at 0 of " in result.stdout

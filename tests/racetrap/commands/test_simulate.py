@@ -81,17 +81,18 @@ def test_trace_of_a_larger_gpu_is_refused(simulated, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "suitable"),
     [
-        ("--schedules", "4", "the suite scor-micro or the suite scor-apps"),
-        ("--size", "tiny", "the suite scor-apps or the suite threads"),
-        ("--environment", "fixed", "the suite threads or a trace of threads"),
-        ("--junit", "x.xml", "the suite scor-micro"),
+        ("--schedules", "4", "the suite scor-micro on scord or the suite scor-apps on scord"),
+        ("--size", "tiny", "the suite scor-apps on scord or the suite threads on sigrace"),
+        ("--output", "x.xml", "the suite scor-micro on scord"),
     ],
 )
 def test_options_of_other_stimuli_are_refused(simulated, tmp_path, option, value, suitable):
     result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), option, value)
+    what = f"Output {value[1:]}" if option == "--output" else f"Option {option}"
     assert (result.exit_code, result.output) == (
-        2, f"racetrap: Option {option} must come with {suitable}, not with a trace of a GPU.\n"
-    )  # fmt: skip
+        2,
+        f"racetrap: {what} is for {suitable}, not for a trace of a GPU on scord: leave it out.\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,11 +126,11 @@ def test_regions_of_the_options_are_monitored(simulated, tmp_path, base, races):
     [
         ("scord-tiny",),
         ("scord-tiny", "no-such-trace"),
-        ("no-such-preset", "--suite", "scor-micro"),
-        ("scord-tiny", "--suite", "scor-micro", "--size", "tiny"),
-        ("scord-tiny", "--suite", "scor-micro", "--set", "trace_port=false"),
-        ("scord-tiny", "--suite", "scor-micro", "--set", "sm_count=1", "--set", "blocks_per_sm=1"),
-        ("scord-tiny", "--suite", "scor-micro", "--set", "address_bits=16"),
+        ("no-such-preset", "scor-micro"),
+        ("scord-tiny", "scor-micro", "--size", "tiny"),
+        ("scord-tiny", "scor-micro", "--set", "trace_port=false"),
+        ("scord-tiny", "scor-micro", "--set", "sm_count=1", "--set", "blocks_per_sm=1"),
+        ("scord-tiny", "scor-micro", "--set", "address_bits=16"),
     ],
 )
 def test_bad_input(simulated, arguments):
@@ -141,8 +142,8 @@ def test_bad_input(simulated, arguments):
 def test_suite(simulated, tmp_path):
     junit, out = tmp_path / "junit.xml", tmp_path / "out.json"
     result = simulated(
-        "scord-tiny", "--suite", "scor-micro", "--schedules", "0",
-        "--junit", str(junit), "--json", str(out),
+        "scord-tiny", "scor-micro", "--schedules", "0",
+        "--output", str(junit), "--json", str(out),
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "32 of 32 micro-benchmarks" in result.output
@@ -164,7 +165,7 @@ def _suite_of(monkeypatch, *verdicts):
 def test_wrong_verdict_is_status_3(simulated, monkeypatch, tmp_path):
     wrong = Verdict("norace_interblock_atom", schedules=1, wrong=["reverse on same-sm"])
     _suite_of(monkeypatch, wrong)
-    result = simulated("scord-tiny", "--suite", "scor-micro", "--waves", tmp_path / "w.vcd")
+    result = simulated("scord-tiny", "scor-micro", "--output", tmp_path / "w.vcd")
     assert result.exit_code == 3
     assert "norace_interblock_atom must be none, not wrong with reverse on same" in result.stderr
 
@@ -173,7 +174,7 @@ def test_difference_in_a_suite_is_status_3(simulated, monkeypatch, tmp_path):
     found = Verdict("norace_interblock_atom", difference="reverse on same-sm: Bank 0, step 2")
     _suite_of(monkeypatch, found)
     junit = tmp_path / "junit.xml"
-    result = simulated("scord-tiny", "--suite", "scor-micro", "--json", "-", "--junit", junit)
+    result = simulated("scord-tiny", "scor-micro", "--json", "-", "--output", junit)
     assert result.exit_code == 3
     sentence = "norace_interblock_atom, reverse on same-sm: Bank 0, step 2"
     assert json.loads(result.stdout)["failure"] == sentence
@@ -202,7 +203,7 @@ def test_waves_are_written(simulated, tmp_path):
     file = tmp_path / "waves" / "run.fst"
     file.parent.mkdir()
     trace = _trace(tmp_path / "t", fenced=False)
-    result = simulated("scord-tiny", trace, "--waves", file)
+    result = simulated("scord-tiny", trace, "--output", file)
     assert result.exit_code == 1, result.output
     assert f"Waves: {file}\n" in result.output
     names = {"run.fst", "run.fst.gtkw", "run.fst.sucl"}
@@ -231,7 +232,7 @@ def test_waves_of_hirace_are_written(simulated, tmp_path):
 
 @pytest.mark.parametrize("name", ["w", "w.vcd.gz", "w.txt"])
 def test_waves_have_a_known_form(simulated, tmp_path, name):
-    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves", name)
+    result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--output", name)
     assert result.exit_code == 2
     assert f"File of waves must end in .fst or .vcd, not {name}" in result.stderr
 
@@ -256,13 +257,13 @@ def test_waves_of_several_runs_at_once(simulated, unbuilt, tmp_path, monkeypatch
     monkeypatch.setattr(testbench, "run", record)
     trace = _trace(tmp_path / "t", fenced=True)
     for _ in range(2):
-        assert simulated("scord-tiny", trace, "--waves", tmp_path / "w.vcd").exit_code == 0
+        assert simulated("scord-tiny", trace, "--output", tmp_path / "w.vcd").exit_code == 0
     assert len(set(folders)) == 2
 
 
 def test_waves_that_cannot_be_written(simulated, tmp_path):
     trace = _trace(tmp_path / "t", fenced=True)
-    result = simulated("scord-tiny", trace, "--waves", tmp_path / "none" / "w.vcd")
+    result = simulated("scord-tiny", trace, "--output", tmp_path / "none" / "w.vcd")
     assert result.exit_code == 2
     assert "File must be one that can be written" in result.stderr
 
@@ -270,7 +271,7 @@ def test_waves_that_cannot_be_written(simulated, tmp_path):
 @pytest.mark.campaign
 def test_suite_on_the_testbench(simulated, tmp_path):
     file = tmp_path / "w.vcd"
-    result = simulated("scord-tiny", "--suite", "scor-micro", "--schedules", 0, "--waves", file)
+    result = simulated("scord-tiny", "scor-micro", "--schedules", 0, "--output", file)
     assert result.exit_code == 0, result.output
     assert f"\nWaves: {file}\n" in result.output
 
@@ -281,7 +282,7 @@ def test_failed_tool_is_status_3(simulated, unbuilt, tmp_path, monkeypatch):
 
     monkeypatch.setattr(testbench, "run", broken)
     result = simulated(
-        "scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves", tmp_path / "w.vcd"
+        "scord-tiny", _trace(tmp_path / "t", fenced=True), "--output", tmp_path / "w.vcd"
     )
     assert result.exit_code == 3
     assert "must run at least one test" in result.output
@@ -323,7 +324,7 @@ def test_a_bug_that_the_testbench_finds_is_said(simulated, tmp_path, monkeypatch
 
 def _says_how_to_repeat(simulated, tmp_path):
     result = simulated(
-        "scord-tiny", _trace(tmp_path / "t", fenced=True), "--waves", tmp_path / "w.vcd"
+        "scord-tiny", _trace(tmp_path / "t", fenced=True), "--output", tmp_path / "w.vcd"
     )
     assert result.exit_code == 3
     assert "Hardware and golden model disagree: Bank 0, step 2: step differs" in result.output

@@ -40,7 +40,7 @@ def simulated(racetrap, tmp_path, noncoherent_tiny):
 @pytest.mark.campaign
 def test_waves_are_written(simulated, tmp_path):
     waves = tmp_path / "w.vcd"
-    result = simulated("--waves", str(waves), trace=_trace(_WRITE, _READ, _FLUSH))
+    result = simulated("--output", str(waves), trace=_trace(_WRITE, _READ, _FLUSH))
     assert result.exit_code == 1, result.output
     text = waves.read_text()
     assert text.startswith("$version")

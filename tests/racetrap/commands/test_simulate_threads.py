@@ -13,7 +13,7 @@ from tests.support import REPOSITORY
 _EXAMPLES = REPOSITORY / "docs" / "examples"
 _RACY, _CLEAN = _EXAMPLES / "unlocked-sum.trace", _EXAMPLES / "locked-sum.trace"
 #: Three threads take turns on two cores.
-_TINY = ("sigrace-tiny", "--environment", "multiplex")
+_TINY = ("sigrace-tiny", "--set", "environment=multiplex")
 
 
 def simulate(*arguments):
@@ -27,7 +27,7 @@ def test_races_of_a_trace_as_check_finds_them(tmp_path):
     assert "hardware and golden model agree in all" in result.output
     found = json.loads(file.read_text())
     check = CliRunner().invoke(
-        cli, ["check", str(_RACY), "--preset", *_TINY, "--json", "-"], catch_exceptions=False
+        cli, ["check", str(_RACY), "--detector", *_TINY, "--json", "-"], catch_exceptions=False
     )
     expected = json.loads(check.stdout)
     assert found["races"] == expected["races"]
@@ -44,7 +44,7 @@ def test_clean_trace():
 @pytest.mark.campaign
 def test_waves_are_written(tmp_path):
     waves = tmp_path / "w.vcd"
-    result = simulate(*_TINY, _RACY, "--waves", waves)
+    result = simulate(*_TINY, _RACY, "--output", waves)
     assert result.exit_code == 1, result.output
     assert waves.read_text().startswith("$version")
 
@@ -57,17 +57,20 @@ def test_waves_are_written(tmp_path):
             ("sigrace", _EXAMPLES / "block-fence.trace"),
             "preset of sigrace does not read a trace of a GPU",
         ),
-        (("scord", "--suite", "threads"), "preset of scord is not for threads"),
-        (("sigrace", "--suite", "scor-micro"), "preset of sigrace is not for scor-micro"),
-        (("sigrace", "--suite", "threads", "--size", "paper"), "Option --size must be tiny or"),
+        (("scord", "threads"), "preset of scord is not for threads"),
+        (("sigrace", "scor-micro"), "preset of sigrace is not for scor-micro"),
+        (("sigrace", "threads", "--size", "paper"), "Option --size must be tiny or"),
         (
-            ("sigrace", "--suite", "threads", "--waves", "w.vcd"),
-            "Option --waves must come with the suite",
+            ("sigrace", "threads", "--output", "w.vcd"),
+            "Option --output is for",
         ),
-        (("sigrace", "--suite", "threads", "--junit", "x"), "Option --junit must come with"),
-        (("sigrace", "--suite", "threads", "--schedules", 4), "not with the suite threads"),
-        (("sigrace", _RACY, "--schedules", 4), "--schedules must come with the suite scor-micro"),
-        (("sigrace", _RACY, "--size", "tiny"), "Option --size must come with the suite scor-apps"),
+        (
+            ("sigrace", _RACY, "--output", "x.xml"),
+            "Output .xml is for the suite scor-micro",
+        ),
+        (("sigrace", "threads", "--schedules", 4), "not for the suite threads on sigrace"),
+        (("sigrace", _RACY, "--schedules", 4), "--schedules is for the suite scor-micro"),
+        (("sigrace", _RACY, "--size", "tiny"), "Option --size is for the suite scor-apps"),
         (("sigrace", _RACY, "--set", "trace_port=false"), "Parameter trace_port must be true"),
         (("sigrace-tiny", _RACY), "Threads of the trace must be at most the 2 contexts"),
     ],
@@ -95,7 +98,7 @@ def test_programs(tmp_path):
     small = ("sigrace-tiny", "--set", "cores=2", "--set", "threads=2",
              "--set", "timestamp_bits=16", "--set", "block_instructions=500",
              "--set", "usb_limit=16")  # fmt: skip
-    result = simulate(*small, "--suite", "threads", "--json", file)
+    result = simulate(*small, "threads", "--json", file)
     assert result.exit_code == 0, result.output
     document = json.loads(file.read_text())
     assert [run["program"] for run in document["programs"]] == list(PROGRAMS)

@@ -67,7 +67,7 @@ def run(request, tmp_path, monkeypatch):
     return ["k.ptx", "--launch", "k.toml"], said
 
 
-@pytest.mark.parametrize("options", [[], ["--detector-only"]])
+@pytest.mark.parametrize("options", [[], ["--oracle", "none"]])
 def test_a_stored_trace_is_judged_as_its_kernel(racetrap, run, options):
     kernel, said = run
     if said == "race:" and options:

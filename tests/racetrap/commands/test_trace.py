@@ -79,7 +79,7 @@ def test_info_of_threads(racetrap, tmp_path):
     assert "lanes" not in data
 
 
-@pytest.mark.parametrize("compress", [[], ["--compress"]])
+@pytest.mark.parametrize("compress", [[], ["--to", "compressed"]])
 def test_convert_threads_there_and_back(racetrap, tmp_path, compress):
     path = _EXAMPLES / "locked-sum.trace"
     binary, text = tmp_path / "x.trace", tmp_path / "x.txt"
@@ -93,7 +93,7 @@ def test_convert_threads_there_and_back(racetrap, tmp_path, compress):
 def test_compress(racetrap, tmp_path):
     plain, packed = tmp_path / "plain.trace", tmp_path / "packed.trace"
     racetrap("trace", "convert", _EXAMPLES / "locked-sum.trace", plain)
-    assert racetrap("trace", "convert", plain, packed, "--compress").exit_code == 0
+    assert racetrap("trace", "convert", plain, packed, "--to", "compressed").exit_code == 0
     assert is_binary(packed)
     assert packed.read_bytes() != plain.read_bytes()
     assert read_trace(packed) == read_trace(plain)
@@ -101,9 +101,13 @@ def test_compress(racetrap, tmp_path):
 
 def test_what_cannot_be_compressed(racetrap, racy, tmp_path):
     threads = _EXAMPLES / "locked-sum.trace"
-    for arguments in ([racy, "x"], [threads, "x", "--to", "text"], [threads, "-"]):
+    for arguments in ([racy, "x"], [threads, "-"]):
         result = racetrap(
-            "trace", "convert", *[tmp_path / a if a == "x" else a for a in arguments], "--compress"
+            "trace",
+            "convert",
+            *[tmp_path / a if a == "x" else a for a in arguments],
+            "--to",
+            "compressed",
         )
         assert result.exit_code == 2
     assert not (tmp_path / "x").exists()

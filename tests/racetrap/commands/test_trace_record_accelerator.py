@@ -30,8 +30,9 @@ def program(tmp_path):
 def test_record_and_check(racetrap, program, tmp_path):
     target, report = tmp_path / "x.trace", tmp_path / "x.json"
     result = racetrap(
-        "trace", "record", "--accelerator", "-o", target, "--json", report, "--line", 64,
-        "--granule", 16, "--prefetch", "--heap-base", "0x20000030", program, "4",
+        "trace", "record", "--accelerator", "-o", target, "--json", report,
+        "--set", "line_bytes=64", "--set", "granule_bytes=16", "--set", "prefetch=true",
+        "--set", "base=0x20000030", program, "4",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "operations of a CPU and its accelerators, layout of the host" in result.stdout
@@ -50,11 +51,11 @@ def test_record_and_check(racetrap, program, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--accelerator", "--seed", 3], "Option --seed must come with a program with threads"),
-        (["--accelerator", "--line", 24], "Cache line must be a power of two, not 24"),
-        (["--accelerator", "--alignment", 24], "power of two, not 24"),
-        (["--line", 64], "Option --line must come with --accelerator"),
-        (["--padding", 8], "Option --padding must come with --accelerator"),
+        (["--accelerator", "--seed", 3], "Option --seed is for a program with threads"),
+        (["--accelerator", "--set", "line_bytes=24"], "Cache line must be a power of two, not 24"),
+        (["--accelerator", "--set", "alignment=24"], "power of two, not 24"),
+        (["--set", "line_bytes=64"], "Option --set is for a program with accelerators"),
+        (["--set", "padding=8"], "Option --set is for a program with accelerators"),
     ],
 )
 def test_options_that_do_not_fit(racetrap, program, options, words):

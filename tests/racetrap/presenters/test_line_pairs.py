@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from racetrap.golden_model.call_stacks import Frame
-from racetrap.presenters.findings import Findings, print_annotations, print_findings
+from racetrap.presenters.findings import Findings, annotation_lines, print_findings
 from racetrap.presenters.line_pairs import pair_to_dict, stack_text
 from racetrap.presenters.race_choice import RaceChoice
 from tests.support.oracle.findings import line_pair
@@ -78,13 +78,13 @@ def test_a_limit_says_what_it_hides(pair, choice, shown):
     text = _printed(print_findings, Findings([pair] * 25, []), choice)
     assert text.count(": race: ") == shown
     ending = "s" * (shown != 24)
-    assert (f"{25 - shown} more finding{ending}: --all shows them." in text) == (shown < 25)
+    assert (f"{25 - shown} more finding{ending}: --limit all shows them." in text) == (shown < 25)
 
 
 def test_annotations_name_file_and_line(pair):
     others = {"faults": ["b.cu:4: fault: it broke", "Fault: it broke"], "program": []}
     found = Findings([pair, line_pair("pc 0x40", "pc 0x48")], [], others)
-    first, second, *rest = _printed(print_annotations, found).splitlines()
+    first, second, *rest = annotation_lines(found).splitlines()
     assert rest == [
         "::error file=b.cu,line=4,title=faults::fault: it broke",
         "::error title=faults::Fault: it broke",
@@ -97,7 +97,7 @@ def test_annotations_name_file_and_line(pair):
 
 def test_a_file_name_does_not_end_an_annotation(pair):
     pair = line_pair("x,y:\n::error::bad\n100%:1", "a,b:c\n.cu:2")
-    text = _printed(print_annotations, Findings([pair], []))
+    text = annotation_lines(Findings([pair], []))
     assert text.count("\n") == 1
     assert text.startswith("::error file=a%2Cb%3Ac%0A.cu,line=2,col=3,title=race::")
     assert "x,y:%0A::error::bad%0A100%25:1" in text

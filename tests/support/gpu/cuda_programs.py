@@ -34,7 +34,7 @@ def compile_text(text: str, folder: Path, define: tuple[str, ...] = ()) -> Path:
     """Program of a source text."""
     source, target = folder / "program.cu", folder / "program"
     source.write_text(text, encoding="utf-8")
-    compile_program(source, target, runtime_library(), CompilerOptions(define=define))
+    compile_program([source], target, runtime_library(), CompilerOptions(define=define))
     return target
 
 

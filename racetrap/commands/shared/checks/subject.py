@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.ptx.module import Module
 
 
-#: Runs for each race, to expose it.
-_RUNS = 100
 #: Names of kernel files end so; what runs them is slow to import.
-_KERNELS = (".cu", ".ptx")
+KERNELS = (".cu", ".ptx")
 
 
 @dataclass
@@ -56,14 +54,17 @@ class Subject:
 
 
 def read_subject(
-    path: str, launch_file: str | None, options: CompilerOptions, memory: str | None,
-    runs: int | None,
-) -> Subject:  # fmt: skip
-    with input_errors():
-        if memory and launch_file is None:
-            raise ValueError(f"Option --memory must come with a kernel and --launch, not {path}")
-        if runs and not memory:
-            raise ValueError("Option --runs must come with --memory")
+    path: str, launch_file: str | None, options: CompilerOptions, memory: str | None, runs: int
+) -> Subject:
+    """A trace, or a kernel with a launch file: the one given, or that of its name beside it."""
+    beside = Path(path).with_suffix(".toml")
+    if launch_file is None and Path(path).suffix in KERNELS:
+        with input_errors():
+            if not beside.is_file():
+                raise ValueError(
+                    f"{path}: Kernel must have a launch file, as --launch FILE or as {beside}"
+                )
+        launch_file = str(beside)
     if launch_file is not None:
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, read_kernel, run_to_dict
@@ -72,17 +73,9 @@ def read_subject(
         captures = capture_kernel(module, launch)
         first = next(captures)
         run = {"launch": launch_file, "run": run_to_dict(first)}
-        expose = memory and partial(
-            _expose, module, launch, memory, runs or _RUNS, Path(path).parent
-        )
+        expose = memory and partial(_expose, module, launch, memory, runs, Path(path).parent)
         return Subject(first.trace, captures, run, expose or None)
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
-
     with input_errors():
-        if Path(path).suffix in _KERNELS:
-            raise ValueError(f"Check of a kernel must have --launch FILE, not only {path}")
-        if options != CompilerOptions():
-            raise ValueError(f"Options of the compiler must come with a .cu file, not {path}")
         return Subject(read_trace(path))
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from racetrap.commands.shared.checks.outcome import Outcome, line_findings
-from racetrap.commands.shared.stimuli import check_options
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
 
 
-#: Options that are about a detector.
-_OF_A_DETECTOR = ("preset_name", "settings", "environment", "interval", "ideal", "oracle")
-
-
 def check_exact(
     console: Console, choice: RaceChoice, trace: object, baseline: Baseline | None,
     suppressed: str | None, fails_fast: bool,
@@ -35,8 +30,6 @@ def check_exact(
     """Run the exact detector and print what is neither suppressed nor known."""
     with input_errors():
         suppressions = read_suppressions(Path(suppressed)) if suppressed else Suppressions()
-        others = {name: ["a check without --exact"] for name in _OF_A_DETECTOR}
-        check_options(others, "an exact check")
     assert isinstance(trace, ThreadTrace)
     # The compiled detector is for long traces only.
     from racetrap.presenters.exact_findings import exact_to_dict, inversion_sentence

@@ -8,14 +8,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters import gpu_races
 from racetrap.verdict.hirace.fit import check_fit, region_of
 
-#: Options of `simulate` that are not for every stimulus, and are for a trace.
-TRACE_OPTIONS = ("shows_all", "limit", "all_signals", "waves")
+#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
+RUN = PlainRun()
 SUITES: Mapping[str, Suite] = MappingProxyType({})
 
 

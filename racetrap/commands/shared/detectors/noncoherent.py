@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.terminal import input_errors, progress_bar
 from racetrap.golden_model.trace import NoncoherentTrace
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
 
-#: Options of `simulate` that are not for every stimulus, and are for a trace.
-TRACE_OPTIONS = ("shows_all", "limit", "all_signals", "waves")
+#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
+RUN = PlainRun()
 SUITES: Mapping[str, Suite] = MappingProxyType({})
 
 
@@ -48,7 +50,7 @@ def simulate_trace(
 
 
 def stream_trace(
-    session: Session, params: Any, trace: NoncoherentTrace, environment: str, choice: RaceChoice,
+    session: Session, params: Any, trace: NoncoherentTrace, settings: PlainRun, choice: RaceChoice,
     where: str, console: Console,
 ) -> tuple[int, dict[str, Any]]:  # fmt: skip
     """Stream a trace to a board, compare and print the races; how many, and what JSON says."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
 from racetrap.commands.shared.terminal import input_errors, progress, write_file
 from racetrap.commands.shared.workers import run_parallel
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
 
-#: Options of `simulate` that are not for every stimulus, and are for a trace.
-TRACE_OPTIONS = ("shows_all", "limit", "all_signals", "waves", "regions")
+#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd", "regions")
+RUN = PlainRun()
 
 
 def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict[str, Any]]:
@@ -62,7 +64,7 @@ def _table(call: Simulation) -> RegionTable | None:
     if not call.regions:
         return None
     if call.waves is not None:
-        raise ValueError("Option --waves must come without --region")
+        raise ValueError("Waves must be of the region of the trace: leave out --region")
     parts = []
     for text in call.regions:
         found = re.fullmatch(r"(0x[0-9a-fA-F]+|\d+):(0x[0-9a-fA-F]+|\d+)", text)
@@ -98,7 +100,7 @@ def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
     ]
     failure = str(problems[0]) if problems else None
     cases = {each.name: each.problem for each in verdicts}
-    write_file(call.junit_file, lambda: junit_text(f"scor-micro.{call.preset}", cases))
+    write_file(call.output.get(".xml"), lambda: junit_text(f"scor-micro.{call.preset}", cases))
     problems += [
         Failure(f"Verdict on {each.name} must be {each.expected}, not wrong with {each.wrong[0]}")
         for each in verdicts
@@ -139,14 +141,15 @@ def _check_applications(call: Simulation) -> None:
 
 SUITES: Mapping[str, Suite] = MappingProxyType({
     "scor-micro": Suite(
-        _micro_benchmarks, ("schedules", "all_signals", "waves", "jobs", "junit_file")
+        _micro_benchmarks,
+        ("schedules", "all_signals", "output", ".fst", ".vcd", ".xml", "jobs"),
     ),
     "scor-apps": Suite(_applications, ("schedules", "size", "jobs"), _check_applications),
 })  # fmt: skip
 
 
 def stream_trace(
-    session: Session, params: Any, trace: Trace, environment: str, choice: RaceChoice,
+    session: Session, params: Any, trace: Trace, settings: PlainRun, choice: RaceChoice,
     where: str, console: Console,
 ) -> tuple[int, dict[str, Any]]:  # fmt: skip
     """Stream a trace to a board, compare and print the races; how many, and what JSON says."""

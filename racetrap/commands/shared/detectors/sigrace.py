@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from racetrap.commands.shared.settings import HardwareRun
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
 from racetrap.commands.shared.terminal import input_errors, progress_bar
 from racetrap.commands.shared.workers import run_parallel
-from racetrap.golden_model.sigrace.environment import Environment
-from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace import ThreadTrace
 from racetrap.presenters import sigrace_races
 from racetrap.presenters.board_runs import print_thread_run, thread_run_to_dict
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
 
-#: Options of `simulate` that are not for every stimulus, and are for a trace.
-TRACE_OPTIONS = (
-    "shows_all", "limit", "all_signals", "waves", "environment", "instruction_limit"
-)  # fmt: skip
+#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
+RUN = HardwareRun()
 
 
 def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int, dict[str, Any]]:
@@ -35,10 +33,8 @@ def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int
     from racetrap.presenters.suites import machine_run_to_dict
     from racetrap.sim.cosim.sigrace.machine import run_program
 
-    sigrace = Sigrace(
-        call.params, Environment(call.environment), instruction_limit=call.instruction_limit
-    )
     with input_errors(path):
+        sigrace = call.run.sigrace(call.params)
         run = run_program(call.build(), sigrace, trace, call.seed)
     races = sigrace_races.race_list(call.console, call.choice, trace.header)
     words = sigrace_races.print_result(call.console, races, run.result, trace.header)
@@ -49,10 +45,10 @@ def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int
     )
     call.write_waves(
         "play_trace",
-        {"trace": str(Path(path).resolve()), "environment": {"name": call.environment}},
+        {"trace": str(Path(path).resolve()), "environment": {"name": call.run.environment}},
     )
     return races.count, {
-        "environment": call.environment, **machine_run_to_dict(run), "races": races.json
+        "environment": call.run.environment, **machine_run_to_dict(run), "races": races.json
     }  # fmt: skip
 
 
@@ -64,7 +60,8 @@ def _programs(call: Simulation) -> SuiteOutcome:
 
     model = call.build()
     runs = [
-        ProgramSimulation(model, name, call.size, call.environment, call.seed) for name in PROGRAMS
+        ProgramSimulation(model, name, call.size, call.run.environment, call.seed)
+        for name in PROGRAMS
     ]
     programs = run_parallel(simulate_program, runs, call.jobs, "Simulating")
     print_programs(call.console, programs, call.size, call.preset, call.seed)
@@ -75,7 +72,7 @@ def _programs(call: Simulation) -> SuiteOutcome:
         if each.unreal
     ]
     return {
-        "size": call.size, "environment": call.environment,
+        "size": call.size, "environment": call.run.environment,
         "programs": list(map(program_to_dict, programs)),
     }, problems  # fmt: skip
 
@@ -86,20 +83,20 @@ def _check_programs(call: Simulation) -> None:
 
 
 SUITES: Mapping[str, Suite] = MappingProxyType({
-    "threads": Suite(_programs, ("size", "environment", "jobs"), _check_programs),
+    "threads": Suite(_programs, ("size", "jobs"), _check_programs),
 })  # fmt: skip
 
 
 def stream_trace(
-    session: Session, params: Any, trace: ThreadTrace, environment: str, choice: RaceChoice,
+    session: Session, params: Any, trace: ThreadTrace, settings: HardwareRun, choice: RaceChoice,
     where: str, console: Console,
 ) -> tuple[int, dict[str, Any]]:  # fmt: skip
     """Stream a trace to a board, compare and print the races; how many, and what JSON says."""
     from racetrap.fpga.sigrace.run import run_program
 
     races = sigrace_races.race_list(console, choice, trace.header)
-    sigrace = Sigrace(params, Environment(environment))
+    sigrace = settings.sigrace(params)
     with progress_bar("Streaming", len(trace)) as update:
         run = run_program(session, sigrace, trace, lambda number: update(completed=number))
     print_thread_run(console, where, trace, races, run)
-    return races.count, thread_run_to_dict(races, environment, run)
+    return races.count, thread_run_to_dict(races, settings.environment, run)

@@ -31,17 +31,17 @@ def _events(racetrap, trace, *options):
 def test_defaults(racetrap, racy, folder, place, name, head):
     prefix = "tool.racetrap." if head else ""
     (folder / place / name).write_text(
-        f'{head}[{prefix}check]\npreset = "scord-nocache"\nset = ["sm_count=4"]\n'
+        f'{head}[{prefix}check]\ndetector = "scord-nocache"\nset = ["sm_count=4"]\n'
         f"[{prefix}trace.record]\nseed = 3\n"
     )
     found = _events(racetrap, racy)
     assert (found["preset"], found["parameters"]["sm_count"]) == ("scord-nocache", 4)
-    assert _events(racetrap, racy, "--preset", "scord")["preset"] == "scord"
+    assert _events(racetrap, racy, "--detector", "scord")["preset"] == "scord"
 
 
 def test_own_file_goes_first(racetrap, racy, folder):
-    (folder / "pyproject.toml").write_text('[tool.racetrap.check]\npreset = "scord-nocache"\n')
-    (folder / "racetrap.toml").write_text('[check]\npreset = "scord-8byte"\n')
+    (folder / "pyproject.toml").write_text('[tool.racetrap.check]\ndetector = "scord-nocache"\n')
+    (folder / "racetrap.toml").write_text('[check]\ndetector = "scord-8byte"\n')
     assert _events(racetrap, racy)["preset"] == "scord-8byte"
 
 
@@ -54,9 +54,16 @@ def test_commands_of_a_group(racetrap, folder):
     ("text", "said"),
     [
         ("[chek]\n", "racetrap.toml: Table must be a command, not chek"),
-        ("[check]\npresets = 1\n", "Key of check must be one of launch, .*preset, .*, not presets"),
+        (
+            "[check]\npresets = 1\n",
+            "Key of check must be one of launch, .*, not presets",
+        ),
+        (
+            "[check]\npreset = 1\n",
+            "Key of check must be .*, not preset: it is now --detector",
+        ),
         ("[check]\nhelp = true\n", "Key of check must be one of .*, not help"),
-        ("[check]\npreset = [1]\n", "check.preset must be a number or a word, not"),
+        ("[check]\ndetector = [1]\n", "check.detector must be a number or a word, not"),
         ("[check]\nset = [[1]]\n", "check.set must be a list of numbers or words, not"),
         ("[check]\nlimit = 'x'\n", "Invalid value for '--limit'"),
         ("check = 1\n", "Defaults of check must be a table, not 1"),

@@ -54,18 +54,18 @@ _THREADS = str(Path(_TRACE).with_name("locked-sum.trace"))
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "end"),
     [
-        *(f"check {_TRACE} --{form}" for form in ("html", "json", "junit", "sarif")),
-        f"check {_TRACE} --write-baseline", f"check {_TRACE} --detector-only --json",
-        f"check {_THREADS} --json", f"trace convert {_TRACE}", f"trace convert {_THREADS}",
-        f"trace slice {_THREADS} --events 0:3 -o",
-        f"trace slice {_THREADS} --events 0:3 --to text -o", "presets --json",
+        *((f"check {_TRACE} -o", end) for end in (".html", ".xml", ".sarif", ".github", ".toml")),
+        (f"check {_TRACE} --json", ""), (f"check {_TRACE} --oracle none --json", ""),
+        (f"check {_THREADS} --json", ""), (f"trace convert {_TRACE}", ""),
+        (f"trace convert {_THREADS}", ""), (f"trace slice {_THREADS} --events 0:3 -o", ""),
+        (f"trace slice {_THREADS} --events 0:3 -o", ".txt"), ("presets --json", ""),
     ],
 )  # fmt: skip
-def test_full_device_is_said_of_the_file_which_is_not_there(tmp_path, line):
+def test_full_device_is_said_of_the_file_which_is_not_there(tmp_path, line, end):
     """One that was there is kept, where the command may write over it."""
-    file, is_there = tmp_path / "file", "baseline" not in line and "--html" not in line
+    file, is_there = tmp_path / f"file{end}", end not in (".toml", ".html")  # a baseline is new
     if is_there:
         file.write_text("kept")
     done = _without_room(*line.split(), file)
@@ -107,7 +107,7 @@ _STREAMS = ([">&-"], [">&-", "<&-"], [">&-", "2>&-"])
         *((["check", _TRACE], closed) for closed in _STREAMS),
         (["--help"], _STREAMS[2]), (["presets"], _STREAMS[1]), (["schema"], _STREAMS[0]),
         (["-q", "check", _TRACE, "--json", "-"], _STREAMS[0]),
-        (["check", _TRACE, "--sarif", "-"], _STREAMS[1]),
+        (["check", _TRACE, "--output", "-.sarif"], _STREAMS[1]),
         (["trace", "convert", _TRACE, "-"], _STREAMS[2]),
     ],
 )  # fmt: skip
@@ -193,7 +193,7 @@ def _descendants(process):
     ("arguments", "least", "number", "status"),
     [
         # A tool that this process has started.
-        (["simulate", "scord-tiny", "--suite", "scor-micro"], 1, signal.SIGINT, 130),
+        (["simulate", "scord-tiny", "scor-micro"], 1, signal.SIGINT, 130),
         # Workers, which leave the signal to their parent.
         (["cost", "scord-tiny", "--family", "asic"], 3, signal.SIGINT, 130),
         (["cost", "scord-tiny", "--family", "asic"], 3, signal.SIGTERM, 143),

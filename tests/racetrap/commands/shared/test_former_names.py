@@ -1,6 +1,25 @@
 """Former names of options: the error says the new one."""
 
+import click
 import pytest
+
+from racetrap.cli import cli
+from racetrap.commands.shared.former_names import _SUCCESSORS
+
+
+def _names(command):
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from _names(command.get_command(context, name))
+    else:
+        for parameter in command.params:
+            yield from parameter.opts
+
+
+def test_no_option_is_a_former_one():
+    of_others = {"--board", "--to"}  # `fpga build` and `trace convert` have them still
+    assert not set(_names(cli)) & set(_SUCCESSORS) - of_others
 
 
 @pytest.mark.parametrize(

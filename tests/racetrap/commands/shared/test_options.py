@@ -56,7 +56,7 @@ def test_file_that_cannot_be_written(racetrap, tmp_path, option, end):
     [
         ("racetrap che", ["check"]),
         ("racetrap generate scord-b", ["scord-banks4"]),
-        ("racetrap check --preset sigrace-t", ["sigrace-tiny"]),
+        ("racetrap check --detector sigrace-t", ["sigrace-tiny"]),
         ("racetrap cost scord sigrace-t", ["sigrace-tiny"]),
     ],
 )
