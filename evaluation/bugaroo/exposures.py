@@ -47,15 +47,12 @@ class ExposureRun:
         Runs by each memory.
     seed : int
         Seed of the first.
-    blocks : int, optional
-        Blocks of a launch, if not the default.
     """
 
     program: str
     variant: str
     runs: int
     seed: int
-    blocks: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,7 @@ def expose(run: ExposureRun) -> Exposure:
     """Run a variant by each memory."""
     program = PROGRAMS[run.program]
     variant = program.variant(run.variant)
-    subject = KernelSubject(kernels_of(program), launch_of(program, variant, run.blocks))
+    subject = KernelSubject(kernels_of(program), launch_of(program, variant))
     held, buffered = [], 0.0
     for hold in HOLDS:
         begin = perf_counter()

@@ -95,7 +95,6 @@ class EvaluateBugaroo(LongWorkDocument):
     schedules: Annotated[int, "schedules of each variant"]
     variants: Annotated[int, "how many variants"]
     runs: Annotated[int, "stressed runs of each variant by each memory"]
-    blocks: Annotated[int | None, "their blocks; null: the default of each program"]
     seed: Annotated[int, "seed of the first"]
     tables: Annotated[
         Tables,

@@ -153,9 +153,9 @@ def _subjects() -> dict[str, Callable[[Path], list[str]]]:
     for seed in range(4):
         for mode in MODES:
             found[f"accelerator-{seed}-{mode}"] = _stored(
-                lambda seed=seed: _accelerator(seed), "--mode", mode, "--oracle"
+                lambda seed=seed: _accelerator(seed), f"--set=mode={mode}", "--compare"
             )
-    for way in ("--exact", "--set", "unbounded=true"):
+    for way in ("--exact", "--set=unbounded=true"):
         found[f"threads-{way}"] = _stored(lambda: _threads(3), *all_of_them, way)
         found[f"allocated-{way}"] = _stored(_allocated, way)
     found |= {change: _edited(change) for change in _KERNELS}
@@ -174,12 +174,9 @@ class _Outputs:
     junit: ElementTree.Element
     page: str
     baseline: list[dict[str, Any]]
+    annotations: list[str]
     #: What a quiet run with that baseline prints as annotations.
     annotations_besides: list[str]
-
-    @property
-    def annotations(self) -> list[str]:
-        return [line for line in self.text.splitlines() if line.startswith("::error ")]
 
 
 _SUBJECTS = _subjects()
@@ -193,20 +190,19 @@ def outputs(racetrap, tmp_path_factory):
     def write(name: str) -> _Outputs:
         if name not in _DONE:
             folder = tmp_path_factory.mktemp("outputs")
-            files = {form: folder / f"out.{form}" for form in ("json", "sarif", "junit", "html")}
-            words: list[object] = [
-                word for form, file in files.items() for word in (f"--{form}", file)
-            ]
-            known = folder / "known.toml"
+            files = {form: folder / f"out.{form}" for form in ("sarif", "xml", "html", "github")}
+            words: list[object] = [word for file in files.values() for word in ("-o", file)]
+            known, document = folder / "known.toml", folder / "out.json"
             subject = _SUBJECTS[name](folder)
-            done = racetrap(*subject, *words, "--output", known, "--output", "-.github")
+            done = racetrap(*subject, *words, "-o", known, "--json", document)
             again = racetrap("-q", *subject, "--baseline", known, "--output", "-.github")
             assert done.exit_code in (0, 1), done.stderr
             _DONE[name] = _Outputs(
-                done.exit_code, done.stdout, json.loads(files["json"].read_text()),
+                done.exit_code, done.stdout, json.loads(document.read_text()),
                 json.loads(files["sarif"].read_text()),
-                ElementTree.parse(files["junit"]).getroot(), files["html"].read_text(),
-                tomllib.loads(known.read_text()).get("race", []), again.stdout.splitlines(),
+                ElementTree.parse(files["xml"]).getroot(), files["html"].read_text(),
+                tomllib.loads(known.read_text()).get("race", []),
+                files["github"].read_text().splitlines(), again.stdout.splitlines(),
             )  # fmt: skip
         return _DONE[name]
 
