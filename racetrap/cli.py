@@ -63,7 +63,7 @@ class _Cli(LazyGroup):
         if words is None:
             return super().resolve_command(ctx, args)
         if words[0] == RECORD_AND_CHECK:
-            from racetrap.commands.shared.record_and_check import command
+            from racetrap.commands.record_and_check import command
 
             return words[1], command, words[1:]
         return super().resolve_command(ctx, words)

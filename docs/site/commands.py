@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import click
 
 from docs.site.markdown import plain, table
 from racetrap.cli import cli
+from racetrap.commands.shared.subjects import SubjectCommand
 
 
 def contexts(command: click.Command, parent: click.Context | None) -> Iterator[click.Context]:
@@ -34,9 +35,21 @@ def _help(command: click.Command) -> str:
 
 
 def _options(context: click.Context) -> str:
-    records = (parameter.get_help_record(context) for parameter in context.command.params)
-    rows = [(f"`{names}`", plain(text)) for names, text in filter(None, records)]
-    return table(("option", "meaning"), rows) if rows else ""
+    """Options of a command, a table for each group of subjects that they are for."""
+    command, sections = context.command, {"Options": context.command.params}
+    if isinstance(command, SubjectCommand):
+        pages = ["", *command.pages]
+        sections = {head: each for page in pages for head, each in command.sections(page)}
+    return "\n".join(
+        ("" if heading == "Options" else f"{heading}:\n\n") + table(("option", "meaning"), rows)
+        for heading, parameters in sections.items()
+        if (rows := _rows(context, parameters))
+    )
+
+
+def _rows(context: click.Context, parameters: Iterable[click.Parameter]) -> list[tuple[str, str]]:
+    records = (parameter.get_help_record(context) for parameter in parameters)
+    return [(f"`{names}`", plain(text)) for names, text in filter(None, records) if text]
 
 
 def commands_reference() -> str:

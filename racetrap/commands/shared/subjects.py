@@ -145,7 +145,7 @@ def require_suitable(*given: str) -> None:
         source = context.get_parameter_source(parameter.name or "")
         if source is not click.core.ParameterSource.COMMANDLINE:
             continue
-        named = {parameter.name: f"Option {parameter.opts[0]}"}
+        named = {parameter.name: f"Option {parameter.opts[-1]}"}
         if parameter.name == "output" and isinstance(context.params["output"], dict):
             named |= {end: f"Output {end}" for end in context.params["output"]}
         for name, what in named.items():

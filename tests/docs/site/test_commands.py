@@ -41,8 +41,10 @@ def test_every_command_has_a_chapter_with_every_option(chapters):
 
 def test_a_chapter(chapters):
     text = chapters["racetrap cache clear"]
-    assert text.startswith("\n\n```\nracetrap cache clear [OPTIONS]\n```\n")
-    assert "\n| `--sweeps` | Also the points that sweeps have measured. |\n" in text
+    assert text.startswith("\n\n```\nracetrap cache clear [OPTIONS] [built|old|all]\n```\n")
+    assert "\n| `--json FILE` | Write the result as JSON to FILE; " in text
+    threads = chapters["racetrap check"].partition("Options for an exact check of threads:\n")[2]
+    assert threads.startswith("\n| option | meaning |\n|---|---|\n| `--exact` | ")
 
 
 def test_every_exit_status_is_explained():
