@@ -234,7 +234,10 @@ def test_waves_of_hirace_are_written(simulated, tmp_path):
 def test_waves_have_a_known_form(simulated, tmp_path, name):
     result = simulated("scord-tiny", _trace(tmp_path / "t", fenced=True), "--output", name)
     assert result.exit_code == 2
-    assert f"File of waves must end in .fst or .vcd, not {name}" in result.stderr
+    assert (
+        f"must end in .fst (waves), .vcd (waves), .xml (the suite's verdicts as JUnit), not {name}"
+        in result.stderr
+    )
 
 
 @pytest.fixture
