@@ -224,7 +224,7 @@ def test_waves_are_written(simulated, tmp_path):
 
 def test_waves_of_hirace_are_written(simulated, tmp_path):
     file = tmp_path / "w.fst"
-    result = simulated("hirace-tiny", _trace(tmp_path / "t", fenced=False), "--waves", file)
+    result = simulated("hirace-tiny", _trace(tmp_path / "t", fenced=False), "--output", file)
     assert result.exit_code == 1, result.output
     _, _, races = _fst_values(file, "testbench.step_0.race [2:0]")
     assert f"{RaceKind.READ_AFTER_WRITE:03b}" in races
