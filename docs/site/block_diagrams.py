@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from amaranth.hdl._nir import Netlist
 
+from docs.site.hierarchy import OUTSIDE, Diagram, Link, block_diagram
 from docs.site.svg import figure, text
-from racetrap.generators.hierarchy import OUTSIDE, Diagram, Link, block_diagram
 from racetrap.generators.presets import PRESETS
 from racetrap.generators.structure import netlist_of
 from racetrap.generators.systems import system_of

@@ -6,14 +6,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from racetrap.generators.structure import (
-    StateBits,
-    memory_bits,
-    state_bits,
-    total_state,
-    valid_to_ready_paths,
-)
+from racetrap.generators.structure import StateBits, memory_bits, state_bits, total_state
 from racetrap.rtl.common.stream import StreamRegister
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 
 
 class Planted(wiring.Component):

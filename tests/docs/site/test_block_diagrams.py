@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 
 from docs.site.block_diagrams import diagram_of, draw
-from racetrap.generators.hierarchy import OUTSIDE, Diagram, Link
+from docs.site.hierarchy import OUTSIDE, Diagram, Link
 
 _DIAGRAM = Diagram(
     ("a", "b", "c", "control"),

@@ -8,10 +8,10 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.fpga.boards.report_sink import ReportSink
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.report_writer import ReportWriter
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 PARAMS = ScordParams()

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 from amaranth.lib import data
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.rtl.common.message_arbiter import MessageArbiter
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, monitor, never_idle, put_all, random_idle, simulate
 
 FLIT = data.StructLayout({"data": 16, "last": 1})

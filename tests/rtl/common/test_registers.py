@@ -5,10 +5,10 @@ import random
 import pytest
 from systemrdl import RDLCompiler
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import RegisterBlock
 from tests.support.rtl.axi_lite import axil_read, axil_write
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import simulate
 
 OKAY, SLVERR = AxiResponse.OKAY, AxiResponse.SLVERR

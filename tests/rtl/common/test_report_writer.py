@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.report_writer import ReportWriter
 from tests.support.rtl.axi_memory import AxiMemory
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import put_all, random_idle, simulate
 
 PARAMS = ScordParams()

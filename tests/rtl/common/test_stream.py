@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 BLOCKS = {

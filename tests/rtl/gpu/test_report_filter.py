@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.gpu.report_filter import ReportFilter as GoldenFilter
 from racetrap.golden_model.gpu.report_filter import filter_index
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.report_filter import ReportFilter
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_forever, pulse, put_all, random_idle, simulate
 
 

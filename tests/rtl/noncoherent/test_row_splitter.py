@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.noncoherent.packets import BusOperation, is_empty, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.rtl.noncoherent.row_splitter import RowSplitter
 from racetrap.rtl.noncoherent.system import NoncoherentSystem
 from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, never_idle, put_all, random_idle, simulate
 
 _PARAMS = NoncoherentParams(address_bits=16, tag_bits=16, engines=2)

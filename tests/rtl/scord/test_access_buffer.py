@@ -5,12 +5,12 @@ from collections import deque
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.scord.access_buffer import AccessBuffer as GoldenBuffer
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from tests.support.planted_bugs import module_with
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import simulate
 
 KIND = TransactionKind

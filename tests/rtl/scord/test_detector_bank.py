@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.campaign import later_but
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.scord.bank_bench import BankBench
 from tests.support.scord.bank_packets import a_region, access, fence, random_packets, word_of
 from tests.support.scord.metadata_memory import MemoryKnobs

@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.rtl.scord.granule_splitter import GranuleSplitter, item_layout
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 KIND = TransactionKind

@@ -7,7 +7,6 @@ import pytest
 from amaranth.hdl import Value
 
 from racetrap.generators.scord import SCORD
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.events import AtomicOp, Scope
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction, TransactionKind
@@ -17,6 +16,7 @@ from racetrap.sim.cosim.scord.scoreboard import Scoreboard
 from tests.support.planted_bugs import module_with
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.axi_memory import AxiMemory
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import put, random_idle, simulate
 
 TINY = SCORD.presets["scord-tiny"].params

@@ -4,11 +4,12 @@ import random
 
 import pytest
 
-from racetrap.generators.structure import StateBits, state_bits, valid_to_ready_paths
+from racetrap.generators.structure import StateBits, state_bits
 from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.tracker import Tracker
 from tests.support.campaign import later_but
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import pulse
 from tests.support.scord.tracker_bench import (
     ALL_WORDS,

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.bit_stream import BitWriter
 from racetrap.rtl.sigrace.bit_packer import BitPacker
 from racetrap.rtl.sigrace.fields import Field
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
 from tests.support.sigrace.configurations import SMALL
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.rtl.sigrace.compressor import Compressor
 from racetrap.rtl.sigrace.set_encoder import SetEncoder
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, get_forever, monitor, put_all, random_idle, simulate
 from tests.support.sigrace.blocks import EDGES, pack_block, pack_set, random_block
 from tests.support.sigrace.configurations import SMALL

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.structure import state_bits, valid_to_ready_paths
+from racetrap.generators.structure import state_bits
 from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.sigrace.core_unit import CoreUnit
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.sigrace.blocks import EDGES
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.core_bench import CoreUnitBench, random_events

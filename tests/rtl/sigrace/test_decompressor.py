@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.decompressor import decode
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.sigrace.decompressor import Decompressor
 from tests.support.campaign import later_but
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 from tests.support.sigrace.configurations import SMALL, signature_params
 from tests.support.sigrace.messages import flit_words, random_message, random_set, summary_fields

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.rtl.sigrace.granule_splitter import GranuleSplitter
 from racetrap.rtl.sigrace.layouts import item_layout
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 from tests.support.sigrace.configurations import SMALL
 

@@ -5,11 +5,12 @@ from random import Random
 
 import pytest
 
-from racetrap.generators.structure import state_bits, valid_to_ready_paths
+from racetrap.generators.structure import state_bits
 from racetrap.golden_model.sigrace.conflict_log import Reason
 from racetrap.golden_model.sigrace.packets import Conflict, Drop, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.rtl.sigrace.rdm import Rdm
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.messages import random_message
 from tests.support.sigrace.rdm_bench import RdmBench, write

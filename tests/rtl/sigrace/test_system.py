@@ -6,13 +6,13 @@ from random import Random
 import pytest
 from amaranth.hdl import Value
 
-from racetrap.generators.structure import valid_to_ready_paths
 from racetrap.golden_model.sigrace.compressor import encode
 from racetrap.golden_model.sigrace.core_unit import CoreUnit as GoldenCoreUnit
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, Mode, RdmStepKind
 from racetrap.golden_model.sigrace.params import Form, SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm as GoldenRdm
 from racetrap.rtl.sigrace.system import SigraceSystem
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get_forever, put_all, random_idle, simulate
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.rdm_bench import read, read_field, write

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.structure import state_bits, valid_to_ready_paths
+from racetrap.generators.structure import state_bits
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.rtl.sigrace.trap_check import TrapCheck
+from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import get, simulate
 from tests.support.sigrace.blocks import EDGES, indices_of
 from tests.support.sigrace.configurations import SMALL

@@ -2,10 +2,10 @@
 
 import pytest
 
-from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
 from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.coverage_bins import UNREACHABLE
-from racetrap.sim.cosim.scord.plans import random_plan
+from tests.support.gpu.memory_plans import fast_memory, hard_memory
+from tests.support.scord.plans import random_plan
 
 _KNOBS = ["mixed", "contended", "locks", "atomics", "tags", "wraps", "locks"]
 

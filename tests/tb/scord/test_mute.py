@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.sim.cosim.gpu.memory_plans import fast_memory
-from racetrap.sim.cosim.scord.plans import random_plan
 from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.gpu.memory_plans import fast_memory
+from tests.support.scord.plans import random_plan
 
 _MUTE = {
     "transactions never taken": Patch(

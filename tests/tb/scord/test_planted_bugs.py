@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
-from racetrap.sim.cosim.scord.plans import random_plan
+from tests.support.gpu.memory_plans import fast_memory, hard_memory
 from tests.support.planted_bugs import one_for_each_file
+from tests.support.scord.plans import random_plan
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 #: Two banks, so that the interconnect matters; room for reports, so that few are dropped.

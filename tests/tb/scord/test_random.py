@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.sim.cosim.gpu.memory_plans import fast_memory, hard_memory
-from racetrap.sim.cosim.scord.plans import random_plan
 from tests.support.campaign import later_but
+from tests.support.gpu.memory_plans import fast_memory, hard_memory
+from tests.support.scord.plans import random_plan
 
 #: Sizes of each kind at, below and above powers of two, and every kind of metadata memory.
 _CONFIGURATIONS = {

@@ -5,7 +5,7 @@ from amaranth import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.generators.hierarchy import OUTSIDE, Link, block_diagram
+from docs.site.hierarchy import OUTSIDE, Link, block_diagram
 from racetrap.generators.structure import netlist_of
 
 
