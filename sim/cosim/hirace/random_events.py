@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from random import Random
-from typing import NamedTuple
 
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane, Scope, Space
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.params import HiraceParams
+from racetrap.sim.cosim.gpu.random_run import Block, Draw, RandomRun
 
 
 @dataclass(frozen=True)
@@ -102,93 +101,43 @@ STYLES: dict[str, Style] = {
 }  # fmt: skip
 
 
-class _Block(NamedTuple):
-    sm: int
-    slot: int
-    first_warp: int
-    warps: int
-
-
-class _Generator:
+class _Generator(RandomRun):
     """One random run; see :func:`random_events`."""
 
     def __init__(self, params: HiraceParams, region: Region, style: Style, seed: int) -> None:
-        self._rng, self._style, self._params = Random(seed), style, params
+        self._style, self._params = style, params
+        super().__init__(params, style, seed)
         self._base, self._size = region.data_base, 1 << region.size_log2
         self._words = [self._base + 4 * self._rng.randrange(self._size // 4) & -16
                        for _ in range(style.words)]  # fmt: skip
-        slots = min(style.blocks, params.blocks_per_sm)
-        warps = max(1, min(style.warps, params.warps_per_sm // slots))
-        slots = min(slots, params.warps_per_sm // warps)
-        self._blocks = [
-            _Block(sm, slot, slot * warps, warps)
-            for sm in range(min(style.sms, params.sm_count))
-            for slot in range(slots)
-        ]
-        self._grid_block = 0
 
-    def run(self, instructions: int) -> Iterator[Event]:
-        """The whole trace."""
-        yield Event(EventKind.KERNEL_BEGIN)
-        for block in self._blocks:
-            yield self._place(block)
-        for _ in range(instructions):
-            yield from self._next()
-        for block in self._blocks:
-            yield Event(EventKind.BLOCK_RETIRED, block.sm, block.slot)
-        yield Event(EventKind.KERNEL_END)
-
-    def _next(self) -> Iterable[Event]:
-        """Events of one drawn instruction."""
-        rng, style = self._rng, self._style
-        block = rng.choice(self._blocks)
-        warp = block.first_warp + rng.randrange(block.warps)
-        draw = rng.random()
-        for rate, make in (
+    def rates(self) -> Iterable[tuple[float, Draw]]:
+        style = self._style
+        return (
             (style.wrap, self._wrap),
-            (style.churn, self._replace),
-            (style.barriers, self._barrier),
+            (style.churn, self.replace),
+            (style.barriers, self.barrier),
             (style.warp_barriers, self._warp_barrier),
             (style.fences, self._fence),
-        ):
-            draw -= rate
-            if draw < 0:
-                return make(block, warp)
-        return [self._access(block, warp)]
+        )
 
-    def _place(self, block: _Block) -> Event:
-        self._grid_block += 1
-        return Event(
-            EventKind.BLOCK_PLACED, block.sm, block.slot, block.first_warp,
-            warp_count=block.warps, grid_block=self._grid_block - 1,
-        )  # fmt: skip
+    def _warp_barrier(self, block: Block, warp: int) -> list[Event]:
+        return [Event(EventKind.WARP_BARRIER, block.sm, block.slot, warp, pc=self.pc())]
 
-    def _replace(self, block: _Block, warp: int) -> list[Event]:
-        return [Event(EventKind.BLOCK_RETIRED, block.sm, block.slot), self._place(block)]
+    def _fence(self, block: Block, warp: int) -> list[Event]:
+        return [Event(EventKind.FENCE, block.sm, block.slot, warp, pc=self.pc())]
 
-    def _barrier(self, block: _Block, warp: int) -> list[Event]:
-        return [Event(EventKind.BARRIER, block.sm, block.slot, pc=self._pc())]
-
-    def _warp_barrier(self, block: _Block, warp: int) -> list[Event]:
-        return [Event(EventKind.WARP_BARRIER, block.sm, block.slot, warp, pc=self._pc())]
-
-    def _fence(self, block: _Block, warp: int) -> list[Event]:
-        return [Event(EventKind.FENCE, block.sm, block.slot, warp, pc=self._pc())]
-
-    def _wrap(self, block: _Block, warp: int) -> list[Event]:
+    def _wrap(self, block: Block, warp: int) -> list[Event]:
         """As many events as bring one count back to where it was."""
         make, bits = self._rng.choice((
-            (self._barrier, self._params.barrier_bits),
+            (self.barrier, self._params.barrier_bits),
             (self._warp_barrier, self._params.warp_barrier_bits),
-            (self._replace, self._params.generation_bits),
+            (self.replace, self._params.generation_bits),
         ))  # fmt: skip
         # The widest counts would be most of the run.
         return [event for _ in range(1 << min(bits, 5)) for event in make(block, warp)]
 
-    def _pc(self) -> int:
-        return 0x100 + 8 * self._rng.randrange(64)
-
-    def _access(self, block: _Block, warp: int) -> Event:
+    def access(self, block: Block, warp: int) -> list[Event]:
         rng, style = self._rng, self._style
         kind = EventKind.STORE if rng.random() < style.stores else EventKind.LOAD
         if rng.random() < style.atomics:
@@ -198,10 +147,10 @@ class _Generator:
         space = Space(rng.random() < style.shared)
         lanes = self._lanes(self._address(space, size), size)
         scope = Scope(is_atomic and rng.random() < style.device)
-        return Event(
+        return [Event(
             kind, block.sm, block.slot, warp, scope, is_atomic, AtomicOp.OTHER if is_atomic else
-            AtomicOp.CAS, self._pc(), size, lanes, space=space,
-        )  # fmt: skip
+            AtomicOp.CAS, self.pc(), size, lanes, space=space,
+        )]  # fmt: skip
 
     def _address(self, space: Space, size: int) -> int:
         """First address of an instruction, aligned to ``size``."""

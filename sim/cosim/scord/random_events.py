@@ -9,14 +9,13 @@ Ref: ScoRD (ISCA'20) Section IV.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from random import Random
-from typing import NamedTuple
 
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane, Scope
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.sim.cosim.gpu.random_run import Block, Draw, RandomRun
 from racetrap.sim.cosim.scord.knobs import Knobs
 
 _CAS_SUCCEEDS = 0.8
@@ -28,112 +27,46 @@ _BORDER = 0.4
 _NEW_BLOCKS = 0.3
 
 
-class _Block(NamedTuple):
-    sm: int
-    slot: int
-    first_warp: int
-    warps: int
-
-
-class _Generator:
+class _Generator(RandomRun):
     """One random run; see :func:`random_events`."""
 
     def __init__(
         self, params: ScordParams, region: MonitoredRegion, knobs: Knobs, seed: int
     ) -> None:
-        self._rng = Random(seed)
-        self._knobs = knobs
-        self._params = params
+        self._knobs, self._params = knobs, params
+        super().__init__(params, knobs, seed)
         self._region, self._parts = region, region.parts
         self._address_mask = (1 << params.address_bits) - 1
         self._hot = [self._word() for _ in range(knobs.hot_words)]
         self._locks = [self._word() for _ in range(knobs.lock_words)]
-        slots = min(knobs.blocks, params.blocks_per_sm)
-        warps = max(1, min(knobs.warps, params.warps_per_sm // slots))
-        slots = min(slots, params.warps_per_sm // warps)
-        self._blocks = [
-            _Block(sm, slot, slot * warps, warps)
-            for sm in range(min(knobs.sms, params.sm_count))
-            for slot in range(slots)
-        ]
-        self._grid_block = 0
-        self._thresholds = self._cumulate()
 
-    def _cumulate(self) -> tuple[float, ...]:
+    def rates(self) -> Iterable[tuple[float, Draw]]:
         knobs = self._knobs
-        total = 0.0
-        thresholds = []
-        for rate in (
-            knobs.wrap, knobs.churn, knobs.barriers, knobs.fences, knobs.locks, knobs.atomics
-        ):  # fmt: skip
-            total += rate
-            thresholds.append(total)
-        if total > 1:
-            raise ValueError(f"Sum of the rates must be at most 1, not {total:g}")
-        return tuple(thresholds)
-
-    def run(self, instructions: int) -> Iterator[Event]:
-        """The whole trace."""
-        yield Event(EventKind.KERNEL_BEGIN)
-        for block in self._blocks:
-            yield self._place(block)
-        for _ in range(instructions):
-            yield from self._next()
-        for block in self._blocks:
-            yield Event(EventKind.BLOCK_RETIRED, block.sm, block.slot)
-        yield Event(EventKind.KERNEL_END)
-
-    def _next(self) -> Iterable[Event]:
-        """Events of one drawn instruction."""
-        rng = self._rng
-        block = rng.choice(self._blocks)
-        warp = block.first_warp + rng.randrange(block.warps)
-        draw = rng.random()
-        wrap, churn, barriers, fences, locks, atomics = self._thresholds
-        if draw >= atomics:
-            return (self._load_or_store(block, warp),)
-        if draw >= locks:
-            return (self._atomic(block, warp, AtomicOp.OTHER),)
-        if draw >= fences:
-            return (self._lock(block, warp),)
-        if draw >= barriers:
-            return (self._fence(block, warp),)
-        if draw >= churn:
-            return (Event(EventKind.BARRIER, block.sm, block.slot, pc=self._pc()),)
-        if draw >= wrap:
-            return self._replace(block)
-        return self._wrap(block, warp)
-
-    def _place(self, block: _Block) -> Event:
-        self._grid_block += 1
-        return Event(
-            EventKind.BLOCK_PLACED, block.sm, block.slot, block.first_warp,
-            warp_count=block.warps, grid_block=self._grid_block - 1,
-        )  # fmt: skip
-
-    def _replace(self, block: _Block) -> tuple[Event, Event]:
-        return Event(EventKind.BLOCK_RETIRED, block.sm, block.slot), self._place(block)
-
-    def _pc(self) -> int:
-        return 0x100 + 8 * self._rng.randrange(64)
+        return (
+            (knobs.wrap, self._wrap),
+            (knobs.churn, self.replace),
+            (knobs.barriers, self.barrier),
+            (knobs.fences, self._fence),
+            (knobs.locks, self._lock),
+            (knobs.atomics, self._other_atomic),
+        )
 
     def _scope(self) -> Scope:
         return Scope(self._rng.random() < self._knobs.device)
 
-    def _fence(self, block: _Block, warp: int) -> Event:
-        return Event(EventKind.FENCE, block.sm, block.slot, warp, self._scope(), pc=self._pc())
+    def _fence(self, block: Block, warp: int) -> list[Event]:
+        return [Event(EventKind.FENCE, block.sm, block.slot, warp, self._scope(), pc=self.pc())]
 
-    def _wrap(self, block: _Block, warp: int) -> list[Event]:
+    def _wrap(self, block: Block, warp: int) -> list[Event]:
         """As many fences, barriers or blocks as bring one counter back to where it was."""
         generations = self._params.slot_generation_bits
         if generations and self._rng.random() < _NEW_BLOCKS:
-            return [each for _ in range(1 << generations) for each in self._replace(block)]
+            return [each for _ in range(1 << generations) for each in self.replace(block, warp)]
         if self._rng.random() < 0.5:
-            return [self._fence(block, warp)] * (1 << self._params.fence_id_bits)
-        barrier = Event(EventKind.BARRIER, block.sm, block.slot, pc=self._pc())
-        return [barrier] * (1 << self._params.barrier_id_bits)
+            return self._fence(block, warp) * (1 << self._params.fence_id_bits)
+        return self.barrier(block, warp) * (1 << self._params.barrier_id_bits)
 
-    def _load_or_store(self, block: _Block, warp: int) -> Event:
+    def access(self, block: Block, warp: int) -> list[Event]:
         rng, knobs = self._rng, self._knobs
         draw = rng.random()
         size = 4
@@ -143,20 +76,23 @@ class _Generator:
             size = rng.choice((1, 2))
         kind = EventKind.STORE if rng.random() < knobs.stores else EventKind.LOAD
         strong = rng.random() >= knobs.weak
-        pc, lanes = self._pc(), self._lanes(self._address(size), size)
+        pc, lanes = self.pc(), self._lanes(self._address(size), size)
         if kind == EventKind.STORE:
             # Every lane stores another value, which fits in a byte.
             lanes = tuple([lane._replace(value=lane.lane + 1) for lane in lanes])
-        return Event(
+        return [Event(
             kind, block.sm, block.slot, warp, Scope(strong), strong,
             pc=pc, size=size, lanes=lanes,
-        )  # fmt: skip
+        )]  # fmt: skip
 
-    def _lock(self, block: _Block, warp: int) -> Event:
+    def _lock(self, block: Block, warp: int) -> list[Event]:
         op = AtomicOp.CAS if self._rng.random() < 0.6 else AtomicOp.EXCH
         return self._atomic(block, warp, op, self._rng.choice(self._locks))
 
-    def _atomic(self, block: _Block, warp: int, op: AtomicOp, address: int = -1) -> Event:
+    def _other_atomic(self, block: Block, warp: int) -> list[Event]:
+        return self._atomic(block, warp, AtomicOp.OTHER)
+
+    def _atomic(self, block: Block, warp: int, op: AtomicOp, address: int = -1) -> list[Event]:
         rng = self._rng
         size = 8 if rng.random() < self._knobs.wide else 4
         address = self._address(size) if address < 0 else address & -size
@@ -169,10 +105,10 @@ class _Generator:
             lanes = tuple(
                 Lane(lane.lane, lane.address, int(rng.random() >= _EXCH_FREES)) for lane in lanes
             )
-        return Event(
-            EventKind.ATOMIC, block.sm, block.slot, warp, self._scope(), True, op, self._pc(),
+        return [Event(
+            EventKind.ATOMIC, block.sm, block.slot, warp, self._scope(), True, op, self.pc(),
             size, lanes,
-        )  # fmt: skip
+        )]  # fmt: skip
 
     def _word(self) -> int:
         """Address of a monitored word; of several regions' often the first or the last."""
