@@ -48,5 +48,5 @@ def command(
 
 def _words(judged: JudgedBuild) -> str:
     _, pairs, counts = judged
-    found = "; ".join(f"{name}: {len(each.found)}" for name, each in counts.items())
-    return f"{len(pairs)} races, found by policy {found}"
+    found = " ".join(str(len(each.found)) for each in counts.values())
+    return f"{len(pairs)} races, found by each policy {found}"

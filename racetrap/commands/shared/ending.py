@@ -27,11 +27,11 @@ from racetrap.sim.failure import Failure
 
 #: Signals that a user stops a command with, besides that of Ctrl-C.
 _STOPS = (signal.SIGTERM, signal.SIGHUP)
-#: How long a command that was stopped may take to clean up, and to write what it has so far.
-_GRACE_SECONDS = 0.8
-_WRITING_SECONDS = 60.0
-#: Set while a command that was stopped writes what it has so far.
-_is_writing = threading.Event()
+#: How long a command that was stopped may take to clean up: any, and one that has something to
+#: write then; and how long that may take.
+_GRACE_SECONDS, _LONG_GRACE_SECONDS, _WRITING_SECONDS = 0.8, 8.0, 60.0
+#: Set when a command has something to write if it is stopped, and when it writes that.
+_has_result, _is_writing = threading.Event(), threading.Event()
 
 
 @contextmanager
@@ -121,6 +121,11 @@ def watch_for_interrupts() -> None:
     threading.Thread(target=_watch, args=(reader,), daemon=True).start()
 
 
+def expect_a_result() -> None:
+    """Wait for ``write_before_the_end`` if this command is stopped from now on."""
+    _has_result.set()
+
+
 def write_before_the_end() -> None:
     """Let a command that is being stopped write what it has so far, a minute at most.
 
@@ -139,7 +144,7 @@ def _watch(reader: int) -> None:
         return
     # A pool's thread would complain that its processes are gone.
     threading.excepthook = lambda args: None
-    end = time.monotonic() + _GRACE_SECONDS
+    end = time.monotonic() + (_LONG_GRACE_SECONDS if _has_result.is_set() else _GRACE_SECONDS)
     while time.monotonic() < end and not _is_writing.is_set():
         kill_descendants()  # again: one of them may just have been about to start another
         _is_writing.wait(_GRACE_SECONDS / 10)

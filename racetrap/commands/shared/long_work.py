@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from rich.console import Console
 
-from racetrap.commands.shared.ending import write_before_the_end
+from racetrap.commands.shared.ending import expect_a_result, write_before_the_end
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     complain,
@@ -30,6 +30,8 @@ from racetrap.sim.failure import Failure
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Made = TypeVar("_Made")
+#: Missing rows that a sentence names.
+_NAMED = 5
 
 
 @dataclass
@@ -105,6 +107,7 @@ class LongWork:
     def __init__(
         self, jobs: int, pool: Callable[[], AbstractContextManager[Executor]] | None = None
     ) -> None:
+        expect_a_result()
         self._jobs, self._pool = jobs, pool
         self.kept = self._total = 0
         self.missing: list[str] = []
@@ -229,9 +232,11 @@ class LongWork:
         """What a reader of partial tables must know; nothing if no row is missing."""
         if not self.missing:
             return {}
+        named = "; ".join(self.missing[:_NAMED])
+        more = f" and {left} more" if (left := len(self.missing) - _NAMED) > 0 else ""
         return {
-            "incomplete": f"{len(self.missing)} of {self._total} rows are missing: "
-            f"{', '.join(self.missing)}; the same command continues from there"
+            "incomplete": f"{len(self.missing)} of {self._total} rows are missing ({named}{more}); "
+            "the same command continues from there"
         }
 
     def finish(

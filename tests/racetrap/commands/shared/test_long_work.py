@@ -93,8 +93,9 @@ def test_a_stop_leaves_what_is_there_and_the_next_call_goes_on(run, monkeypatch,
     assert found == {
         "complete": False, "missing": ["three"], "kept": 0, "table": {"one": [10, 20], "two": [30]}
     }  # fmt: skip
-    assert "Incomplete: 1 of 3 rows are missing: three; the same command continues from there." in (
-        done.output
+    assert (
+        "Incomplete: 1 of 3 rows are missing (three); the same command continues from there."
+        in (done.output)
     )
     assert done.exit_code == (status if isinstance(status, int) else 1)
     again = Calls()
@@ -107,6 +108,13 @@ def test_a_failure_leaves_what_is_there(run):
     found, done = run(Calls(fails=[4]))
     assert (found["complete"], found["missing"]) == (False, ["three"])
     assert str(done.exception) == "Lamp 4 went out"
+
+
+def test_a_sentence_names_the_first_of_many_missing_rows(run):
+    rows = {f"row {number}": [number] for number in range(8)}
+    found, done = run(Calls(fails=[1]), rows)
+    assert found["missing"] == list(rows)[1:]
+    assert "7 of 8 rows are missing (row 1; row 2; row 3; row 4; row 5 and 2 more);" in done.output
 
 
 def test_half_a_row_is_kept_and_not_shown(run):
