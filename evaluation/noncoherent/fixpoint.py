@@ -7,19 +7,18 @@ if an engine holds few DMA at a time; all of them are visited, with every operat
 
 from __future__ import annotations
 
-import copy
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from racetrap.golden_model.noncoherent.interval_set import ByteSet
 from racetrap.golden_model.noncoherent.machine import ExhaustiveMachine
-from racetrap.golden_model.noncoherent.strict import Strict
+from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace.noncoherent.operations import (
     MemorySystem,
     Operation,
     OperationKind,
 )
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 
 _RANGED = (
     OperationKind.CACHED_READ, OperationKind.CACHED_WRITE,
@@ -88,19 +87,6 @@ def _operations(memory: MemorySystem, size: int) -> Iterator[Operation]:
         yield Operation(OperationKind.SYNC, engine=engine)
 
 
-def _key(machine: ExhaustiveMachine, rules: Strict) -> Hashable:
-    sets = (
-        rules.dirty_granules, rules.dirty_bytes, rules.valid, rules.stale,
-        *rules.reading, *rules.writing,
-    )  # fmt: skip
-    return machine.canonical(), tuple(_bytes(one) for one in sets)
-
-
-def _bytes(set_: ByteSet) -> tuple[int, ...]:
-    runs = set_.overlaps(0, (1 << 64) - 1)
-    return tuple(byte for first, last, _ in runs for byte in range(first, last + 1))
-
-
 def _machine(
     size: int, granule: int, outstanding: int, engines: int = 1, **options: bool
 ) -> TinyMachine:
@@ -124,27 +110,30 @@ TINY_MACHINES = (
 
 def reach_fixpoint(tiny: TinyMachine) -> Fixpoint:
     """Visit every state of a machine and the rules; a run ends at its first race."""
-    start = ExhaustiveMachine(tiny.memory, range(tiny.bytes)), Strict(tiny.memory)
-    seen, left = {_key(*start)}, deque([start])
+    rules, start = Noncoherent(tiny.memory), ExhaustiveMachine(tiny.memory, range(tiny.bytes))
+    seen = {(start.canonical(), run_compiled(rules, []).held)}
+    # Machines, each with the operations that led there: the rules take them anew.
+    left: deque[tuple[ExhaustiveMachine, list[Operation]]] = deque([(start, [])])
     operations = list(_operations(tiny.memory, tiny.bytes))
     steps = racy = missed = added = 0
     while left:
-        machine, rules = left.popleft()
+        machine, taken = left.popleft()
         for operation in operations:
             is_dma = operation.kind in (OperationKind.DMA_READ, OperationKind.DMA_WRITE)
             if is_dma and machine.outstanding(operation.engine) == tiny.outstanding:
                 continue
-            next_machine, next_rules = machine.copy(), copy.deepcopy(rules)
+            next_machine, next_taken = machine.copy(), [*taken, operation]
             is_racy = next_machine.step(operation)
-            is_reported = bool(next_rules.step(steps, operation))
+            found = run_compiled(rules, next_taken)
+            is_reported = found.first is not None
             steps += 1
             racy += is_racy and is_reported
             missed += is_racy and not is_reported
             added += is_reported and not is_racy
             if is_racy or is_reported:
                 continue
-            key = _key(next_machine, next_rules)
+            key = next_machine.canonical(), found.held
             if key not in seen:
                 seen.add(key)
-                left.append((next_machine, next_rules))
+                left.append((next_machine, next_taken))
     return Fixpoint(tiny, len(seen), steps, racy, missed, added)

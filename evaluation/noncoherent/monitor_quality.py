@@ -7,14 +7,15 @@ as definite must be there; what is there or not and is reported as possible is i
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from racetrap.golden_model.noncoherent.monitor import Monitor
-from racetrap.golden_model.noncoherent.noncoherent import MODES
+from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.packets import bus_operation, rows_of, rules_of
 from racetrap.golden_model.noncoherent.params import Mode, NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, Operation
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.programs.traces import record_program
 from racetrap.sim.accelerator.random_operations import random_memory, random_operations
@@ -88,15 +89,15 @@ def monitor_quality(
     params: NoncoherentParams, operations: Sequence[Operation], name: str
 ) -> MonitorQuality:
     """Compare on one trace, whose name the pairs that are wrong get."""
-    monitor, detector = Monitor(params), MODES[params.mode.value](params.memory)
-    due: set[tuple[int, str]] = set()
+    monitor = Monitor(params)
+    # Without a place in the program each row is its own place, and reported.
+    rows = list(_rows(operations))
+    detector = Noncoherent(params.memory, params.mode.value)
+    found = run_compiled(detector, [row for _, row in rows]).races
+    due = {(rows[race.later.number][0], race.rule.value) for race in found}
     definite: set[tuple[int, str]] = set()
     possible: set[tuple[int, str]] = set()
     for number, operation in enumerate(operations):
-        for first, last in operation.ranges:
-            row = operation._replace(address=first, size=last + 1 - first, rows=0, stride=0)
-            findings = detector.step(number, row if operation.size else operation)
-            due |= {(number, finding.rule.value) for finding in findings}
         for step in monitor.run(rows_of(params, bus_operation(params, number, operation))):
             for rule, hit in rules_of(step):
                 (definite if hit.definite else possible).add((number, rule.value))
@@ -111,6 +112,14 @@ def monitor_quality(
         lost=_named(name, due - definite - possible),
         falsely_definite=_named(name, definite - due),
     )
+
+
+def _rows(operations: Iterable[Operation]) -> Iterator[tuple[int, Operation]]:
+    """Rows of all operations, each as an operation, with the number of its own one."""
+    for number, operation in enumerate(operations):
+        for first, last in operation.ranges:
+            size = last + 1 - first if operation.size else 0
+            yield number, operation._replace(address=first, size=size, rows=0, stride=0, pc=0)
 
 
 def _named(trace: str, pairs: Iterable[tuple[int, str]]) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent, has_races
 from racetrap.golden_model.noncoherent.oracle import racy_bytes
 from racetrap.golden_model.noncoherent.races import Race
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS, AcceleratorProgram
 from racetrap.sim.accelerator.programs.traces import record_program
 from racetrap.sim.accelerator.timings import TimingProgram
@@ -98,8 +99,10 @@ def _run_case(
     omissions = () if omission == COMPLETE else (omission,)
     trace = record_program(program, program.small, *omissions)
     memory, operations = trace.header.memory, list(trace)
-    strict, thesis = (Noncoherent(memory, mode) for mode in ("strict", "thesis"))
-    races, racy = strict.run(operations), racy_bytes(memory, operations)
+    strict, thesis = (
+        run_compiled(Noncoherent(memory, mode), operations) for mode in ("strict", "thesis")
+    )
+    racy = racy_bytes(memory, operations)
     runs = timing.run(
         [str(program.small), *omissions], part.timings, memory=memory,
         allocator=program.allocator, seed=part.seed,
@@ -108,11 +111,11 @@ def _run_case(
         program=program.name,
         omission=omission,
         operations=len(operations),
-        strict=_rules(races),
-        thesis=_rules(thesis.run(operations)),
-        is_reported=has_races(races),
+        strict=_rules(strict.races),
+        thesis=_rules(thesis.races),
+        is_reported=has_races(strict.races),
         racy_bytes=sum(one.last - one.first + 1 for one in racy),
-        is_first_same=strict.first(operations)[0] == (racy[0].operation if racy else None),
+        is_first_same=strict.first == (racy[0].operation if racy else None),
         timings=part.timings,
         wrong=runs.wrong,
     )

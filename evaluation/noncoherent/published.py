@@ -13,6 +13,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     Operation,
     OperationKind,
 )
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 
 K = OperationKind
 #: The thesis' processor, by the addresses of its races.
@@ -157,5 +158,5 @@ def rules_of(trace: PublishedTrace, mode: str, memory: MemorySystem = _MEMORY) -
     memory : MemorySystem
         The hardware.
     """
-    races = Noncoherent(memory, mode).run(trace.operations)
+    races = run_compiled(Noncoherent(memory, mode), trace.operations).races
     return tuple(sorted({race.rule.value for race in races}))

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from racetrap.golden_model.noncoherent.detector import Finding
-from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule, is_harmless_alone
+
+
+class Origin(NamedTuple):
+    """Operation that put bytes into a set.
+
+    Parameters
+    ----------
+    number : int
+        Number of the operation in the trace; of a run that several operations of one place have
+        made, the latest.
+    kind : int
+        ``OperationKind``.
+    engine : int
+        Engine, if the kind has one.
+    pc : int
+        Program counter, 0 if it is not known.
+    """
+
+    number: int
+    kind: int
+    engine: int = 0
+    pc: int = 0
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """What tells places of the program apart; without a PC each operation is its own."""
+        return (self.kind, self.engine, self.pc) if self.pc else (self.number,)
 
 
 @dataclass
@@ -46,38 +71,3 @@ class Race:
     def is_false_sharing(self) -> bool:
         """Whether no byte that either operation uses can come out wrong by it."""
         return is_harmless_alone(self.rule, self.earlier.kind, self.overlap)
-
-
-class RaceTable:
-    """Races so far; iterating gives them in the order of their first instances."""
-
-    def __init__(self) -> None:
-        self._races: dict[tuple[Rule, tuple[int, ...], tuple[int, ...]], Race] = {}
-        self._latest: dict[tuple[Rule, tuple[int, ...], tuple[int, ...]], int] = {}
-
-    def add(self, later: Origin, findings: Iterable[Finding]) -> None:
-        """Take the findings of an operation."""
-        for rule, earlier, first, last, overlap in findings:
-            key = rule, later.place, earlier.place
-            race = self._races.get(key)
-            if race is None:
-                self._races[key] = Race(rule, later, earlier, first, last, overlap)
-                self._latest[key] = later.number
-                continue
-            if overlap is Overlap.BYTES is not race.overlap:
-                race.later, race.earlier = later, earlier
-                race.first, race.last, race.overlap = first, last, overlap
-            race.instances += self._latest[key] != later.number
-            self._latest[key] = later.number
-
-    def close(self, missed: set[tuple[int, ...]]) -> list[Race]:
-        """All races, at the end of the run.
-
-        Parameters
-        ----------
-        missed : set
-            Places of invalidations that lost data which was read, or is left in memory.
-        """
-        for race in self._races.values():
-            race.is_overwritten = race.rule is Rule.LOST_DATA and race.later.place not in missed
-        return list(self._races.values())

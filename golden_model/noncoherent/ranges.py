@@ -24,16 +24,3 @@ def common(ranges: Iterable[tuple[int, int]], first: int, last: int) -> Iterator
     for low, high in ranges:
         if low <= last and high >= first:
             yield max(low, first), min(high, last)
-
-
-def difference(ranges: Iterable[tuple[int, int]], taken: Ranges) -> Ranges:
-    """Parts of ``ranges`` that are not in ``taken``."""
-    left: Ranges = []
-    for first, last in ranges:
-        for low, high in common(taken, first, last):
-            if first < low:
-                left.append((first, low - 1))
-            first = high + 1
-        if first <= last:
-            left.append((first, last))
-    return left

@@ -8,9 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.oracle import RacyBytes
-from racetrap.golden_model.noncoherent.races import Race
+from racetrap.golden_model.noncoherent.races import Origin, Race
 from racetrap.golden_model.noncoherent.rules import Overlap, cure, kind_name, sentence
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
 from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from racetrap.golden_model.noncoherent.interval_set import Origin
-from racetrap.golden_model.noncoherent.races import Race
+from racetrap.golden_model.noncoherent.races import Origin, Race
 from racetrap.golden_model.noncoherent.rules import cure, kind_name, sentence
 from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS
 from racetrap.verdict.line_pairs import LineRace, Side, place_of

@@ -21,6 +21,7 @@ void RaceTable::add(Rule rule, const Origin &later, const Origin &earlier, uint6
                     uint64_t last, Overlap overlap) {
     auto [at, is_new] = numbers_.try_emplace({rule, later.place, earlier.place}, races_.size());
     if (is_new) {
+        if (races_.empty()) first_ = later.number;
         races_.push_back({later.number, earlier.number, first, last, 1, rule, overlap, 0, {}});
         latest_.emplace_back(later.number, later.place);
         return;
@@ -96,11 +97,29 @@ void Detector::run(const Record *records, uint64_t count) {
     most_runs_ = std::max(most_runs_, runs());
 }
 
-uint64_t Detector::runs() const {
-    uint64_t count = dirty_granules_.size() + dirty_bytes_.size();
+std::vector<const IntervalSet *> Detector::sets() const {
+    std::vector<const IntervalSet *> all{&dirty_granules_, &dirty_bytes_};
     for (auto *sets : {&reading_, &writing_})
-        for (const IntervalSet &set : *sets) count += set.size();
+        for (const IntervalSet &set : *sets) all.push_back(&set);
+    return all;
+}
+
+uint64_t Detector::runs() const {
+    uint64_t count = 0;
+    for (auto *set : sets()) count += set->size();
     return count;
+}
+
+uint64_t Detector::held(uint64_t *masks) const {
+    auto all = sets();
+    for (auto *set : all) {
+        *masks = 0;
+        set->overlaps(0, 63, [&](const Run &run) {
+            *masks |= ~0ull >> (63 - run.last + run.first) << run.first;
+        });
+        masks++;
+    }
+    return all.size();
 }
 
 void Detector::clean(const Access &access) {

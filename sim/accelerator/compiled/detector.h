@@ -1,6 +1,4 @@
 // What both modes share: records of a trace, sets of bytes in flight, and the table of races.
-//
-// The same as racetrap.golden_model.noncoherent.detector and .races.
 #ifndef DETECTOR_H
 #define DETECTOR_H
 
@@ -32,6 +30,8 @@ public:
     void add(Rule rule, const Origin &later, const Origin &earlier, uint64_t first, uint64_t last,
              Overlap overlap);
     const std::vector<Race> &close(const std::unordered_set<uint64_t> &missed);
+    // Number of the operation that found the first race, or the largest number.
+    uint64_t first() const { return first_; }
 
 private:
     struct Key {
@@ -48,6 +48,7 @@ private:
     std::unordered_map<Key, size_t, Hash> numbers_;
     std::vector<Race> races_;
     std::vector<std::pair<uint64_t, uint64_t>> latest_;  // latest instance, and the later place
+    uint64_t first_ = ~0ull;
 };
 
 class Detector {
@@ -58,6 +59,9 @@ public:
 
     void run(const Record *records, uint64_t count);
     const std::vector<Race> &close() { return table_.close(missed_places()); }
+    uint64_t first() const { return table_.first(); }
+    // For each set which of the bytes 0 to 63 it holds, and how many sets there are.
+    uint64_t held(uint64_t *masks) const;
     // Most runs that all sets had together, looked at now and then.
     uint64_t most_runs() const { return most_runs_; }
 
@@ -70,6 +74,8 @@ protected:
     virtual void dma_write(const Access &access) = 0;
     virtual void flush(const Access &access) = 0;
     virtual void invalidate(const Access &access) = 0;
+    // Those that say what the next operations find.
+    virtual std::vector<const IntervalSet *> sets() const;
     virtual uint64_t runs() const;
     virtual std::unordered_set<uint64_t> missed_places() const { return {}; }
 

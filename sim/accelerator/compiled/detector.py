@@ -1,7 +1,11 @@
-"""The detector of races with accelerators in C++, for long traces; equal to the plain one."""
+"""Detector of races between a CPU with a cache and accelerators that bypass it, in C++.
+
+Ref: Young, "Dynamic Race Detection for Non-Coherent Accelerators" (UBC 2020).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import CDLL, POINTER, byref, c_int, c_uint, c_uint64, c_void_p, string_at
 from functools import cache
 from pathlib import Path
@@ -9,17 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.noncoherent.interval_set import Origin
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
-from racetrap.golden_model.noncoherent.races import Race
+from racetrap.golden_model.noncoherent.races import Origin, Race
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
-from racetrap.golden_model.trace.noncoherent.operations import OperationKind
-from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE
+from racetrap.golden_model.trace.container.columns import event_records
+from racetrap.golden_model.trace.noncoherent.operations import Operation, OperationKind
+from racetrap.golden_model.trace.noncoherent.schema import OPERATION_DTYPE, OPERATION_SCHEMA
 from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.twins import enumeration, positions, record
 
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O2")
+_NONE = (1 << 64) - 1
 #: Operations handed over at a time.
 _BLOCK = 1 << 20
 _RACE_DTYPE = np.dtype([
@@ -38,23 +43,31 @@ _FUNCTIONS: Functions = {
     "detector_new": (c_void_p, [c_int, POINTER(c_uint64), c_uint, c_int, c_int]),
     "detector_run": (None, [c_void_p, c_void_p, c_uint64]),
     "detector_close": (c_uint64, [c_void_p, POINTER(c_void_p)]),
+    "detector_first": (c_uint64, [c_void_p]),
+    "detector_held": (c_uint64, [c_void_p, POINTER(c_uint64)]),
     "detector_most_runs": (c_uint64, [c_void_p]),
     "detector_delete": (None, [c_void_p]),
 }
 
 
 class CompiledResult(NamedTuple):
-    """What a run of the compiled detector gives.
+    """What a run gives.
 
     Parameters
     ----------
     races : list of Race
-        Races, as of the plain detector.
+        Races, in the order of their first instances.
+    first : int or None
+        Number of the first operation that breaks a rule.
+    held : tuple of int
+        What decides about later operations: each set's bytes from 0 to 63, as a mask.
     most_runs : int
         Most runs of bytes that all its sets had together: what its memory grows with.
     """
 
     races: list[Race]
+    first: int | None
+    held: tuple[int, ...]
     most_runs: int
 
 
@@ -65,22 +78,26 @@ def _library() -> CDLL:
     return compiled_library("noncoherent", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
-def run_compiled(detector: Noncoherent, operations: np.ndarray) -> CompiledResult:
-    """Races of a run, as ``detector.run`` gives them.
+def run_compiled(
+    detector: Noncoherent, operations: np.ndarray | Sequence[Operation]
+) -> CompiledResult:
+    """Races of a run.
 
     Parameters
     ----------
     detector : Noncoherent
         Hardware and mode.
-    operations : numpy.ndarray
-        Records of ``OPERATION_DTYPE``, which obey the rules of the format; may be mapped from a
-        file.
+    operations : numpy.ndarray or sequence of Operation
+        Records of ``OPERATION_DTYPE``, which may be mapped from a file, or as many operations;
+        they obey the rules of the format.
 
     Raises
     ------
     Failure
         If the library cannot be compiled.
     """
+    if not isinstance(operations, np.ndarray):
+        operations = event_records(OPERATION_SCHEMA, operations, lambda row: f"operation {row}")
     library, memory = _library(), detector.memory
     sizes = (c_uint64 * 2)(memory.line_bytes, memory.granule_bytes)
     handle = library.detector_new(
@@ -95,7 +112,11 @@ def run_compiled(detector: Noncoherent, operations: np.ndarray) -> CompiledResul
         count = library.detector_close(handle, byref(address))
         found = string_at(address.value or 0, count * _RACE_DTYPE.itemsize) if count else b""
         races = _races(np.frombuffer(found, _RACE_DTYPE), operations)
-        return CompiledResult(races, library.detector_most_runs(handle))
+        first, masks = library.detector_first(handle), (c_uint64 * (4 + 2 * memory.engines))()
+        held = tuple(masks[: library.detector_held(handle, masks)])
+        return CompiledResult(
+            races, None if first == _NONE else first, held, library.detector_most_runs(handle)
+        )
     finally:
         library.detector_delete(handle)
 

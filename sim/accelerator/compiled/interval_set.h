@@ -1,7 +1,8 @@
 // Interval set: disjoint runs of bytes with their origins, sorted in chunks of bounded size.
 //
-// The same as racetrap.golden_model.noncoherent.interval_set; a search looks at the chunks' last
-// bytes, then into one chunk, so that millions of runs cost little more than a few.
+// Neighbouring runs from the same place of the program are one run: the set is as large as what it
+// describes, not as the number of operations.  A search looks at the chunks' last bytes, then into
+// one chunk, so that millions of runs cost little more than a few.
 #ifndef INTERVAL_SET_H
 #define INTERVAL_SET_H
 

@@ -1,4 +1,4 @@
-// The two modes, as in racetrap.golden_model.noncoherent.thesis and .strict, and what Python calls.
+// The two modes, and what Python calls.
 #include "detector.h"
 
 namespace {
@@ -22,6 +22,14 @@ Ranges difference(const Ranges &ranges, const Ranges &taken) {
     return left;
 }
 
+// The rules of the thesis' Section 3.3 as three interval sets: what may still be written back, what
+// engines read, and what they write.
+//
+// No search for paths is needed: a write-back that may still come has no successor, DMA since the
+// last sync is before that sync and later DMA only, and nothing that comes later is before an
+// earlier node.  So overlap alone decides.  Rule 6c never fires: a line that was filled for an
+// earlier read is ordered before a later DMA write by program order.  Rules 3f to 3i change no
+// verdict.
 class Thesis final : public Detector {
 public:
     using Detector::Detector;
@@ -65,6 +73,11 @@ private:
     void invalidate(const Access &access) override { clean(access); }
 };
 
+// The races of the machine (golden_model/noncoherent/machine.py), byte by byte, and no others.
+//
+// Sets beside those of the thesis: lines that may be valid; stale bytes, of which the cache may hold
+// an older value than memory has or gets; and bytes that an invalidation may have dropped and nobody
+// has overwritten since, with the invalidation as their origin.
 class Strict final : public Detector {
 public:
     using Detector::Detector;
@@ -144,9 +157,13 @@ private:
         flush(access);
     }
 
-    uint64_t runs() const override {
-        return Detector::runs() + valid_.size() + stale_.size() + lost_.size();
+    std::vector<const IntervalSet *> sets() const override {
+        auto all = Detector::sets();
+        all.insert(all.end(), {&valid_, &stale_});
+        return all;
     }
+
+    uint64_t runs() const override { return Detector::runs() + lost_.size(); }
 
     std::unordered_set<uint64_t> missed_places() const override {
         auto places = missed_;
@@ -215,6 +232,10 @@ uint64_t detector_close(Detector *detector, const Race **races) {
     *races = found.data();
     return found.size();
 }
+
+uint64_t detector_first(const Detector *detector) { return detector->first(); }
+
+uint64_t detector_held(const Detector *detector, uint64_t *masks) { return detector->held(masks); }
 
 uint64_t detector_most_runs(const Detector *detector) { return detector->most_runs(); }
 

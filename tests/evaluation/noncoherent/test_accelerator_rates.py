@@ -7,13 +7,14 @@ from racetrap.evaluation.noncoherent.accelerator_rates import (
     recorder_rate,
 )
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 
 
 def test_trace_is_long_and_has_no_race():
     trace = buffers_trace(5000, 16)
     assert len(trace) == 5000
     for mode in MODES:
-        assert Noncoherent(trace.header.memory, mode).run(trace) == []
+        assert run_compiled(Noncoherent(trace.header.memory, mode), trace.events).races == []
 
 
 def test_runs_follow_the_buffers_not_the_length():

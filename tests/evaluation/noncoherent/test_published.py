@@ -6,6 +6,7 @@ from racetrap.evaluation.noncoherent.published import PUBLISHED, rules_of
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 
 _BY_NAME = {trace.name: trace for trace in PUBLISHED}
 _MEMORY = MemorySystem(line_bytes=64, granule_bytes=64)
@@ -29,7 +30,8 @@ def test_mode_thesis(name, rules):
 
 def test_vector_addition_races_where_figure_5_2_says():
     trace = _BY_NAME["vbw_vec_add_t, Figure 5.2"]
-    races = {race.rule: race for race in Noncoherent(_MEMORY, "thesis").run(trace.operations)}
+    found = run_compiled(Noncoherent(_MEMORY, "thesis"), trace.operations)
+    races = {race.rule: race for race in found.races}
     copy, dma = races[Rule.UNCACHED_WRITE_DIRTY], races[Rule.DMA_READ_DIRTY]
     assert (dma.earlier.kind, dma.later.kind) == (
         OperationKind.CACHED_WRITE, OperationKind.DMA_READ

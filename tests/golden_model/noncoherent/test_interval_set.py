@@ -5,7 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from racetrap.golden_model.noncoherent.interval_set import IntervalSet, Origin
+from racetrap.golden_model.noncoherent.races import Origin
+from tests.support.noncoherent.plain.interval_set import IntervalSet
 
 _RANGES = st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambda r: (r[0], r[0] + r[1]))
 _STEPS = st.lists(st.tuples(st.sampled_from(["add", "remove", "look"]), _RANGES, st.integers(0, 2)))

@@ -7,13 +7,14 @@ import pytest
 from racetrap.golden_model.noncoherent.machine import ExhaustiveMachine, MachineLimitError
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.oracle import OracleLimitError, racy_bytes
-from racetrap.golden_model.noncoherent.strict import Strict
 from racetrap.golden_model.trace.noncoherent.operations import (
     MemorySystem,
     Operation,
     OperationKind,
 )
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.random_operations import random_memory, random_operations
+from tests.support.noncoherent.plain.strict import Strict
 
 K = OperationKind
 _BYTE = MemorySystem(line_bytes=1, granule_bytes=1)
@@ -45,7 +46,7 @@ def test_one_byte(kinds, first):
     ranged = (K.SYNC, K.FLUSH_ALL)
     operations = [Operation(kind) if kind in ranged else Operation(kind, 0, 1) for kind in kinds]
     assert _first_racy(_BYTE, operations, [0]) == first
-    assert Noncoherent(_BYTE).first(operations)[0] == first
+    assert run_compiled(Noncoherent(_BYTE), operations).first == first
 
 
 def test_write_back_takes_the_whole_granule():
@@ -82,7 +83,7 @@ def test_first_racy_operation_is_that_of_mode_strict():
     for memory, operations in _random_cases("strict", 400, lines=3, operations=10):
         found = racy_bytes(memory, operations)
         due = found[0].operation if found else None
-        assert Noncoherent(memory).first(operations)[0] == due, operations
+        assert run_compiled(Noncoherent(memory), operations).first == due, operations
         racy += due is not None
     assert racy > 100
 

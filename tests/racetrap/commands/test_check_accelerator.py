@@ -146,13 +146,6 @@ def test_text_of_the_thesis(racetrap, tmp_path):
     assert "rule 1c" in result.stdout
 
 
-def test_long_trace_goes_through_the_compiled_detector(racetrap, trace, monkeypatch):
-    path = trace(_MISSING_FLUSH)
-    plain = _checked(racetrap, path)
-    monkeypatch.setattr("racetrap.verdict.accelerators.detect.LONG", 1)
-    assert _checked(racetrap, path) == plain
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

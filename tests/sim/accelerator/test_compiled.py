@@ -15,12 +15,15 @@ from racetrap.golden_model.trace.noncoherent.operations import (
 )
 from racetrap.sim.accelerator.compiled import detector as compiled
 from racetrap.sim.accelerator.random_operations import random_memory, random_operations
+from tests.support.noncoherent.plain.plain import plain_first, plain_races
 
 
 def _both(detector, operations):
     header = NoncoherentTraceHeader(memory=detector.memory)
     trace = NoncoherentTrace.from_events(header, operations)
-    return compiled.run_compiled(detector, trace.events).races, detector.run(operations)
+    found = compiled.run_compiled(detector, trace.events)
+    assert found.first == plain_first(detector, operations)
+    return found.races, plain_races(detector, operations)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -4,6 +4,7 @@ import pytest
 
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem, OperationKind
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.recorder import Allocator, record_accelerator
 from racetrap.sim.cpu.errors import RecordError
 
@@ -52,12 +53,12 @@ def test_driver(record):
     assert {"case.c:12", "case.c:14", "case.c:17"} <= places
     assert trace.header.memory.engines == 2
     assert trace.header.layout == "host"
-    assert not Noncoherent(trace.header.memory).run(trace)
+    assert not run_compiled(Noncoherent(trace.header.memory), trace.events).races
 
 
 def test_a_missing_clean_is_found(record):
     trace = record(_DRIVER.replace("racetrap_cache_clean(out, sizeof out);", ""))
-    (race,) = Noncoherent(trace.header.memory).run(trace)
+    (race,) = run_compiled(Noncoherent(trace.header.memory), trace.events).races
     assert race.rule.value == "5b"
     assert trace.header.locations[race.earlier.pc] == "case.c:12"
 
@@ -191,7 +192,9 @@ def test_addresses_of_the_target(record, tmp_path):
     assert operations[K.UNCACHED_WRITE].address == 0x24000240
     # The target's layout has a race that the host's does not have.
     path.write_text(_MAP.replace("24000000", "24000010").replace("24000240", "24000110"))
-    (race,) = Noncoherent(trace.header.memory).run(record(_DRIVER, target_map=path))
+    (race,) = run_compiled(
+        Noncoherent(trace.header.memory), record(_DRIVER, target_map=path).events
+    ).races
     assert race.rule.value == "2b"
     assert race.overlap.value == "granule"
     path.write_text(_MAP.replace("mailbox", "letterbox"))
@@ -257,7 +260,7 @@ int main() {
 }
 """)
     trace = record_accelerator([source]).trace
-    races = Noncoherent(trace.header.memory).run(trace)
+    races = run_compiled(Noncoherent(trace.header.memory), trace.events).races
     assert {race.rule.value for race in races} == {"5b"}
     assert trace.header.locations[races[-1].later.pc] == "case.cpp:8"
 

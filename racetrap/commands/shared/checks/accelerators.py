@@ -11,6 +11,7 @@ from racetrap.commands.shared.checks.outcome import Outcome, line_findings
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.presenters import noncoherent_races
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.verdict.accelerators.line_races import operation_race
 
 if TYPE_CHECKING:
@@ -22,10 +23,8 @@ def check_accelerators(
     baseline: Baseline | None,
 ) -> Outcome:  # fmt: skip
     """Run the detector and print the races."""
-    # The compiled detector is for long traces only.
-    from racetrap.verdict.accelerators.detect import find_races
-
-    whole, memory, locations = find_races(detector, trace), detector.memory, trace.header.locations
+    found = run_compiled(detector, trace.events)
+    whole, memory, locations = found.races, detector.memory, trace.header.locations
     findings, known, is_new = line_findings(
         (operation_race(race, locations) for race in whole if not race.is_overwritten), baseline
     )
@@ -48,7 +47,7 @@ def check_accelerators(
     if oracle:
         from racetrap.golden_model.noncoherent.oracle import racy_bytes
 
-        racy, (first, _) = racy_bytes(memory, list(trace)), detector.first(trace)
-        noncoherent_races.print_oracle(console, racy, first, detector.mode)
-        result["oracle"] = noncoherent_races.oracle_to_dict(racy, first)
+        racy = racy_bytes(memory, list(trace))
+        noncoherent_races.print_oracle(console, racy, found.first, detector.mode)
+        result["oracle"] = noncoherent_races.oracle_to_dict(racy, found.first)
     return Outcome(replace(findings, summary=summary), known, result)

@@ -7,14 +7,15 @@ Ref: Young (UBC 2020) Section 3.3, made exact; the machine is ``machine.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 
-from racetrap.golden_model.noncoherent.detector import Access, Detector, Finding
-from racetrap.golden_model.noncoherent.interval_set import ByteSet, IntervalSet, Origin
-from racetrap.golden_model.noncoherent.ranges import Ranges, difference
+from racetrap.golden_model.noncoherent.races import Origin
+from racetrap.golden_model.noncoherent.ranges import Ranges, common
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
+from tests.support.noncoherent.plain.detector import Access, Detector, Finding
+from tests.support.noncoherent.plain.interval_set import ByteSet, IntervalSet
 
 _ANY_LINE = Origin(0, 0)
 _LAST_BYTE = (1 << 64) - 1
@@ -151,3 +152,16 @@ class Strict(Detector):
         """Somebody writes bytes: nobody misses what was lost of them."""
         for first, last in access.bytes:
             self.lost.remove(first, last)
+
+
+def difference(ranges: Iterable[tuple[int, int]], taken: Ranges) -> Ranges:
+    """Parts of ``ranges`` that are not in ``taken``."""
+    left: Ranges = []
+    for first, last in ranges:
+        for low, high in common(taken, first, last):
+            if first < low:
+                left.append((first, low - 1))
+            first = high + 1
+        if first <= last:
+            left.append((first, last))
+    return left

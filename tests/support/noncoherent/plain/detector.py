@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from racetrap.golden_model.noncoherent.interval_set import ByteSet, IntervalSet, Origin
+from racetrap.golden_model.noncoherent.races import Origin
 from racetrap.golden_model.noncoherent.ranges import Ranges, common, widen
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
 from racetrap.golden_model.trace.noncoherent.operations import (
@@ -14,6 +14,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     Operation,
     OperationKind,
 )
+from tests.support.noncoherent.plain.interval_set import ByteSet, IntervalSet
 
 #: All addresses.
 _EVERYWHERE: Ranges = [(0, (1 << 64) - 1)]

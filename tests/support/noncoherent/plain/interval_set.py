@@ -10,32 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-
-class Origin(NamedTuple):
-    """Operation that put bytes into a set.
-
-    Parameters
-    ----------
-    number : int
-        Number of the operation in the trace; of a run that several operations of one place have
-        made, the latest.
-    kind : int
-        ``OperationKind``.
-    engine : int
-        Engine, if the kind has one.
-    pc : int
-        Program counter, 0 if it is not known.
-    """
-
-    number: int
-    kind: int
-    engine: int = 0
-    pc: int = 0
-
-    @property
-    def place(self) -> tuple[int, ...]:
-        """What tells places of the program apart; without a PC each operation is its own."""
-        return (self.kind, self.engine, self.pc) if self.pc else (self.number,)
+from racetrap.golden_model.noncoherent.races import Origin
 
 
 class Run(NamedTuple):

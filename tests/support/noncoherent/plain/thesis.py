@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from racetrap.golden_model.noncoherent.detector import Access, Detector, Finding
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule
+from tests.support.noncoherent.plain.detector import Access, Detector, Finding
 
 
 class Thesis(Detector):

@@ -6,13 +6,14 @@ import pytest
 
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent, has_races
 from racetrap.golden_model.noncoherent.rules import Overlap, Rule, cure, sentence
-from racetrap.golden_model.noncoherent.thesis import Thesis
 from racetrap.golden_model.trace.noncoherent.operations import (
     MemorySystem,
     Operation,
     OperationKind,
 )
+from racetrap.sim.accelerator.compiled.detector import run_compiled
 from tests.support.noncoherent.graph import Graph
+from tests.support.noncoherent.plain.thesis import Thesis
 
 K = OperationKind
 _MEMORY = MemorySystem(line_bytes=32, granule_bytes=32, engines=2)
@@ -20,7 +21,7 @@ _SYNC = Operation(K.SYNC)
 
 
 def _races(mode, *operations, memory=_MEMORY):
-    return Noncoherent(memory, mode).run(operations)
+    return run_compiled(Noncoherent(memory, mode), operations).races
 
 
 def _rules(mode, *operations, memory=_MEMORY):
