@@ -147,7 +147,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
 @click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
     help="Change the target: line_bytes (32) and granule_bytes (a line) of its cache; prefetch "
-    "(true), whether the cache may fill any line at any time; uncached_snoops_cache (false); "
+    "(false), whether the cache may fill any line at any time; uncached_snoops_cache (false); "
     "padding (16), bytes that its allocator keeps between two blocks; alignment (16) of blocks; "
     "base, where the heap begins.  May be repeated.",
 )  # fmt: skip

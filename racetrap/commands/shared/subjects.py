@@ -67,9 +67,13 @@ class SubjectCommand(click.Command):
         for parameter in self.params:
             names = self.suitable(parameter.name)
             own = {pages[name] for name in names}
-            if page in own or (not page and len(own) != 1):
-                heading = f"Options for {' or '.join(names)}" if names else "Options"
-                found.setdefault(heading, []).append(parameter)
+            if page in own:
+                heading = f"Options for {_one_of([name for name in names if pages[name] == page])}"
+            elif not page and len(own) != 1:
+                heading = "Options for several subjects" if names else "Options"
+            else:
+                continue
+            found.setdefault(heading, []).append(parameter)
         return list(found.items())
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -108,6 +112,11 @@ def _page_option(page: str) -> click.Option:
     )  # fmt: skip
 
 
+def _one_of(names: Sequence[str]) -> str:
+    """The names in a sentence."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 #: What a page of help is about.
 _PAGES = {
     "gpu": "kernels and traces of a GPU",
@@ -121,7 +130,7 @@ def _write(
 ) -> None:
     for heading, parameters in sections.items():
         records = [each.get_help_record(ctx) for each in parameters]
-        if lines := [record for record in records if record is not None]:
+        if lines := [record for record in records if record and record[1]]:
             with formatter.section(heading):
                 formatter.write_dl(lines)
 
@@ -152,5 +161,5 @@ def require_suitable(*given: str) -> None:
             suitable = command.suitable(name)
             if suitable and not set(suitable) & set(given):
                 raise ValueError(
-                    f"{what} is for {' or '.join(suitable)}, not for {given[0]}: leave it out"
+                    f"{what} is for {_one_of(suitable)}, not for {given[0]}: leave it out"
                 )

@@ -44,7 +44,7 @@ def test_a_chapter(chapters):
     assert text.startswith("\n\n```\nracetrap cache clear [OPTIONS] [built|old|all]\n```\n")
     assert "\n| `--json FILE` | Write the result as JSON to FILE; " in text
     threads = chapters["racetrap check"].partition("Options for an exact check of threads:\n")[2]
-    assert threads.startswith("\n| option | meaning |\n|---|---|\n| `--exact` | ")
+    assert threads.startswith("\n| option | meaning |\n| --- | --- |\n| `--exact` | ")
 
 
 def test_every_exit_status_is_explained():

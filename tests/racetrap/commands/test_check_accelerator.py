@@ -153,7 +153,7 @@ def test_text_of_the_thesis(racetrap, tmp_path):
         (["--set", "granule_bytes=64"], "Write-back granule must be from 1 to 32, not 64"),
         (
             ["--limit", "all"],
-            "Option --limit is for a trace of a GPU or a kernel or",
+            "Option --limit is for a trace of a GPU, a kernel, a trace of threads or",
         ),
         (["--detector", "scord"], "Option --detector is for"),
     ],

@@ -50,11 +50,10 @@ def test_each_page_has_its_own_options():
     first = _page("--help")
     for shown in ("--seed", "--ducks", "Options for a pond:", "--help-gpu", "--help-threads"):
         assert shown in first
-    assert "Options for a sea or a lake:\n  --depth" in first  # of two pages
+    assert "Options for several subjects:\n  --depth" in first
     assert "--deep " not in first
     sea = _page("--help-gpu")
-    assert "Options for a sea or a lake:\n  --depth INTEGER" in sea
-    assert "Options for a sea:\n  --deep" in sea
+    assert "Options for a sea:\n  --depth INTEGER  Levels.\n  --deep" in sea
     assert "salt=N  How much." in sea
     assert "--seed" not in sea
     assert sea.endswith("What is for every subject: swim --help\n")
