@@ -10,6 +10,7 @@ from racetrap.fpga.boards.identity import identify
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.self_test import check_registers, reset_registers
 from racetrap.fpga.host.session import Session
+from racetrap.generators.presets import with_settings
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.presenters.race_choice import RaceChoice
@@ -51,9 +52,13 @@ def _play(session: Session, params: Params, name: str, seed: int) -> str:
     """Play a random run; its figures in words."""
     system = system_of(params)
     trace = system.own("fpga", "pin_test").random_trace(params, seed)
-    count, result = system.own("commands.shared.detectors").stream_trace(
-        session, params, trace, "multiplex", RaceChoice(), name, Console(quiet=True)
-    )
+    detectors = system.own("commands.shared.detectors")
+    # A program may have more threads than the board has cores.
+    settings = ["environment=multiplex"] * hasattr(detectors.RUN, "environment")
+    count, result = detectors.stream_trace(
+        session, params, trace, with_settings(detectors.RUN, settings), RaceChoice(), name,
+        Console(quiet=True),
+    )  # fmt: skip
     # Reports that find no room on the board are no difference.
     counts = {**result, "reports_dropped": result["counters"].get("reports_dropped", 0)}
     figures = [

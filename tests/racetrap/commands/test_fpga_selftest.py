@@ -55,7 +55,7 @@ def test_good_board_passes_again_and_again(racetrap, device):
             assert found
             assert int(found[1]) > 0 < int(found[2])
         assert len(runs) == 3
-        assert re.fullmatch(r"Line: \d+ requests, 0 sent again\.", line)
+        assert re.fullmatch(r"Line: \d+ requests, \d+ sent again\.", line)
         assert verdict == "Passed."
 
 
