@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from racetrap.golden_model.happens_before.sync_objects import SyncObjects, Timestamp
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, INSTRUCTION_BITS, SigraceParams
-from racetrap.golden_model.sigrace.sync_objects import SyncObjects, Timestamp
 from racetrap.golden_model.sigrace.timestamp import generate_timestamp
 from racetrap.golden_model.trace.threads.events import (
     ThreadEvent,

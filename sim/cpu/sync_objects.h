@@ -1,5 +1,5 @@
 // What synchronisation objects know: written by releases, read by acquires, as SyncObjects of
-// racetrap.golden_model.sigrace.sync_objects.
+// racetrap.golden_model.happens_before.sync_objects.
 #ifndef SYNC_OBJECTS_H
 #define SYNC_OBJECTS_H
 

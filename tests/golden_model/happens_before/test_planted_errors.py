@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.happens_before import accesses, happens_before, pairs
-from racetrap.golden_model.happens_before.clocks import _Clocks
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
-from racetrap.golden_model.trace.threads.events import SyncClass
+from racetrap.golden_model.happens_before.sync_objects import SyncObjects, Timestamp
+from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEvent, ThreadEventKind
 from racetrap.sim.cpu.random_run import random_run
 from tests.support.threads.brute_force import brute_force_races
 
@@ -28,39 +28,35 @@ def differs() -> bool:
     return False
 
 
-def always_overwrite(clocks: Any, thread: int, name: Any, overwrite: bool = False) -> None:
-    clocks._now[thread][thread] += 1
-    clocks.histories[thread] += clocks._now[thread]
-    clocks._objects[name] = clocks._now[thread].copy()
+def always_overwrite(objects: SyncObjects, event: ThreadEvent, timestamp: Timestamp) -> None:
+    objects._fields[objects._released(event)] = timestamp
 
 
-def give_before_the_step(clocks: Any, thread: int, name: Any, overwrite: bool = False) -> None:
-    before = clocks._now[thread].copy()
-    clocks._now[thread][thread] += 1
-    clocks.histories[thread] += clocks._now[thread]
-    clocks._objects[name] = [*map(max, clocks._objects[name], before)]
+def give_before_the_step(objects: SyncObjects, event: ThreadEvent, timestamp: Timestamp) -> None:
+    before = list(timestamp)
+    before[event.thread] -= 1
+    RELEASE(objects, event, tuple(before))
 
 
-def readers_order_readers(clocks: Any, thread: int, address: int, sync_class: int) -> None:
-    if sync_class == SyncClass.RWLOCK_READ:
-        clocks._take(thread, ("rwlock writers", address, 0), ("rwlock readers", address, 0))
-    else:
-        ACQUIRE(clocks, thread, address, sync_class)
+def readers_order_readers(objects: SyncObjects, event: ThreadEvent) -> list[tuple[int, ...]]:
+    if event.kind == ThreadEventKind.ACQUIRE and event.value == SyncClass.RWLOCK_READ:
+        event = event._replace(value=SyncClass.RWLOCK_WRITE)
+    return ACQUIRED(objects, event)
 
 
-def one_crossing_only(clocks: Any, thread: int, barrier: int, _width: int) -> None:
-    clocks._crossings[thread, barrier] = 0
-    clocks._give(thread, ("barrier", barrier, 0))
+def one_crossing_only(objects: SyncObjects, event: ThreadEvent) -> tuple[int, ...]:
+    ARRIVE(objects, event)
+    key = ThreadEventKind.BARRIER_ARRIVE, event.address, 0
+    objects._crossings[event.thread, event.address] = key
+    return key
 
 
-def update_only_acquires(clocks: Any, thread: int, address: int, order: int) -> None:
-    if order:
-        clocks._take(thread, ("atomic", address, 0))
-    if order == 3:
-        clocks._take(thread, ("atomic", address, 0))
+def update_only_acquires(objects: SyncObjects, event: ThreadEvent, timestamp: Timestamp) -> None:
+    if event.kind != ThreadEventKind.ATOMIC_UPDATE:
+        RELEASE(objects, event, timestamp)
 
 
-ACQUIRE = _Clocks._acquire
+RELEASE, ACQUIRED, ARRIVE = SyncObjects.release, SyncObjects._acquired, SyncObjects._arrive
 EPOCHS, LOCATIONS = happens_before.event_epochs, accesses._locations
 KNOWING, PAIRS = pairs._first_knowing, pairs._group_pairs
 
@@ -90,11 +86,11 @@ def atomics_race(found: Any) -> Any:
 @pytest.mark.parametrize(
     ("owner", "name", "error"),
     [
-        (_Clocks, "_give", always_overwrite),
-        (_Clocks, "_give", give_before_the_step),
-        (_Clocks, "_acquire", readers_order_readers),
-        (_Clocks, "_arrive", one_crossing_only),
-        (_Clocks, "_update", update_only_acquires),
+        (SyncObjects, "release", always_overwrite),
+        (SyncObjects, "release", give_before_the_step),
+        (SyncObjects, "_acquired", readers_order_readers),
+        (SyncObjects, "_arrive", one_crossing_only),
+        (SyncObjects, "release", update_only_acquires),
         (accesses, "_locations", without_lives),
         (happens_before, "event_epochs", everything_collected),
         (happens_before, "event_epochs", loads_acquire_late),
@@ -107,4 +103,5 @@ def test_planted_error_is_seen(
 ) -> None:
     assert not differs()
     monkeypatch.setattr(owner, name, error)
+    monkeypatch.setattr(SyncObjects, "_forget", lambda *_: None)
     assert differs()
