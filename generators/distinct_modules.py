@@ -145,8 +145,7 @@ def _check_connections(designs: Mapping[DistinctModule, Design]) -> None:
         for signal in design.signal_lca:
             if signal not in ports and places.setdefault(signal, place) != place:
                 raise ValueError(
-                    f"Signal {signal.name} must be a port to be used in {place}, "
-                    f"not only a signal of {places[signal]}"
+                    f"Signal {signal.name} of {places[signal]} is used in {place}, but is no port"
                 )
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from racetrap.generators.system import Params, Preset
 from racetrap.generators.systems import SYSTEMS
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.configuration import configuration_hash
 
 _Changed = TypeVar("_Changed", bound=Params)
@@ -42,9 +43,7 @@ def find_preset(name: str) -> Preset[Params]:
     if name not in PRESETS:
         large = (preset for system in SYSTEMS for preset in system.large_presets)
         drawn = (f"{system.random_prefix}-NUMBER" for system in SYSTEMS)
-        raise ValueError(
-            f"Preset must be one of {', '.join([*PRESETS, *large, *drawn])}, not {name}"
-        )
+        raise ValueError(unknown_name("preset", name, [*PRESETS, *large, *drawn]))
     return PRESETS[name]
 
 
@@ -127,9 +126,9 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
         if not equals:
             raise ValueError(f"Setting must be name=value, not {setting}")
         if name not in kinds:
-            raise ValueError(f"Setting name must be one of {', '.join(kinds)}, not {name}")
+            raise ValueError(unknown_name("setting", name, kinds))
         if name in changes:
-            raise ValueError(f"Setting {name} must be given once, not again as {text}")
+            raise ValueError(f"Setting {name} is given twice, again as {text}")
         if issubclass(kinds[name], (Enum, str)):
             changes[name] = text  # the parameters know the words
         elif kinds[name] is bool:

@@ -74,7 +74,7 @@ def _write_header(system: System, params: Params, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for once in (_INCLUDE, _PACKED):
         if text.count(once) != 1:
-            raise ValueError(f"Header must have {once.strip()} once, not {text.count(once)} times")
+            raise ValueError(f"Header has {once.strip()} {text.count(once)} times, not once")
     # A compiler without an operating system below has no <assert.h>.
     text = text.replace(_INCLUDE, "")
     # Members of a packed structure may lie anywhere: their words are read byte by byte.

@@ -10,6 +10,7 @@ from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.scord import SCORD
 from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.system import Params, System
+from racetrap.golden_model.checks import unknown_name
 
 if TYPE_CHECKING:
     from racetrap.rtl.common.hardware_block import HardwareBlock
@@ -42,7 +43,7 @@ def system_named(name: str) -> System[Any]:
     for system in SYSTEMS:
         if system.name == name:
             return system
-    raise ValueError(f"System must be one of {', '.join(SYSTEM_NAMES)}, not {name}")
+    raise ValueError(unknown_name("system", name, SYSTEM_NAMES))
 
 
 def blocks_of(params: Any) -> list[HardwareBlock]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 
 def check_integer(what: str, value: object, low: int, high: int) -> None:
@@ -11,6 +11,37 @@ def check_integer(what: str, value: object, low: int, high: int) -> None:
         raise TypeError(f"{what} must be an integer, not {value!r}")
     if not low <= value <= high:
         raise ValueError(f"{what} must be from {low} to {high}, not {value}")
+
+
+def unknown_name(what: str, value: object, known: Iterable[object], remedy: str = "") -> str:
+    """Error sentence about a name that is none of those known.
+
+    It gives the nearest name if one is near, or else all of them.
+
+    Parameters
+    ----------
+    what : str
+        Noun of the name, in lower case: "preset".
+    value : object
+        The name that was given.
+    known : iterable of object
+        Names that may be given.
+    remedy : str
+        What to do, if the names are too many to be listed: "`racetrap presets` lists them".
+    """
+    from difflib import get_close_matches  # only an error needs it
+
+    names = [str(each) for each in known]
+    near = get_close_matches(str(value), names, n=1)
+    if near:
+        advice = f"did you mean {near[0]!r}?"
+    elif remedy:
+        advice = remedy
+    elif names:
+        advice = f"choose {', '.join(names[:-1])}{' or ' * (len(names) > 1)}{names[-1]}"
+    else:
+        advice = "there is none to choose"
+    return f"Unknown {what} {value!r}: {advice}"
 
 
 def check_parameters(

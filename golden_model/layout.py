@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from racetrap.golden_model.checks import unknown_name
+
 
 def index_bits(count: int) -> int:
     """Bits of a field that numbers ``count`` things, at least one."""
@@ -89,7 +91,7 @@ class Layout:
         """
         unknown = values.keys() - self._fields.keys()
         if unknown:
-            raise KeyError(f"Field {min(unknown)!r} must be one of {list(self._fields)}")
+            raise KeyError(unknown_name("field", min(unknown), self._fields))
         word = 0
         for name, offset, mask, nested in self._rows:
             value = int(values[name]) if nested is None else nested.pack(values[name])

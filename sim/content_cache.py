@@ -68,8 +68,7 @@ def make_folder(folder: Path) -> None:
             tag.write_text(_TAG_TEXT, encoding="utf-8")
     except OSError as error:
         raise CacheError(
-            f"Cache folder {base} must be writable, not: {error.strerror}; "
-            "RACETRAP_CACHE names another"
+            f"Cache folder {base} is not writable: {error.strerror}; RACETRAP_CACHE names another"
         ) from None
 
 
@@ -100,7 +99,7 @@ def locked(path: Path) -> Iterator[None]:
         lock = FileLock(path, mode=0o666)  # whoever may write in the folder may take it
         lock.acquire()
     except OSError as error:
-        raise CacheError(f"Lock {path} must be writable, not: {error.strerror}") from None
+        raise CacheError(f"Lock {path} is not writable: {error.strerror}") from None
     try:
         yield
     finally:

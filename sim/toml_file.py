@@ -121,9 +121,9 @@ def read_toml(path: Path, schema: type[_Schema]) -> _Schema:
     try:
         data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except RecursionError:
-        raise TomlError(f"{path}: File must be TOML, not nested so deeply") from None
+        raise TomlError(f"{path}: TOML is nested too deeply") from None
     except ValueError as error:  # of the format, of the encoding, or of an endless number
-        raise TomlError(f"{path}: File must be TOML: {error}") from None
+        raise TomlError(f"{path}: not TOML: {error}") from None
     try:
         return schema.model_validate(data, context=path)
     except ValidationError as error:

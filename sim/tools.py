@@ -192,8 +192,8 @@ def missing_tools(*extras: str) -> list[str]:
     if sys.version_info < _OLDEST_PYTHON:
         oldest = ".".join(map(str, _OLDEST_PYTHON))
         missing.append(
-            f"Python must be {oldest} or newer, not {sys.version.split()[0]}: "
-            f"make the virtual environment with a newer `python3`."
+            f"Python {sys.version.split()[0]} is too old: make the virtual environment "
+            f"with Python {oldest} or newer"
         )
     path, packages = tool_environment()["PATH"], _packages()
     for extra in ("", *extras):

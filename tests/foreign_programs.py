@@ -85,7 +85,7 @@ def main() -> None:
         try:
             examples = _fetch(folder)
         except (OSError, subprocess.SubprocessError) as error:
-            sys.exit(f"Package {_PACKAGE} must be fetched by apt-get download: {error}")
+            sys.exit(f"Package {_PACKAGE} cannot be fetched by apt-get download: {error}")
         failed = 0
         for program, wanted in FOREIGN_PROGRAMS.items():
             try:

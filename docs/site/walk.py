@@ -118,7 +118,7 @@ def walk(text: str, params: ScordParams) -> list[Moment]:
     try:
         scord = Scord(params, Region(**file.header["region"]))
     except (KeyError, TypeError):
-        raise ValueError("Trace must have a header of system scord with its region") from None
+        raise ValueError("Trace has no header of system scord with its region") from None
     moments = []
     for number, line in file.lines:
         try:

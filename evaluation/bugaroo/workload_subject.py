@@ -68,8 +68,8 @@ class WorkloadSubject(Subject):
         wrong = self._play(device)
         if wrong:
             raise ValueError(
-                f"Result must be right by sequentially consistent memory before it is stressed, "
-                f"not have: {wrong}"
+                "Result is wrong already in sequentially consistent memory, so "
+                f"there is nothing to stress: {wrong}"
             )
         self._longest, self._modules = device.executed, device.modules
         self._traces = [device.trace(name)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from racetrap.generators.systems import SYSTEM_NAMES, system_named
+from racetrap.golden_model.checks import unknown_name
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 
 
@@ -65,9 +66,9 @@ def _object(path: Path, line: int, text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except RecursionError:
-        raise ValueError(f"{path}:{line}: File must be JSON, not nested so deeply") from None
+        raise ValueError(f"{path}:{line}: JSON is nested too deeply") from None
     except ValueError as error:  # of the format, of the encoding, or of an endless number
-        raise ValueError(f"{path}:{line}: File must be JSON: {error}") from None
+        raise ValueError(f"{path}:{line}: not JSON: {error}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{path}:{line}: Line must be a JSON object, not {str(found)[:80]!r}")
     return found
@@ -84,12 +85,17 @@ def _hits(path: Path, counts: Any, system: Any) -> tuple[str, Mapping[str, int]]
         whole = (name for name in systems if counts.keys() <= _bins(name).keys())
         system = next(whole, next(iter(systems), None))
         if system is None:
-            raise ValueError(f"{path}: Coverage bin must be one of a system's, not {first!r}")
+            raise ValueError(
+                f"{path}: Coverage bin {first!r} belongs to no system: "
+                "give a file that --coverage wrote"
+            )
     if not isinstance(system, str) or system not in SYSTEM_NAMES:
-        raise ValueError(f"{path}: System must be {' or '.join(SYSTEM_NAMES)}, not {system!r}")
+        raise ValueError(f"{path}: {unknown_name('system', system, SYSTEM_NAMES)}")
     for name, hits in counts.items():
         if name not in _bins(system):
-            raise ValueError(f"{path}: Coverage bin must be one of {system}, not {name!r}")
+            raise ValueError(
+                f"{path}: {unknown_name(f'coverage bin of {system}', name, _bins(system), '')}"
+            )
         if type(hits) is not int or hits < 0:
             raise ValueError(f"{path}: Hits of {name} must be a number from 0, not {hits!r}")
     return system, counts

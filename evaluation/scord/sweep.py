@@ -71,8 +71,8 @@ def _micro_benchmarks(params: ScordParams, spec: QualitySpec) -> Quality:
     if len(placed) < (every := len(MICRO_BENCHMARKS) * len(BlockPlacement)):
         # Points that left runs out would not be compared on the same ones.
         raise DoesNotFit(
-            "Parameters sm_count, blocks_per_sm and warps_per_sm must have room for every "
-            f"placement of the micro-benchmarks, not for {len(placed)} of {every}"
+            "Parameters sm_count, blocks_per_sm and warps_per_sm leave no room "
+            f"for {every - len(placed)} of the {every} placements of the micro-benchmarks"
         )
     return sum((_verdict(run, params) for run in runs), start=Quality())
 

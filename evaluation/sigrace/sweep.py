@@ -104,8 +104,8 @@ def sigrace_figures(
 def _check_recording(program: str, size: str, threads: int, digest: str) -> None:
     if recording_digest(program, size, threads) != digest:
         raise RecordingDiffers(
-            f"Recording of {program} must be the client's own, not another one "
-            "(let RACETRAP_CACHE name one folder on all machines)"
+            f"Recording of {program} differs from the client's: set RACETRAP_CACHE "
+            "to one folder on all machines"
         )
 
 

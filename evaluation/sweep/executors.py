@@ -43,7 +43,7 @@ def cluster(address: str) -> Iterator[Executor]:
             client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
         except TimeoutError:
             raise ClusterError(
-                f"Scheduler {address} must have at least one worker, not none"
+                f"Scheduler {address} has no worker: start one (`dask worker {address}`)"
             ) from None
         executor = client.get_executor(pure=False)
         try:

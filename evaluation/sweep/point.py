@@ -89,7 +89,9 @@ def measure(task: Task) -> dict[str, Any]:
         If a block cannot be synthesised or placed for a reason that is not its own.
     """
     if sources() != task.sources:
-        raise SourcesDiffer("Worker must have the sources and the Python of the client, not others")
+        raise SourcesDiffer(
+            "Worker has other sources or another Python than the client: install the same on both"
+        )
     with _TURN:
         start = time.monotonic()
         result: dict[str, Any] = {"params": asdict(task.params)}

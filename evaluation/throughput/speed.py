@@ -159,9 +159,7 @@ def same_trace(system: System[Any], preset: str = "", size: int | None = None) -
     with TemporaryDirectory() as folder:
         result = run(build(preset, params), tests, Path(folder), kind.plan(size), seed=_SEED)
     if result.failures:
-        raise BuildError(
-            f"Testbench must agree with the golden model, not say {result.failures[0]}"
-        )
+        raise BuildError(f"Testbench disagrees with the golden model: {result.failures[0]}")
     volume, note = next(
         (volume, note) for note in result.notes if (volume := kind.volume_of(note)) is not None
     )

@@ -146,7 +146,7 @@ def _make(work: Path, script: str, board: Board) -> dict[str, Any]:
     _run(work, script, _SYNTHESISER | dict.fromkeys(_OTHER_TOOLS, _NOTHING))
     # A placer may try for an hour what packing alone can tell.
     if missing := _shortage(work, script):
-        raise BoardError(f"Design must fit {board.device} of {board.name}, not need {missing}")
+        raise BoardError(f"Design does not fit {board.device} of {board.name}: it needs {missing}")
     _run(work, script, dict.fromkeys(_SYNTHESISER, _NOTHING) | _OTHER_TOOLS)
     return _read_report(work)
 
@@ -188,4 +188,4 @@ def _run(folder: Path, script: str, tools: dict[str, str]) -> None:
     )  # fmt: skip
     if done.returncode:
         said = done.stdout[-_SHOWN_CHARACTERS:]
-        raise BoardError(f"Build for a board must end well, not with:\n{said}")
+        raise BoardError(f"Build for a board failed:\n{said}")

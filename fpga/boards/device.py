@@ -41,7 +41,9 @@ class LinkedDevice(wiring.Component):
 
     def __init__(self, params: Params, divisor: int, credits: int):
         if params.trace_port:
-            raise ValueError("Parameter trace_port must be false on a board, not true")
+            raise ValueError(
+                "Parameter trace_port must be false on a board: add --set trace_port=false"
+            )
         self._divisor = divisor
         self._credits = credits
         self._system = system_of(params).code

@@ -14,6 +14,7 @@ from typing import Any
 
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
+from racetrap.golden_model.checks import unknown_name
 
 _EBR_64K = ("local_bytes=65536",)  # 32 of the 85F's block RAMs, for 512 KiB of monitored data
 _HX8K = (
@@ -117,7 +118,7 @@ def find_board(name: str) -> Board:
         If there is none.
     """
     if name not in BOARDS:
-        raise ValueError(f"Board must be one of {', '.join(BOARDS)}, not {name}")
+        raise ValueError(unknown_name("board", name, BOARDS))
     return BOARDS[name]
 
 

@@ -17,6 +17,7 @@ from racetrap.fpga.flow.tools import ToolError, tool_versions
 from racetrap.generators.structure import StateBits, state_bits, total_state
 from racetrap.generators.system import Params
 from racetrap.generators.systems import blocks_of
+from racetrap.golden_model.checks import unknown_name
 from racetrap.rtl.common.hardware_block import HardwareBlock
 from racetrap.sim.content_cache import keep_json
 from racetrap.sim.cosim.verilator.build_cache import build_key
@@ -91,12 +92,10 @@ def targets(names: Sequence[str]) -> list[Target]:
     for name in dict.fromkeys(names):
         family, _, device = name.partition(":")
         if family not in FAMILIES:
-            raise ValueError(f"Family must be one of {', '.join(FAMILIES)}, not {family}")
+            raise ValueError(unknown_name("family", family, FAMILIES))
         choices = FAMILIES[family].devices
         if device and device not in choices:
-            raise ValueError(
-                f"Device of {family} must be one of {', '.join(choices)}, not {device}"
-            )
+            raise ValueError(unknown_name(f"device of {family}", device, choices))
         found.append(Target(family, device) if device else Target(family))
     return found
 
@@ -113,7 +112,7 @@ def select_blocks(params: Params, names: Sequence[str]) -> list[HardwareBlock]:
     known = [block.name for block in blocks]
     for name in names:
         if name not in known:
-            raise ValueError(f"Block must be one of {', '.join(known)}, not {name}")
+            raise ValueError(unknown_name("block", name, known))
     return [block for block in blocks if not names or block.name in names]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from racetrap.golden_model.checks import unknown_name
+
 
 @dataclass(frozen=True)
 class Device:
@@ -186,11 +188,10 @@ def family(name: str, device: str | None = None) -> Family:
         If there is no such family, or no such device of it.
     """
     if name not in FAMILIES:
-        raise ValueError(f"Family must be one of {', '.join(FAMILIES)}, not {name}")
+        raise ValueError(unknown_name("family", name, FAMILIES))
     found = FAMILIES[name]
     if device is None:
         return found
     if device not in found.devices:
-        choices = ", ".join(found.devices)
-        raise ValueError(f"Device of {name} must be one of {choices}, not {device}")
+        raise ValueError(unknown_name(f"device of {name}", device, found.devices))
     return replace(found, device=found.devices[device])

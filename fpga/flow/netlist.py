@@ -106,6 +106,5 @@ def _topological(
                 ready.append(follower)
     if done != len(inputs):
         raise ValueError(
-            f"Netlist must be free of combinational cycles, not with {len(inputs) - done} cells"
-            " on or behind them"
+            f"Netlist has a combinational cycle: {len(inputs) - done} cells lie on it or behind it"
         )

@@ -132,7 +132,8 @@ def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> P
         # Whether it was for lack of room, packing alone can tell.
         if missing := shortage(_report(netlist, family, ["--pack-only"])["utilization"]):
             raise DoesNotFit(
-                f"Block and its shift registers must fit {family.device.name}, not need {missing}"
+                f"Block and its shift registers do not fit {family.device.name}: "
+                f"they need {missing}"
             ) from None
         raise
     seconds = time.monotonic() - start

@@ -145,8 +145,7 @@ def check_memories(netlist: Path, family: Family, memories: Mapping[str, int]) -
     for name, bits in memories.items():
         if bits > KEPT_MEMORY_BITS and not has_memory(cells, family, name):
             raise MemoryLost(
-                f"Memory {name} must be in memory cells of {family.name},"
-                f" not in flip-flops ({bits} bits)"
+                f"Memory {name} became flip-flops ({bits} bits), not memory cells of {family.name}"
             )
     return cells
 
@@ -192,7 +191,7 @@ def _gate_area() -> float:
     for line in lines:
         if f"cell ({_GATE})" in line:
             return float(next(lines).partition(":")[2].strip(" ;"))
-    raise ValueError(f"Library must have the cell {_GATE}, not none of that name")
+    raise ValueError(f"Library has no cell {_GATE}")
 
 
 def _path(name: str) -> Path:

@@ -64,8 +64,8 @@ class RefusedError(LinkError):
     def __init__(self, kind: int, status: int):
         names = {int(known): known.name.lower().replace("_", " ") for known in Status}
         super().__init__(
-            f"Request {Kind(kind).name} must be executed by the device, "
-            f"not refused with status {status} ({names.get(status, 'unknown')})"
+            f"Device refused request {Kind(kind).name} with status {status} "
+            f"({names.get(status, 'unknown')})"
         )
         self.status = status
 

@@ -170,7 +170,7 @@ class _Patience:
         if progress:
             self._since = now
         elif now - self._since > PATIENCE_S:
-            raise LinkError(f"Device must {self._what} within {PATIENCE_S:g} s")
+            raise LinkError(f"Device did not {self._what} within {PATIENCE_S:g} s")
 
 
 def wait_until(is_done: Callable[[], bool], what: str) -> None:

@@ -93,7 +93,7 @@ class ScordBoard(LinkedBoard):
         elif region != core_region(self._params):
             raise LinkError(f"Region must be the core's {core_region(self._params)}, not {region}")
         if not self._software.launch():
-            raise LinkError(f"Device must take the region, not refuse {region}")
+            raise LinkError(f"Device refused region {region}")
 
     def _empty_ring(self) -> None:
         if not self._is_core:

@@ -98,13 +98,11 @@ class RegionTable:
             self._check_one(params, f"Region {number}", region)
         for (one, first), (other, second) in combinations(self._used(), 2):
             if first.data_base < second.end and second.data_base < first.end:
-                raise ValueError(f"Region {other} must not overlap region {one}")
+                raise ValueError(f"Region {other} overlaps region {one}")
             if first.metadata_base < second.metadata_end(
                 params
             ) and second.metadata_base < first.metadata_end(params):
-                raise ValueError(
-                    f"Metadata of region {other} must not overlap those of region {one}"
-                )
+                raise ValueError(f"Metadata of region {other} overlap those of region {one}")
 
     def _check_one(self, params: GpuParams, name: str, region: LineRegion) -> None:
         end = 1 << params.address_bits

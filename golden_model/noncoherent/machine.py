@@ -219,7 +219,7 @@ class ExhaustiveMachine:
                     new.append(state)
             if len(found) > self._limit:
                 raise MachineLimitError(
-                    f"States of the exhaustive machine must be at most {self._limit}, not more"
+                    f"Exhaustive machine has more than {self._limit} states: take fewer operations"
                 )
         return found
 

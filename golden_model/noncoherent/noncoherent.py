@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 
@@ -41,4 +42,4 @@ class Noncoherent:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise ValueError(f"Mode must be one of {', '.join(MODES)}, not {self.mode!r}")
+            raise ValueError(unknown_name("mode", self.mode, MODES))

@@ -63,8 +63,8 @@ def _lines(memory: MemorySystem, operations: Sequence[Operation]) -> dict[int, l
             steps += (last + 1 - first) // size
             if steps > MAX_STEPS:
                 raise OracleLimitError(
-                    f"Operations of a trace for the oracle must touch at most {MAX_STEPS} lines "
-                    f"altogether, not more from operation {number} on"
+                    f"Operation {number} exceeds the oracle's limit of {MAX_STEPS} lines "
+                    "touched by all operations of a trace"
                 )
             for line in range(first, last + 1, size):
                 lines[line].append(number)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from racetrap.golden_model.checks import check_bytes, check_parameters
+from racetrap.golden_model.checks import check_bytes, check_parameters, unknown_name
 from racetrap.golden_model.configuration import HASHED_IF_SET
 from racetrap.golden_model.gpu.params import (
     ENTRY_BITS,
@@ -208,9 +208,9 @@ class ScordParams(GpuParams):
         try:
             object.__setattr__(self, "access_policy", AccessPolicy(self.access_policy))
         except ValueError:
-            choices = ", ".join(policy.value for policy in AccessPolicy)
+            known = [policy.value for policy in AccessPolicy]
             raise ValueError(
-                f"Parameter access_policy must be one of {choices}, not {self.access_policy!r}"
+                unknown_name("value of access_policy", self.access_policy, known)
             ) from None
         if self.access_policy != AccessPolicy.STALL and not self.access_buffer_depth:
             raise ValueError(

@@ -70,7 +70,7 @@ class BitReader:
         value = self._bits >> self._position & (1 << bits) - 1
         self._position += bits
         if self._position > self._flits * FLIT_BITS:
-            raise StreamError("Message must have all its bits, not end early")
+            raise StreamError("Message ends early")
         return value
 
     def get_gamma(self, limit: int) -> int:
@@ -79,7 +79,7 @@ class BitReader:
         while not self.get(1):
             extra += 1
             if extra > limit:
-                raise StreamError(f"Number must have at most {limit} extra bits, not more")
+                raise StreamError(f"Number has more than {limit} extra bits")
         return 1 << extra | self.get(extra)
 
     def finish(self) -> None:

@@ -27,7 +27,7 @@ def decode(params: SigraceParams, flits: Sequence[int]) -> Summary:
     try:
         reader.get(params.header_layout.width)
         if is_hashed != (params.form is Form.HASHED):
-            raise StreamError(f"Message must be of form {params.form.value}, not of the other")
+            raise StreamError(f"Message is not of form {params.form.value}")
         timestamp = tuple(reader.get(params.timestamp_bits) for _ in range(params.threads))
         get = _get_signature if is_hashed else _get_set
         read, write = get(reader, params), get(reader, params)
@@ -76,7 +76,7 @@ def _get_positions(reader: BitReader, index_bits: int) -> int:
     for _ in range(reader.get(index_bits)):
         position = reader.get(index_bits)
         if position <= last:
-            raise StreamError(f"Positions must ascend, not go from {last} to {position}")
+            raise StreamError(f"Position {position} does not follow {last} in ascending order")
         bits |= 1 << position
         last = position
     return bits

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from racetrap.golden_model.checks import check_integer
+from racetrap.golden_model.checks import check_integer, unknown_name
 from racetrap.golden_model.sigrace.packets import CoreEvent
 from racetrap.golden_model.sigrace.params import SigraceParams
 
@@ -51,9 +51,7 @@ class Environment:
 
     def __post_init__(self) -> None:
         if self.name not in ENVIRONMENTS:
-            raise ValueError(
-                f"Environment must be one of {', '.join(ENVIRONMENTS)}, not {self.name!r}"
-            )
+            raise ValueError(unknown_name("environment", self.name, ENVIRONMENTS))
         check_integer("Quantum", self.quantum, 1, (1 << 32) - 1)
         check_integer("Seed of the environment", self.seed, 0, (1 << 64) - 1)
 

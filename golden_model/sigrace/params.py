@@ -163,8 +163,9 @@ class SigraceParams:
             raise ValueError(f"Parameter filters must be even, not {self.filters}")
         if self.lsb_bits > MAX_BITMAP_LSB_BITS and (self.form is Form.SETS or self.one_hot_lsb):
             raise ValueError(
-                f"Parameter lsb_bits must be at most {MAX_BITMAP_LSB_BITS} with form sets or "
-                f"one_hot_lsb, not {self.lsb_bits} (set form=hashed)"
+                f"Parameter lsb_bits must be at most {MAX_BITMAP_LSB_BITS} with "
+                f"form sets or one_hot_lsb, not {self.lsb_bits}: lower it, or set "
+                "form=hashed"
             )
 
     @staticmethod
@@ -237,8 +238,8 @@ class SigraceParams:
         needed = (last + 1).bit_length()
         if needed > self.timestamp_bits:
             raise ValueError(
-                f"Parameter timestamp_bits must be at least {needed} for the epochs of the trace, "
-                f"not {self.timestamp_bits} (--set timestamp_bits={needed})"
+                f"Parameter timestamp_bits must be at least {needed} for the epochs "
+                f"of the trace, not {self.timestamp_bits}: add --set timestamp_bits={needed}"
             )
 
     @property

@@ -46,13 +46,14 @@ def check_threads(threads: int, params: SigraceParams, environment: Environment)
     slots = environment.slots(params)
     if threads > params.threads:
         raise ValueError(
-            f"Threads of the trace must be at most {params.threads}, not {threads} "
-            f"(--set threads={threads})"
+            f"Trace has {threads} threads, but the detector has only {params.threads}: "
+            f"add --set threads={threads}"
         )
     if environment.name in _ROOMY and threads > len(slots):
         raise ValueError(
-            f"Threads of the trace must be at most the {len(slots)} contexts in environment "
-            f"{environment.name}, not {threads} (--set environment=multiplex, or more --set cores=)"
+            f"Trace has {threads} threads, but environment {environment.name} "
+            f"has only {len(slots)} contexts: take --set environment=multiplex, "
+            "or more cores by --set cores="
         )
 
 
@@ -76,8 +77,7 @@ def widened(params: SigraceParams, threads: int, kept: Container[str] = ()) -> S
     most = params.most("threads")
     if threads > most:
         raise ValueError(
-            f"Threads of the trace must be at most {most} for this detector, not {threads}: check "
-            "with --exact"
+            f"Trace has {threads} threads, but this detector has at most {most}: check with --exact"
         )
     contexts = max(params.contexts, -(-threads // params.most("cores")))
     needed = {"threads": threads, "contexts": contexts, "cores": -(-threads // contexts)}

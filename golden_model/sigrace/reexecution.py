@@ -80,7 +80,7 @@ class Reexecution:
         while trts:
             ready = [thread for thread, trt in trts.items() if _may_proceed(thread, trt, grt)]
             if not ready:
-                raise RuntimeError(f"Re-execution must let a thread proceed, not stop at GRT {grt}")
+                raise RuntimeError(f"Re-execution is stuck: no thread can proceed at GRT {grt}")
             for thread in ready:
                 trt = trts.pop(thread)
                 grt[thread] = trt[thread]

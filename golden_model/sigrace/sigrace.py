@@ -111,8 +111,8 @@ class Sigrace:
         instructions = int(trace.events["instructions"].sum(dtype=np.uint64))
         if instructions > self.instruction_limit:
             raise ValueError(
-                f"Instructions of the trace must be at most {self.instruction_limit} "
-                f"(instruction limit), not {instructions}"
+                f"Trace has {instructions} instructions, more than the limit of "
+                f"{self.instruction_limit}: raise --instruction-limit"
             )
         check_threads(trace.header.threads, self.params, self.environment)
 

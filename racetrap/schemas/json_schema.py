@@ -17,6 +17,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 from typing_extensions import is_typeddict
 
+from racetrap.golden_model.checks import unknown_name
+
 #: Module and type of the JSON of each command; modules are imported when they are asked for.
 DOCUMENTS: Mapping[str, str] = {
     "bench": "measurements:Bench",
@@ -120,7 +122,7 @@ def schema_of(command: str) -> dict[str, Any]:
         If there is no such command, or it writes no JSON.
     """
     if command not in DOCUMENTS:
-        raise ValueError(f"Command must be one of {', '.join(DOCUMENTS)}, not {command}")
+        raise ValueError(unknown_name("command", command, DOCUMENTS))
     module, name = DOCUMENTS[command].split(":")
     document = getattr(import_module(f"racetrap.schemas.{module}"), name)
     made = TypeAdapter(document).json_schema(

@@ -102,7 +102,7 @@ def _operations(raw: Path) -> np.ndarray:
     """Records of a run, the runs that were open at its end included."""
     end = used_bytes(raw)
     if end < _RECORDS_AT:
-        raise RecordError("Program left no records: it must be linked with the C library")
+        raise RecordError("Program left no records: link it with the C library as a shared one")
     data = np.memmap(raw / "records", np.uint8, "r", shape=(end,))
     runs_end = _RUNS_AT + _OPEN_RUNS * _RUN_DTYPE.itemsize
     runs = data[_RUNS_AT:runs_end].view(_RUN_DTYPE)

@@ -67,7 +67,7 @@ class TargetMap:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             addresses = {name: address for name, address in _symbols(file) if address}
         if not addresses:
-            raise ValueError(f"{path}: Map must have symbols with addresses, not none")
+            raise ValueError(f"{path}: Map has no symbols with addresses")
         return cls(addresses)
 
     def relocated(self, operations: np.ndarray, program: Path) -> tuple[np.ndarray, str]:

@@ -228,7 +228,7 @@ def compile_program(
         the program uses what cannot be recorded.
     """
     if not sources:
-        raise RecordError("Sources must be at least one file")
+        raise RecordError("No source given: name at least one file")
     for source in sources:
         if source.suffix not in SUFFIXES:
             raise RecordError(f"Source must end in {', '.join(SUFFIXES)}, not be {source}")

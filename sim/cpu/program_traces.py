@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.content_cache import cache_folder, content_key, keep
@@ -46,7 +47,7 @@ def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
         If it cannot be recorded.
     """
     if name not in PROGRAMS:
-        raise ValueError(f"Program must be one of {', '.join(PROGRAMS)}, not {name}")
+        raise ValueError(unknown_name("program", name, PROGRAMS))
     if not 1 <= threads <= 64:
         raise ValueError(f"Threads must be from 1 to 64, not {threads}")
     program = PROGRAMS[name]

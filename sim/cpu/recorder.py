@@ -154,7 +154,7 @@ def _trace_of(
     """Trace of the raw records, and what it lacks."""
     events, pcs, frames = merge_records(raw, most)
     if not len(events):
-        raise RecordError("Program left no records: it must be linked with the C library")
+        raise RecordError("Program left no records: link it with the C library as a shared one")
     calls = {frame.call for frame in frames.values()}
     places = find_locations(program, calls.union(pcs), raw / "modules")
     header = ThreadTraceHeader(

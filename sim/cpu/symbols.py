@@ -61,7 +61,8 @@ def find_functions(program: Path, names: Iterable[str]) -> list[tuple[int, int]]
         ]
         if not ranges:
             raise RecordError(
-                f"Function must be one of {program.name} that is not inlined everywhere, not {name}"
+                f"Program {program.name} has no function {name}, or it is inlined everywhere: "
+                "see `nm -C`, or compile with -fno-inline"
             )
         found += ranges
     return list(dict.fromkeys(found))  # dynamic symbols are listed twice

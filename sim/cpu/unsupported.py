@@ -61,7 +61,7 @@ def _symbols(program: Path, which: str) -> set[str]:
     listed = run_tool(
         ["nm", "--dynamic", which, "--without-symbol-versions", "--format=just-symbols",
          str(program)],
-        f"Program {program} must be one that can be run", error=RecordError,
+        f"Program {program} cannot be run", error=RecordError,
     )  # fmt: skip
     return set(listed.split())
 
@@ -78,7 +78,7 @@ def check_program(program: Path) -> None:
         raise RecordError(f"Program {program} was not found")
     if RUNTIME_SYMBOL not in _symbols(program, "--defined-only"):
         raise RecordError(
-            f"Program {program} must be built by `racetrap cc` or `racetrap c++`, and be linked "
-            "with shared libraries"
+            f"Program {program} was not built for recording: build it by `racetrap "
+            "cc` or `racetrap c++`, with shared libraries"
         )
     _refuse(undefined_symbols(program))

@@ -44,7 +44,7 @@ def _fail(error):
 def test_errors_of_a_worker_arrive_as_they_are():
     errors = [
         TraceError("run.trace:3", Rule.KIND, "Kind must be known"),
-        PtxError("kernel.ptx", 3, "Register must be declared"),
+        PtxError("kernel.ptx", 3, "is not declared"),
         LitmusError("test.litmus", 3, "Column must belong to a thread"),
         KernelFault(Fault.TRAP, "Kernel k: trap"),
     ]

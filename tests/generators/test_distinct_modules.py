@@ -115,7 +115,7 @@ def test_a_signal_beside_the_ports_is_refused():
     """It would be undriven in the module around, which has an instance in its block's place."""
     with pytest.raises(
         ValueError,
-        match=r"^Signal o must be a port to be used in top\.block, not only a signal of top$",
+        match=r"^Signal o of top is used in top\.block, but is no port$",
     ):
         distinct_modules(_Peeping(), "top")
 

@@ -110,7 +110,7 @@ def test_settings_change_parameters():
         (["ratio=four"], "Setting ratio must be a whole number, not 'four'"),
         (["ratio="], "Setting ratio must be a whole number, not ''"),
         (["trace_port=1"], "Setting trace_port must be true or false, not '1'"),
-        (["ratio=4", "ratio=8"], "Setting ratio must be given once, not again as 8"),
+        (["ratio=4", "ratio=8"], "Setting ratio is given twice, again as 8"),
         (["ratio=3"], "Parameter ratio must be a power of two, not 3"),
         (["banks=2048"], "Parameter banks must be from 1 to 1024, not 2048"),
         (["sm_count=64", "ratio=64", "fence_id_bits=16"], "Metadata entry must fit in 64 bits"),

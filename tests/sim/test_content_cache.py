@@ -41,7 +41,7 @@ def test_folder_is_marked_for_backup_programs(folder):
 
 def test_folder_that_cannot_be_written(folder):
     folder.write_text("a file")
-    with pytest.raises(CacheError, match=f"Cache folder {folder} must be writable, not: "):
+    with pytest.raises(CacheError, match=f"Cache folder {folder} is not writable: "):
         keep(cache_folder() / "kind" / "x", Path.touch)
 
 

@@ -78,7 +78,7 @@ def test_broken_rules(read, tmp_path, text, key, rule, value):
 
 @pytest.mark.parametrize("text", ["name = ", b"\xff", "name = 'red'\nname = 'red'"])
 def test_not_toml(read, text):
-    with pytest.raises(TomlError, match=r"file\.toml: File must be TOML"):
+    with pytest.raises(TomlError, match=r"file\.toml: not TOML"):
         read(text)
 
 

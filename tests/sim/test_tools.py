@@ -77,7 +77,8 @@ def test_extra_of_a_missing_package_and_a_larger_one(monkeypatch):
 def test_old_python(monkeypatch):
     monkeypatch.setattr(tools, "_OLDEST_PYTHON", (99, 0))
     (sentence,) = tools.missing_tools()
-    assert sentence.startswith("Python must be 99.0 or newer, not 3.")
+    assert sentence.startswith("Python 3.")
+    assert "99.0" in sentence
 
 
 def test_extras_and_commands_for_recording(monkeypatch):

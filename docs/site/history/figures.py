@@ -87,5 +87,7 @@ def figures_of(command: list[str], found: _Json) -> list[tuple[str, str, float]]
     read = next((read for name, read in MEASURING.items() if line.startswith(f"{name} ")), None)
     figures = list(read(found)) if read else []
     if not figures:
-        raise ValueError(f"Command must be one of {', '.join(MEASURING)}, with a figure")
+        raise ValueError(
+            f"Command {line.strip()!r} gives no figure: choose {' or '.join(MEASURING)}"
+        )
     return figures

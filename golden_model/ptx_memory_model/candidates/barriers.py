@@ -132,7 +132,8 @@ class _Explorer:
                 ready = ready[:1]
             if len(seen) > _MOST_STATES:
                 raise ValueError(
-                    f"Barriers must have at most {_MOST_STATES} orders of arrival, not more"
+                    f"Barriers have more than {_MOST_STATES} orders of arrival: take "
+                    "fewer threads or barriers"
                 )
             for number in ready:
                 after = self._complete(self._advance(state, number))
@@ -167,10 +168,10 @@ class _Explorer:
         joined = state._replace(done=done)
         if arrival.arrives:
             if (thread, earlier) in state.present:
-                raise ValueError("Thread must arrive once in a phase of a barrier, not twice")
+                raise ValueError("Thread arrives twice in one phase of a barrier")
             joined = joined._replace(present=state.present | {(thread, operation)})
         elif earlier < 0:
-            raise ValueError("Thread must arrive at a barrier before it waits, not after")
+            raise ValueError("Thread waits at a barrier before it arrives")
         elif (thread, earlier) in state.present:
             joined = joined._replace(present=state.present | {(thread, operation)})
         else:
@@ -230,7 +231,7 @@ class _Explorer:
         }
         counts = {arrival.threads for arrival in arrivals.values()}
         if len(counts) > 1:
-            raise ValueError("Threads of a barrier must all name one number, not different ones")
+            raise ValueError("Threads of a barrier name different numbers of threads")
         missing = {
             place[:4]
             for thread, place in enumerate(self._places)

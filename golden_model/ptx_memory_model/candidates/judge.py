@@ -153,10 +153,12 @@ def judge(test: LitmusTest, limit: int = DEFAULT_LIMIT) -> Judgement:
         for consistent in search:
             found.add(consistent)
     except RecursionError:
-        sentence = "Litmus test must be shorter: a value depends on too many others, one by one"
+        sentence = (
+            "Litmus test is too long: a value depends on too many others, one after the other"
+        )
         raise LitmusError(test.file, 1, sentence) from None
     if not found.executions and test.ends:
-        sentence = "Litmus test must have an execution that ends, not wait at a barrier for ever"
+        sentence = "Litmus test has no execution that ends: each waits at a barrier for ever"
         raise LitmusError(test.file, 1, sentence)
     outcome = found.outcome()
     witness = found.witness

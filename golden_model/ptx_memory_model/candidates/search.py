@@ -46,7 +46,8 @@ class TooManyCandidatesError(ValueError):
 
     def __init__(self, test: LitmusTest, limit: int) -> None:
         super().__init__(
-            f"{test.file}: Litmus test must have at most {limit} candidate executions, not more"
+            f"{test.file}: Litmus test has more than {limit} candidate executions: "
+            "take fewer accesses"
         )
 
 

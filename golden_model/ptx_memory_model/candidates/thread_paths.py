@@ -107,7 +107,7 @@ class _Walker:
         """Value of an operand that must not come from memory."""
         value = self._read(path, operand)
         if not isinstance(value, Constant):
-            raise ValueError(f"Operand of a barrier must not depend on memory, as {operand} does")
+            raise ValueError(f"Operand {operand} of a barrier depends on memory")
         return value.number
 
     def _control(self, path: Path, *operands: ptx.Operand) -> frozenset[Result]:

@@ -28,12 +28,12 @@ def _cta_barrier(_: str, modifiers: Modifiers, operands: OperandList) -> CtaBarr
     modifiers.take("aligned")
     action = modifiers.take("sync", "arrive", "red")
     if not action:
-        raise ValueError("barrier must have one of sync, arrive, red, not none")
+        raise ValueError("barrier lacks its operation: add .sync, .arrive or .red")
     destination, predicate = "", None
     if action == "red":
         operation = modifiers.take("popc", "and", "or")
         if not operation:
-            raise ValueError("barrier.red must have one of popc, and, or, not none")
+            raise ValueError("barrier.red lacks its operation: add .popc, .and or .or")
         modifiers.take("u32" if operation == "popc" else "pred")
         action, destination = f"red.{operation}", operands.register()
     barrier, count = operands.value(), None
@@ -41,7 +41,7 @@ def _cta_barrier(_: str, modifiers: Modifiers, operands: OperandList) -> CtaBarr
         count = operands.value()
     check_barrier(barrier, count)
     if action == "arrive" and count is None:
-        raise ValueError("barrier.arrive must have a number of threads, not none")
+        raise ValueError("barrier.arrive lacks its number of threads")
     if destination:
         predicate = operands.predicate()
     return CtaBarrier(action, barrier, count, destination, predicate)
@@ -55,7 +55,7 @@ def _cluster_barrier(_: str, modifiers: Modifiers, operands: OperandList) -> Clu
     modifiers.take("aligned")
     action = modifiers.take("arrive", "wait")
     if not action:
-        raise ValueError("barrier.cluster must have arrive or wait, not none")
+        raise ValueError("barrier.cluster lacks its operation: add .arrive or .wait")
     if action == "wait":
         return ClusterBarrier(action, modifiers.order([Order.ACQUIRE], Order.ACQUIRE))
     return ClusterBarrier(action, modifiers.order([Order.RELEASE, Order.RELAXED], Order.RELEASE))

@@ -76,7 +76,7 @@ def _check_registers(instruction: Instruction, known: set[str]) -> None:
             read.append(operation.predicate.register)
     for register in read:
         if isinstance(register, str) and register not in known:
-            raise ValueError(f"Register must be written in its thread, not {register} only read")
+            raise ValueError(f"Register {register} is read but never written in its thread")
 
 
 def _accesses(operation: Operation) -> Iterator[tuple[Address, int, str]]:
@@ -103,15 +103,17 @@ def _check_operation(operation: Operation, thread: Thread, variables: dict[str, 
     if isinstance(operation, MbarrierArrive | MbarrierWait | CopyArrive):
         variable = _variable_at(operation.address, 8, variables)
         if not variable.is_mbarrier:
-            raise ValueError(f"Address of {operation} must be an mbarrier object")
+            raise ValueError(f"Address of {operation} is no mbarrier object")
         _check_reach(variable, "", thread, operation)
     if isinstance(operation, WarpBarrier) and not operation.mask >> thread.place.lane & 1:
-        raise ValueError(f"Mask must have lane {thread.place.lane}, not be {operation.mask:#x}")
+        raise ValueError(
+            f"Mask {operation.mask:#x} lacks lane {thread.place.lane} of its own thread"
+        )
 
 
 def _variable_at(address: Address, size: int, variables: dict[str, Variable]) -> Variable:
     if address.variable not in variables:
-        raise ValueError(f"Variable must be declared, not {address.variable} unknown")
+        raise ValueError(f"Variable {address.variable} is not declared")
     variable = variables[address.variable]
     if address.offset + size > variable.type.size:
         raise ValueError(f"Access of {size} bytes must be within its variable, not {address}")
@@ -123,7 +125,7 @@ def _variable_at(address: Address, size: int, variables: dict[str, Variable]) ->
 def _check_reach(variable: Variable, space: str, thread: Thread, operation: Operation) -> None:
     owner = variable.owner
     if (owner is None and space.startswith("shared")) or (owner and space == "global"):
-        raise ValueError(f"State space must be that of {variable.name}, not that of {operation}")
+        raise ValueError(f"State space of {operation} differs from that of {variable.name}")
     levels = 3 if space == "shared" else 2
     if owner is not None and owner[:levels] != thread.place[:levels]:
-        raise ValueError(f"Shared memory must be in reach of its thread, not {variable.name}")
+        raise ValueError(f"Shared variable {variable.name} belongs to another CTA than the thread")

@@ -21,7 +21,7 @@ from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, Operand
 def _copy(_: str, modifiers: Modifiers, operands: OperandList) -> AsyncCopy:
     modifiers.take("ca", "cg")
     if not (modifiers.take("shared", "shared::cta") and modifiers.take("global")):
-        raise ValueError("cp.async must be from .global to .shared, not between other spaces")
+        raise ValueError("cp.async copies from .global to .shared only")
     destination, source, size = operands.address(), operands.address(), operands.number()
     if size not in (4, 8, 16):
         raise ValueError(f"Size of a copy must be 4, 8 or 16, not {size}")
@@ -45,7 +45,7 @@ def _wait_all(_: str, modifiers: Modifiers, operands: OperandList) -> WaitGroup:
 
 def _copy_arrive(_: str, modifiers: Modifiers, operands: OperandList) -> CopyArrive:
     if not modifiers.take("noinc"):
-        raise ValueError("cp.async.mbarrier.arrive must be .noinc, not without it")
+        raise ValueError("cp.async.mbarrier.arrive without .noinc is not supported")
     modifiers.take("shared", "shared::cta")
     modifiers.take("b64")
     return CopyArrive(operands.address())

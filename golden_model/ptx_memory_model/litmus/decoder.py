@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.ptx_memory_model.litmus.barrier_forms import BARRIER_FORMS
 from racetrap.golden_model.ptx_memory_model.litmus.copy_forms import COPY_FORMS
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import Operation
@@ -56,8 +57,7 @@ def decode(opcode: str, operands: Sequence[object]) -> Operation:
             modifiers.finish()
             taken.finish()
             return operation
-    known = ", ".join(sorted(_FORMS))
-    raise ValueError(f"Instruction must be one of {known}, not {opcode}")
+    raise ValueError(unknown_name("instruction", opcode, sorted(_FORMS)))
 
 
 def _refuse_other_proxies(opcode: str) -> None:
@@ -70,4 +70,4 @@ def _refuse_other_proxies(opcode: str) -> None:
     if "proxy" in parts:
         proxy = ".".join(parts[parts.index("proxy") + 1 :])
     if proxy:
-        raise ValueError(f"Proxy must be the generic one, not the {proxy} one of {opcode}")
+        raise ValueError(f"Proxy {proxy} of {opcode} is not supported: only the generic proxy is")

@@ -65,7 +65,7 @@ def _atomic(name: str, modifiers: Modifiers, operands: OperandList) -> Atomic:
         orders += [Order.ACQUIRE, Order.ACQ_REL]
     access = modifiers.access(orders, _DEFAULT_ATOMIC)
     if access.volatile:
-        raise ValueError(f"{name} must have no .volatile, not {name}.volatile")
+        raise ValueError(f"{name} cannot be .volatile")
     operation = modifiers.take(*_ATOMICS)
     if not operation or (is_reduction and operation in ("exch", "cas")):
         known = [one for one in _ATOMICS if not (is_reduction and one in ("exch", "cas"))]
@@ -82,7 +82,7 @@ def _fence(_: str, modifiers: Modifiers, operands: OperandList) -> Fence:
     order = modifiers.order(orders, Order.ACQ_REL)
     scope = modifiers.scope()
     if scope is None:
-        raise ValueError("fence must have a scope, not none")
+        raise ValueError("fence lacks a scope: add .cta, .cluster, .gpu or .sys")
     return Fence(order, scope)
 
 
@@ -90,7 +90,7 @@ def _membar(_: str, modifiers: Modifiers, operands: OperandList) -> Fence:
     levels = {"cta": Scope.CTA, "gl": Scope.GPU, "sys": Scope.SYS}
     level = modifiers.take(*levels)
     if not level:
-        raise ValueError("membar must have one of cta, gl, sys, not none")
+        raise ValueError("membar lacks its level: add .cta, .gl or .sys")
     return Fence(Order.SC, levels[level])
 
 
@@ -104,7 +104,7 @@ def _arithmetic(name: str, modifiers: Modifiers, operands: OperandList) -> Arith
 def _comparison(_: str, modifiers: Modifiers, operands: OperandList) -> Comparison:
     name = modifiers.take(*_COMPARISONS)
     if not name:
-        raise ValueError(f"setp must have one of {', '.join(_COMPARISONS)}, not none")
+        raise ValueError(f"setp lacks its comparison: add one of {', '.join(_COMPARISONS)}")
     data_type = modifiers.data_type(_TYPES)
     destination = operands.register()
     return Comparison(name, data_type, destination, (operands.value(), operands.value()))

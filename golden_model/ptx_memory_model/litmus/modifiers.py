@@ -60,9 +60,11 @@ class Modifiers:
         order = self.order(allowed, default.order)
         scope = self.scope()
         if order is Order.WEAK and scope is not None:
-            raise ValueError(f"Weak access must have no scope, not {self._opcode}")
+            raise ValueError(f"Weak access {self._opcode} cannot have a scope")
         if order is not Order.WEAK and scope is None and default.scope is None:
-            raise ValueError(f"Strong access must have a scope, not {self._opcode}")
+            raise ValueError(
+                f"Strong access {self._opcode} lacks a scope: add .cta, .cluster, .gpu or .sys"
+            )
         strong = order is not Order.WEAK
         return Access(
             order, (scope or default.scope) if strong and scope is None else scope, False, space
@@ -71,7 +73,4 @@ class Modifiers:
     def finish(self) -> None:
         """Raise ``ValueError`` if anything is left that nobody took."""
         if self._left:
-            raise ValueError(
-                f"Instruction must have no .{self._left[0]} that the model does not know, "
-                f"not {self._opcode}"
-            )
+            raise ValueError(f"Modifier .{self._left[0]} of {self._opcode} is not supported")

@@ -33,7 +33,7 @@ class OperandList:
 
     def _next(self, what: str, *kinds: type) -> object:
         if not self._left:
-            raise ValueError(f"Instruction must have {what} as well, not only {self._opcode}")
+            raise ValueError(f"Instruction {self._opcode} lacks {what}")
         operand = self._left.pop(0)
         if not isinstance(operand, kinds):
             raise ValueError(f"Operand of {self._opcode} must be {what}, not {operand}")
@@ -88,7 +88,7 @@ class OperandList:
     def finish(self) -> None:
         """Raise ``ValueError`` if any are left."""
         if self._left:
-            raise ValueError(f"Instruction must have no operand {self._left[0]}: {self._opcode}")
+            raise ValueError(f"Operand {self._left[0]} of {self._opcode} is one too many")
 
 
 #: How an instruction is made from its name, suffixes and operands.

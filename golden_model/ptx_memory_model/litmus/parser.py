@@ -14,6 +14,7 @@ from typing import Any
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.ptx_memory_model.litmus.checks import check_test
 from racetrap.golden_model.ptx_memory_model.litmus.condition import (
     Condition,
@@ -64,7 +65,7 @@ def read_litmus(path: str | Path) -> LitmusTest:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise LitmusError(str(path), 1, "Litmus test must be text, not binary") from None
+        raise LitmusError(str(path), 1, "Litmus test is not UTF-8 text") from None
     return parse_litmus(text, str(path))
 
 
@@ -82,7 +83,7 @@ def parse_litmus(text: str, file: str = "litmus test") -> LitmusTest:
     except UnexpectedInput as error:
         raise LitmusError(file, *_syntax_error(error, text)) from None
     except RecursionError:
-        raise LitmusError(file, 1, "Condition must not be nested so deeply") from None
+        raise LitmusError(file, 1, "Condition is nested too deeply") from None
     check_test(test)
     return test
 
@@ -169,7 +170,7 @@ class _Reader:
             if tree.data == "variable":
                 variable, name = self._variable(tree)
                 if variable.name in variables:
-                    raise self._fail(name, f"Variable must be declared once, not {name} again")
+                    raise self._fail(name, f"Variable {name} is declared twice")
                 variables[variable.name] = variable
             elif tree.data == "register":
                 thread, register, value = tree.children
@@ -184,13 +185,17 @@ class _Reader:
         owner = self._place(places[0]) if places else None
         if (owner is not None) != (space == ".shared"):
             raise self._fail(
-                name, f"Variable must have a CTA exactly if it is .shared, not {name} of {space}"
+                name,
+                (
+                    f"Variable {name} of {space}: a .shared variable needs a CTA, and "
+                    "only it can have one"
+                ),
             )
         if type_name == "mbarrier" and owner is None:
-            raise self._fail(name, f"An mbarrier object must be .shared, not {name} of {space}")
+            raise self._fail(name, f"An mbarrier object lies in .shared, but {name} is of {space}")
         if type_name not in (*_VARIABLE_TYPES, "mbarrier"):
-            known = ", ".join(_VARIABLE_TYPES)
-            raise self._fail(name, f"Type must be one of {known} or mbarrier, not {type_name}")
+            known = (*_VARIABLE_TYPES, "mbarrier")
+            raise self._fail(name, unknown_name("type", str(type_name), known))
         value = self._number(tree.children[-1])
         if type_name == "mbarrier":
             if not 1 <= value < 1 << 16:
@@ -203,7 +208,7 @@ class _Reader:
         levels, numbers = tree.children[::2], tree.children[1::2]
         given = {str(level): int(number) for level, number in zip(levels, numbers, strict=True)}
         if "cta" not in given:
-            raise self._fail(levels[0], f"Place must have a cta, not only {', '.join(given)}")
+            raise self._fail(levels[0], f"Place names {', '.join(given)} without a cta")
         given.setdefault("cluster", given["cta"])
         return Place(**{**default, **given})
 

@@ -70,8 +70,8 @@ class Container(NamedTuple):
         if len(self.body) > expected:
             raise TraceError(
                 self.place, Rule.FILE_LENGTH,
-                f"File must end {expected} bytes after its header, "
-                f"not have {len(self.body) - expected} trailing bytes",
+                (f"File has {len(self.body) - expected} bytes more than the {expected} "
+                 "after its header"),
             )  # fmt: skip
 
 
@@ -79,14 +79,14 @@ def _check_length(place: str, what: str, actual: int, expected: int) -> None:
     if actual < expected:
         raise TraceError(
             place, Rule.FILE_LENGTH,
-            f"File must hold {expected} bytes {what}, not be truncated to {actual}",
+            f"File is truncated: it has {actual} of {expected} bytes {what}",
         )  # fmt: skip
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        raise ValueError("Header must have each field once, not one of them twice")
+        raise ValueError("Header has a field twice")
     return data
 
 
@@ -94,11 +94,11 @@ def _load_header(raw: bytes, place: str) -> dict[str, Any]:
     try:
         data = json.loads(raw.decode(), object_pairs_hook=_unique)
     except RecursionError:
-        raise TraceError(place, Rule.HEADER, "Header must be JSON, not nested so deeply") from None
+        raise TraceError(place, Rule.HEADER, "Header is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise TraceError(place, Rule.HEADER, f"Header must be JSON, not {error}") from None
+        raise TraceError(place, Rule.HEADER, f"Header is not JSON: {error}") from None
     except UnicodeDecodeError:
-        raise TraceError(place, Rule.HEADER, "Header must be UTF-8, not other bytes") from None
+        raise TraceError(place, Rule.HEADER, "Header is not UTF-8 text") from None
     except ValueError as error:
         raise TraceError(place, Rule.HEADER, str(error)) from None
     if not isinstance(data, dict):

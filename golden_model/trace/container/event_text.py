@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.trace.container.rules import Rule
 from racetrap.golden_model.trace.container.schema import EventSchema, Word
 from racetrap.golden_model.trace.container.text import LineError, assignments
@@ -26,7 +27,7 @@ def event_values(schema: EventSchema, words: list[str]) -> dict[str, Any]:
     kinds = schema.by_name
     name, *rest = words
     if name not in kinds:
-        raise LineError(Rule.KIND, f"Kind must be one of {', '.join(kinds)}, not {name!r}")
+        raise LineError(Rule.KIND, unknown_name("event", name, kinds))
     kind = kinds[name]
     numbers = assignments([word for word in rest if "=" in word])
     codes = _codes(schema, kind, [word for word in rest if "=" not in word])
@@ -34,7 +35,7 @@ def event_values(schema: EventSchema, words: list[str]) -> dict[str, Any]:
     for name in numbers:
         if name not in fields:
             if not any(name in others for others in schema.numbers.values()):
-                raise LineError(Rule.TEXT, f"Field must be one that events have, not {name!r}")
+                raise LineError(Rule.TEXT, f"Unknown field {name!r}")
             raise _unwanted(schema, kind, f"Field {name}")
     for name, field in fields.items():
         if name not in numbers and not field.is_optional:
@@ -53,9 +54,7 @@ def _codes(schema: EventSchema, kind: int, words: list[str]) -> dict[str, Any]:
         if field is None:
             raise _wrong_word(schema, kind, word)
         if field.column in values:
-            raise LineError(
-                Rule.TEXT, f"Word for {field.name} must be given once, not again: {word!r}"
-            )
+            raise LineError(Rule.TEXT, f"Word {word!r} gives {field.name} a second time")
         values[field.column] = field.codes[word]
     for each in schema.fields[kind]:
         if isinstance(each, Word):
@@ -73,12 +72,14 @@ def _wrong_word(schema: EventSchema, kind: int, word: str) -> LineError:
     every = {word: field for others in schema.words.values() for word, field in others.items()}
     if word in every and every[word].column not in {field.column for field in own.values()}:
         return _unwanted(schema, kind, f"Word {word}")
-    return LineError(Rule.CODE, f"Word must be one of {', '.join(own or every)}, not {word!r}")
+    return LineError(Rule.CODE, unknown_name("word", word, own or every))
 
 
 def _unwanted(schema: EventSchema, kind: int, what: str) -> LineError:
-    return LineError(Rule.UNUSED_FIELD, f"{what} must not be given in {schema.name(kind)}")
+    return LineError(
+        Rule.UNUSED_FIELD, f"{what} has no meaning in {schema.name(kind)}: leave it out"
+    )
 
 
 def _missing(schema: EventSchema, kind: int, what: str) -> LineError:
-    return LineError(Rule.TEXT, f"{what} must be given in {schema.name(kind)}")
+    return LineError(Rule.TEXT, f"{what} is missing in {schema.name(kind)}")

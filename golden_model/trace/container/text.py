@@ -66,7 +66,7 @@ def assignments(words: list[str]) -> dict[str, int]:
         if not equals:
             raise LineError(Rule.TEXT, f"Field must be name=number, not {word!r}")
         if name in values:
-            raise LineError(Rule.TEXT, f"Field {name} must be given once, not again")
+            raise LineError(Rule.TEXT, f"Field {name} is given twice")
         values[name] = read_number(value)
     return values
 
@@ -164,7 +164,7 @@ def _read_header(lines: list[tuple[int, str]], place: str) -> tuple[dict[str, An
             value = _header_value(word, rest.strip())
             name = f"{word} {value[0]}" if word in NUMBERED else word
             if name in seen:
-                raise LineError(Rule.HEADER, f"Header must have {name} once, not again")
+                raise LineError(Rule.HEADER, f"Header has {name} twice")
         except (LineError, ValueError, RecursionError) as error:
             sentence = (
                 error.sentence
@@ -212,7 +212,7 @@ def open_text(path: Path) -> TextFile:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise TraceError(
-            place, Rule.MAGIC, "File must be a binary trace or UTF-8 text, not other bytes"
+            place, Rule.MAGIC, "File is neither a binary trace nor UTF-8 text"
         ) from None
     return text_file(text, place)
 
@@ -228,6 +228,7 @@ def text_file(text: str, place: str) -> TextFile:
     if count is not None and (count != len(events) or not text.endswith("\n")):
         raise TraceError(
             place, Rule.FILE_LENGTH,
-            f"File must have {count} events, each with the end of its line, not {len(events)}",
+            f"File is cut short or was added to: it has {len(events)} events, not the {count} that "
+            "its header says, each with the end of its line",
         )  # fmt: skip
     return TextFile(place, header, events)

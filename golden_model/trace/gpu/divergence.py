@@ -72,9 +72,9 @@ def divergence_violation(events: np.ndarray) -> RuleViolation:
     at = broken[rows[broken].argmin()]
     name = EventKind(events["kind"][rows[at]]).name
     if alone[at]:
-        sentence = f"{name} must follow {_NEEDS[step[at]]} of its warp and depth, not stand alone"
+        sentence = f"{name} does not follow {_NEEDS[step[at]]} of its warp and depth"
     elif overlap[at]:
-        sentence = f"Lanes of ELSE must be others than those of IF, not {mask[at]:#x} again"
+        sentence = f"Lanes of ELSE are among those of IF: {mask[at]:#x}"
     else:
         sentence = f"Lanes of FI must be lanes of IF or ELSE ({sides[at]:#x}), not {mask[at]:#x}"
     return RuleViolation(Rule.DIVERGENCE, rows[[at]], lambda row: sentence)

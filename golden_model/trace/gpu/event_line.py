@@ -20,7 +20,7 @@ def read_event(words: list[str]) -> Event:
     """Event of the words of a line, or ``LineError``."""
     at = words.index("lanes", 1) if "lanes" in words[1:] else len(words)
     if at < len(words) and words[0] in map(GPU_SCHEMA.name, LANELESS_KINDS):
-        raise LineError(Rule.UNUSED_FIELD, f"Lanes must not be given in {words[0]}")
+        raise LineError(Rule.UNUSED_FIELD, f"Lanes have no meaning in {words[0]}: leave them out")
     values = event_values(GPU_SCHEMA, words[:at])
     kind, op = values["kind"], values.get("op")
     lanes = tuple(lane for word in words[at + 1 :] for lane in read_lanes(word, kind, op))

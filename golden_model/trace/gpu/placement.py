@@ -58,15 +58,15 @@ def _kernel_violations(kind: np.ndarray) -> Iterator[RuleViolation]:
         Rule.KERNEL,
         marks[kind[marks] != expected],
         lambda row: (
-            "Kernel must end before the next begins, not begin again"
+            "Kernel begins before the one before it has ended"
             if kind[row] == EventKind.KERNEL_BEGIN
-            else "Kernel must begin before it ends, not end first"
+            else "Kernel ends that has not begun"
         ),
     )
     yield RuleViolation(
         Rule.KERNEL,
         marks[-1:] if len(marks) % 2 else marks[:0],
-        lambda row: "Kernel must end before the trace does, not stay open",
+        lambda row: "Trace ends before its kernel does",
     )
     begins = np.cumsum(kind == EventKind.KERNEL_BEGIN)
     ends = np.cumsum(kind == EventKind.KERNEL_END)
@@ -97,18 +97,18 @@ def _slot_violations(
     yield RuleViolation(
         Rule.SLOT_FREE,
         np.sort(order[placed & taken]),
-        lambda row: f"{slot(row)} must be free when a block is placed, not taken",
+        lambda row: f"{slot(row)} is taken when a block is placed",
     )
     yield RuleViolation(
         Rule.SLOT_TAKEN,
         np.sort(order[~placed & ~taken]),
-        lambda row: f"{slot(row)} must hold a block when one retires, not be free",
+        lambda row: f"{slot(row)} holds no block when one retires",
     )
     live = np.cumsum(kind == EventKind.BLOCK_PLACED) - np.cumsum(kind == EventKind.BLOCK_RETIRED)
     yield RuleViolation(
         Rule.ALL_RETIRED,
         np.flatnonzero((kind == EventKind.KERNEL_END) & (live != 0)),
-        lambda row: f"Blocks placed must be none when the kernel ends, not {live[row]}",
+        lambda row: f"Kernel ends while {live[row]} blocks are placed",
     )
 
 
@@ -137,8 +137,8 @@ def _actor_violations(
             Rule.PLACED,
             rows[stranger],
             lambda row, name=name: (  # type: ignore[misc]
-                f"SM {events['sm'][row]} {name} {events[name][row]} must belong to a block placed "
-                f"in slot {events['slot'][row]}, not act without"
+                f"SM {events['sm'][row]} {name} {events[name][row]} acts, but slot "
+                f"{events['slot'][row]} holds no block that it belongs to"
             ),
         )
     partial = kind[rows] == EventKind.PARTIAL_BARRIER
@@ -169,7 +169,7 @@ def placement_violations(events: np.ndarray) -> Iterator[RuleViolation]:
         np.sort(warps.start[1:][overlap]),
         lambda row: (
             f"Warps {events['warp'][row]} to {events['warp'][row] + events['warp_count'][row] - 1} "
-            f"of SM {events['sm'][row]} must be free when a block is placed, not taken"
+            f"of SM {events['sm'][row]} are not all free when a block is placed"
         ),
     )
     yield from _actor_violations(events, blocks, warps)

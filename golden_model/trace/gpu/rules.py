@@ -70,7 +70,7 @@ def _access_violations(events: np.ndarray) -> Iterator[RuleViolation]:
     yield violation(
         Rule.LANES,
         GPU_SCHEMA.having(_NAMING_LANES)[kind] & (mask == 0),
-        lambda row: f"Lanes of {GPU_SCHEMA.name(kind[row])} must be at least one, not none",
+        lambda row: f"Event {GPU_SCHEMA.name(kind[row])} has no lanes",
     )
     success, cas = events["success_mask"], atomic & (events["op"] == AtomicOp.CAS)
     yield violation(

@@ -126,7 +126,9 @@ def _lane_masks(events: list[Event], where: Where) -> tuple[list[int], list[int]
                 success |= 1 << number
         if event.lanes and event.kind in LANELESS_KINDS:
             name = GPU_SCHEMA.name(event.kind)
-            raise TraceError(where(row), Rule.UNUSED_FIELD, f"Lanes must be none in {name}")
+            raise TraceError(
+                where(row), Rule.UNUSED_FIELD, f"Lanes have no meaning in {name}: leave them out"
+            )
         if event.lanes and event.mask:
             raise TraceError(where(row), Rule.UNUSED_FIELD, "Mask must be 0 where lanes are given")
         masks.append(mask or event.mask)

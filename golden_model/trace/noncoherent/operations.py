@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from racetrap.golden_model.checks import check_integer, check_provenance
+from racetrap.golden_model.checks import check_integer, check_provenance, unknown_name
 
 MAX_ENGINES = 64
 MAX_LINE_BYTES = 4096
@@ -189,5 +189,5 @@ class NoncoherentTraceHeader:
         if self.system != "noncoherent":
             raise ValueError(f"Trace system must be 'noncoherent', not {self.system!r}")
         if self.layout not in LAYOUTS:
-            raise ValueError(f"Layout must be one of {', '.join(LAYOUTS)}, not {self.layout!r}")
+            raise ValueError(unknown_name("layout", self.layout, LAYOUTS))
         check_provenance(self.source, self.seed, self.locations)

@@ -17,6 +17,7 @@ from itertools import islice
 
 import numpy as np
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.trace.container.columns import event_records
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
@@ -69,12 +70,10 @@ def _operation(line: str, place: str) -> Operation:
     word, first, last = match.groups()
     kind = _KINDS.get(word)
     if kind is None:
-        raise TraceError(
-            place, Rule.KIND, f"Operation must be one of {', '.join(_KINDS)}, not {word!r}"
-        )
+        raise TraceError(place, Rule.KIND, unknown_name("operation", word, _KINDS))
     if (first is None) != (kind == OperationKind.SYNC_ALL):
         due = "no range" if first else "a range"
-        raise TraceError(place, Rule.TEXT, f"Operation {word} must have {due}")
+        raise TraceError(place, Rule.TEXT, f"Operation {word} takes {due}")
     if first is None:
         return _SYNC
     low, high = int(first, 16), int(last, 16)

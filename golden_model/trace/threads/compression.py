@@ -49,7 +49,8 @@ def decompressed(container: Container) -> np.ndarray:
         if records is None:
             raise TraceError(
                 place, Rule.FILE_LENGTH,
-                f"Compressed block {len(blocks) - 1} must hold {events} events, not other bytes",
+                (f"Compressed block {len(blocks) - 1} does not hold {events} events: "
+                 "the file is damaged"),
             )  # fmt: skip
         blocks.append(records)
         left -= events

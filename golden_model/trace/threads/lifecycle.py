@@ -46,35 +46,35 @@ def lifecycle_violations(threads: int, events: np.ndarray) -> Iterator[RuleViola
     join = _Marks(threads, events, ThreadEventKind.JOIN, "value")
     yield RuleViolation(
         Rule.BEGIN, create.rows[create.about == 0],
-        lambda row: "Thread created must not be 0, with which the program begins",
+        lambda row: "Thread 0 is created, but the program begins with it",
     )  # fmt: skip
     yield RuleViolation(
         Rule.BEGIN, create.again(),
-        lambda row: f"Thread must be created once, not thread {value[row]} again",
+        lambda row: f"Thread {value[row]} is created twice",
     )  # fmt: skip
     early = begin.before(create)
     yield RuleViolation(
         Rule.BEGIN, early[thread[early] != 0],
-        lambda row: f"Thread must be created before it begins, not thread {thread[row]} after",
+        lambda row: f"Thread {thread[row]} begins before it is created",
     )  # fmt: skip
     yield RuleViolation(
         Rule.BEGIN, begin.again(),
-        lambda row: f"Thread must begin once, not thread {thread[row]} again",
+        lambda row: f"Thread {thread[row]} begins twice",
     )  # fmt: skip
     rows = np.arange(len(events))
     yield RuleViolation(
         Rule.ALIVE, np.flatnonzero(rows < begin.first[thread]),
-        lambda row: f"Thread must begin before it acts, not thread {thread[row]} act first",
+        lambda row: f"Thread {thread[row]} acts before it begins",
     )  # fmt: skip
     yield RuleViolation(
         Rule.ALIVE, np.flatnonzero(rows > end.first[thread]),
-        lambda row: f"Thread must not act after its end, not thread {thread[row]} go on",
+        lambda row: f"Thread {thread[row]} acts after its end",
     )  # fmt: skip
     yield RuleViolation(
         Rule.JOIN, join.before(end),
-        lambda row: f"Thread joined must have ended, not thread {value[row]} be joined before",
+        lambda row: f"Thread {value[row]} is joined before its end",
     )  # fmt: skip
     yield RuleViolation(
         Rule.JOIN, join.again(),
-        lambda row: f"Thread must be joined once, not thread {value[row]} again",
+        lambda row: f"Thread {value[row]} is joined twice",
     )  # fmt: skip

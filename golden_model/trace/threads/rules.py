@@ -39,8 +39,7 @@ def _size_violations(events: np.ndarray) -> Iterator[RuleViolation]:
         Rule.SIZE,
         sized & (size > room.clip(max=MAX_ACCESS_BYTES) + np.uint64(1)),
         lambda row: (
-            f"Access must end at {_MAX_ADDRESS:#x} or before, not be of {size[row]} bytes "
-            f"from {address[row]:#x} on"
+            f"Access of {size[row]} bytes from {address[row]:#x} on ends behind {_MAX_ADDRESS:#x}"
         ),
     )
 

@@ -29,10 +29,7 @@ def _lock_violations(events: np.ndarray) -> Iterator[RuleViolation]:
 
     def describe_release(row: int) -> str:
         name = SyncClass(value[row]).name.lower()
-        return (
-            f"Release of {name} {address[row]:#x} must be by a thread that holds it, "
-            f"not by thread {thread[row]}"
-        )
+        return f"Thread {thread[row]} releases {name} {address[row]:#x}, which it does not hold"
 
     held = running_sums(group_numbers(lock, reads, thread[rows]), step)
     yield RuleViolation(Rule.HELD, rows[held < 0], describe_release)
@@ -42,8 +39,8 @@ def _lock_violations(events: np.ndarray) -> Iterator[RuleViolation]:
         Rule.FREE,
         rows[acquires & taken],
         lambda row: (
-            f"Acquire of {SyncClass(value[row]).name.lower()} {address[row]:#x} must find it "
-            f"free, not held by another thread or before"
+            f"Acquire of {SyncClass(value[row]).name.lower()} {address[row]:#x} "
+            "that another thread holds, or the same one does already"
         ),
     )
 
@@ -51,16 +48,15 @@ def _lock_violations(events: np.ndarray) -> Iterator[RuleViolation]:
 def _width_violations(
     rows: np.ndarray, barrier: np.ndarray, width: np.ndarray
 ) -> Iterator[RuleViolation]:
-    yield RuleViolation(
-        Rule.BARRIER_WIDTH, rows[width == 0], lambda row: "Width of a barrier must not be 0"
-    )
+    yield RuleViolation(Rule.BARRIER_WIDTH, rows[width == 0], lambda row: "Width of a barrier is 0")
     _, first = np.unique(barrier, return_index=True)
     due = width[first][barrier]
     wrong = np.flatnonzero(width != due)
     at = wrong[0] if len(wrong) else 0
     yield RuleViolation(
         Rule.BARRIER_WIDTH, rows[wrong],
-        lambda row: f"Width of a barrier must be {due[at]} at each use, not {width[at]}",
+        lambda row: (f"Width of a barrier is {width[at]}, but {due[at]} at its other "
+                     "uses"),
     )  # fmt: skip
 
 
@@ -92,15 +88,15 @@ def _barrier_violations(events: np.ndarray) -> Iterator[RuleViolation]:
     yield RuleViolation(
         Rule.BARRIER_CROSSING, rows[(inside < 0) | (inside > 1)],
         lambda row: (
-            f"Thread must arrive at a barrier and leave it in turn, "
-            f"not thread {events['thread'][row]} do one twice"
+            f"Thread {events['thread'][row]} arrives at a barrier twice, or "
+            "leaves it twice"
         ),
     )  # fmt: skip
     yield RuleViolation(
         Rule.BARRIER_CROSSING, rows[_early_leaves(barrier, thread, arrives, width)],
         lambda row: (
-            f"Thread must leave a barrier when all {events['value'][row]} have arrived, "
-            f"not thread {events['thread'][row]} before"
+            f"Thread {events['thread'][row]} leaves a barrier before all {events['value'][row]} "
+            "have arrived"
         ),
     )  # fmt: skip
 
@@ -113,7 +109,7 @@ def _collect_violation(events: np.ndarray) -> RuleViolation:
     return RuleViolation(
         Rule.COLLECT,
         rows[(off < 0) | (off > 1)],
-        lambda row: "Collection must go off and on in turn, not one twice",
+        lambda row: "Collection goes off twice, or on twice, without the other in between",
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from racetrap.commands.shared.former_names import successor
+from racetrap.golden_model.checks import unknown_name
 
 #: Key of the context's notes under which the file is, in a list.
 DEFAULTS_FILE = "racetrap.defaults"
@@ -50,9 +51,9 @@ def _tables(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except RecursionError:
-        raise ValueError(f"{path}: File must be TOML, not nested so deeply") from None
+        raise ValueError(f"{path}: TOML is nested too deeply") from None
     except ValueError as error:  # of the format, of the encoding, or of an endless number
-        raise ValueError(f"{path}: File must be TOML: {error}") from None
+        raise ValueError(f"{path}: not TOML: {error}") from None
 
 
 def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
@@ -75,9 +76,10 @@ def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         if key not in options:
-            known, instead = ", ".join(options), successor(f"--{key}")
-            hint = f": it is now {instead}" * (instead is not None)
-            raise ValueError(f"Key of {command.name} must be one of {known}, not {key}{hint}")
+            instead = successor(f"--{key}")
+            if instead is not None:
+                raise ValueError(f"Key {key!r} of {command.name} is now {instead}")
+            raise ValueError(unknown_name(f"key of {command.name}", key, options))
         option = options[key]
         values = value if option.multiple and isinstance(value, list) else [value]
         if not all(isinstance(each, _SCALARS) for each in values):

@@ -57,7 +57,7 @@ def ends() -> Iterator[None]:
 
         fail(not_found(error.name or str(error)), ExitStatus.FAILED)
     except MemoryError:
-        fail("Memory of this machine does not suffice for this input", ExitStatus.FAILED)
+        fail("This machine has too little memory for this input", ExitStatus.FAILED)
     except OSError as error:
         if error.errno is None:
             raise
@@ -73,7 +73,7 @@ def _fail_to_write(error: OSError) -> NoReturn:
     if error.errno in (errno.EPIPE, errno.EBADF):
         fail("Standard output was closed before the end of the result", ExitStatus.NO_OUTPUT)
     place = error.filename or "Output"
-    fail(f"{place} must be accessible: {error.strerror}", ExitStatus.NO_OUTPUT)
+    fail(f"{place} cannot be written: {error.strerror}", ExitStatus.NO_OUTPUT)
 
 
 def open_standard_streams() -> None:

@@ -67,7 +67,7 @@ def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn
 def complain(message: object) -> None:
     """Print one sentence on standard error."""
     text = printable(given_name(str(message)).rstrip("."))
-    click.echo(f"racetrap: {text}.", err=True)
+    click.echo(f"racetrap: {text}{'' if text.endswith('?') else '.'}", err=True)
 
 
 def exit_on(findings: object) -> NoReturn:

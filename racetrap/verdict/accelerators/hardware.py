@@ -68,7 +68,7 @@ def check_memory(params: NoncoherentParams, trace: NoncoherentTrace) -> None:
         f"--set {name}={str(value).lower()}" for name, value in wanted.items() if own[name] != value
     ]
     if settings:
-        raise ValueError(f"Memory system must be the trace's ({' '.join(settings)})")
+        raise ValueError(f"Memory system differs from the trace's ({' '.join(settings)})")
 
 
 def simulate_trace(

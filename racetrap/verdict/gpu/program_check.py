@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.sim.gpu.cuda.launch_requests import LaunchRecord
 from racetrap.sim.gpu.cuda.program_run import ProgramRun
 from racetrap.sim.gpu.ptx.kernel_names import written_name
@@ -33,14 +34,15 @@ class ProgramCheck:
 
     def require_selected(self, kernel: str, launches: range | None) -> None:
         """Raise ``ValueError`` if a choice of launches has left none to check."""
-        selected = [kernel] * bool(kernel)
-        if launches is not None:
-            selected.append(f"{launches.start}:{launches.stop}")
-        if selected and not any(launch.traced for launch in self.launches):
-            names = ", ".join(dict.fromkeys(written_name(each.kernel) for each in self.launches))
+        if (kernel or launches) and not any(launch.traced for launch in self.launches):
+            names = list(dict.fromkeys(written_name(each.kernel) for each in self.launches))
+            if kernel and kernel not in names:
+                raise ValueError(unknown_name("kernel", kernel, names))
+            where = f"in {launches.start}:{launches.stop} " if launches else ""
+            what = f"of {kernel} " if kernel else ""
             raise ValueError(
-                f"Launches checked must be some of the {len(self.launches)} ({names or 'none'}), "
-                f"not {' and '.join(selected)}"
+                f"Program has no launch {what}{where}among its {len(self.launches)} "
+                f"({', '.join(names) or 'none'})"
             )
 
     @property

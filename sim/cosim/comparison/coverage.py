@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from racetrap.golden_model.checks import unknown_name
+
 
 class BinCounts:
     """Counts of every bin.
@@ -34,7 +36,7 @@ class BinCounts:
     def hit(self, name: str, count: int = 1) -> None:
         """Count a bin by name; ``KeyError`` if there is no such bin."""
         if name not in self._bins:
-            raise KeyError(f"Coverage bin must be one of the model's, not {name!r}")
+            raise KeyError(unknown_name("coverage bin", name, self._bins, "the model has none"))
         self.counts[name] += count
 
     def to_json(self) -> dict[str, int]:

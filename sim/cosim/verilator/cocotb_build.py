@@ -18,6 +18,7 @@ from racetrap.generators.description import describe_ports
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.generators.verilog import to_verilog
+from racetrap.golden_model.checks import unknown_name
 from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
@@ -141,7 +142,7 @@ def build(
     """
     parts = system_of(params).parts
     if part and part not in parts:
-        raise ValueError(f"Part must be one of {', '.join(parts) or 'none'}, not {part}")
+        raise ValueError(unknown_name(f"part of {preset}", part, parts))
     name = f"{preset}-{part}" if part else preset
     key = build_key(name, asdict(params), waves and asdict(waves), patch and asdict(patch))
     folder = cache_folder() / "verilator" / f"{name}-{key}"

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from racetrap.golden_model.checks import unknown_name
+
 #: Names of the sizes: about 50 thousand events with 4 threads, and half a million with 8.
 SIZES = ("tiny", "small")
 
@@ -75,7 +77,7 @@ class PthreadProgram:
             If the size is unknown.
         """
         if size not in SIZES:
-            raise ValueError(f"Size of {self.name} must be one of {', '.join(SIZES)}, not {size}")
+            raise ValueError(unknown_name(f"size of {self.name}", size, SIZES))
         return str(threads), str(self.scales[SIZES.index(size)]), _SEED
 
 

@@ -39,14 +39,12 @@ class Connection:
             try:
                 part = self.socket.recv(size - len(parts))
             except TimeoutError:
-                raise ProtocolError(
-                    f"Message must be whole within {_REST_SECONDS:g} s, not cut short"
-                ) from None
+                raise ProtocolError(f"Message was not whole within {_REST_SECONDS:g} s") from None
             except ConnectionError:
                 part = b""
             if not part:
                 if begun or parts:
-                    raise ProtocolError("Message must be whole, not cut short")
+                    raise ProtocolError("Message is truncated")
                 return b""
             parts += part
         return bytes(parts)

@@ -53,14 +53,14 @@ def _decompressed(data: bytes, size: int) -> bytes:
     try:
         return zstandard.ZstdDecompressor().decompress(data, max_output_size=size)
     except zstandard.ZstdError as error:
-        raise FatBinaryError(f"PTX of the program must be whole: {error}") from None
+        raise FatBinaryError(f"PTX of the program is damaged: {error}") from None
 
 
 def _text_of(data: bytes, compressed: int, flags: int, size: int) -> str:
     if flags & _LZ4:
         raise FatBinaryError(
-            "PTX of the program must not be compressed for speed: "
-            "build it with --compress-mode none or default"
+            "PTX of the program is compressed for speed: build it with --compress-mode "
+            "none or default"
         )
     if size > _MOST_BYTES:
         raise FatBinaryError(f"PTX of the program must be at most {_MOST_BYTES} bytes, not {size}")
@@ -69,7 +69,7 @@ def _text_of(data: bytes, compressed: int, flags: int, size: int) -> str:
     try:
         return data.rstrip(b"\0").decode()
     except UnicodeDecodeError:
-        raise FatBinaryError("PTX of the program must be text, not binary") from None
+        raise FatBinaryError("PTX of the program is not text") from None
 
 
 def ptx_images(binary: bytes) -> list[Image]:
@@ -101,12 +101,12 @@ def ptx_images(binary: bytes) -> list[Image]:
             first = start + own_bytes
             start = first + bytes_behind
             if not own_bytes or start > end:
-                raise FatBinaryError("Entry of a fat binary must lie inside it")
+                raise FatBinaryError("Entry of a fat binary lies outside it")
             if kind == _PTX:
                 text = _text_of(binary[first:start], compressed, flags, whole)
                 images.append(Image(arch, text))
     except StructError:
-        raise FatBinaryError("Fat binary must be whole, not cut short") from None
+        raise FatBinaryError("Fat binary is truncated") from None
     return images
 
 
@@ -120,8 +120,8 @@ def choose_ptx(images: list[Image], capability: int) -> Image:
     """
     if not images:
         raise FatBinaryError(
-            "Program must have PTX, not only machine code: "
-            f"build it with -gencode arch=compute_{capability},code=compute_{capability}"
+            "Program has machine code but no PTX: build it with "
+            f"-gencode arch=compute_{capability},code=compute_{capability}"
         )
     suited = [image for image in images if image.architecture <= capability]
     if suited:

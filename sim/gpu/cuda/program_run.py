@@ -61,9 +61,7 @@ def _start(command: Sequence[str], socket: Path, output: int) -> subprocess.Pope
     try:
         return subprocess.Popen(command, env=environment, stdout=output)
     except OSError as error:
-        raise ProgramError(
-            f"Program must be one that can be started, not {command[0]}: {error.strerror}"
-        ) from None
+        raise ProgramError(f"Program {command[0]} cannot be started: {error.strerror}") from None
 
 
 def _serve(server: Server, process: subprocess.Popen[bytes]) -> int:
@@ -92,11 +90,13 @@ def _session_of(sessions: Sequence[Session], name: str, status: int) -> Session:
     if not used:
         ending = f"exit status {status}" if status >= 0 else f"signal {-status}"
         raise ProgramError(
-            f"Program must call the CUDA runtime library as a shared one, but {name} ended with "
-            f"{ending} and no call of it: build it with -cudart shared"
+            f"Program {name} ended with {ending} and no call of the CUDA runtime "
+            "as a shared library: build it with -cudart shared"
         )
     if len(used) > 1:
-        raise ProgramError(f"Processes that use CUDA must be one, not the {len(used)} of {name}")
+        raise ProgramError(
+            f"CUDA was used by {len(used)} processes of {name}: only one is supported"
+        )
     return used[0]
 
 

@@ -62,7 +62,7 @@ class Streams:
         """Forget a stream; what it has been given stays."""
         self.check_stream(stream)
         if stream == LEGACY:
-            raise StreamError("Stream destroyed must be one that was created, not the default")
+            raise StreamError("The default stream cannot be destroyed")
         if stream in self._blocking:
             # The legacy default stream goes on waiting for what it was given.
             _learn(self._streams[LEGACY], self._streams[stream])
@@ -83,11 +83,11 @@ class Streams:
     def check_stream(self, stream: int) -> None:
         """Raise `StreamError` if there is no such stream."""
         if stream not in self._streams:
-            raise StreamError(f"Stream must be one that was created, not {stream}")
+            raise StreamError(f"Stream {stream} was not created, or was destroyed")
 
     def _check_event(self, event: int) -> None:
         if event not in self._events:
-            raise StreamError(f"Event must be one that was created, not {event}")
+            raise StreamError(f"Event {event} was not created, or was destroyed")
 
     # Order
 

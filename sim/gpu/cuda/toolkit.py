@@ -83,7 +83,7 @@ class CompilerOptions:
 def _compile(arguments: Sequence[str], what: str, name: str) -> None:
     run_tool(
         [str(toolkit_folder() / "bin" / "nvcc"), *arguments],
-        f"{what} must compile, not {name}", error=ToolkitError,
+        f"{what} {name} does not compile", error=ToolkitError,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.events import (
     WARP_SIZE,
     DataRegion,
@@ -138,8 +139,7 @@ class Device:
         memory: WeakMemorySettings | None = None,
     ):
         if scheduler not in WARP_SCHEDULERS:
-            choices = ", ".join(WARP_SCHEDULERS)
-            raise ValueError(f"Scheduler must be one of {choices}, not {scheduler}")
+            raise ValueError(unknown_name("scheduler", scheduler, WARP_SCHEDULERS))
         if stall_limit < 1:
             raise ValueError(f"Stall limit must be at least 1, not {stall_limit}")
         self.geometry = geometry
@@ -212,8 +212,7 @@ class Device:
         for other in self._modules:
             if range(max(own.start, _numbers(other).start), min(own.stop, _numbers(other).stop)):
                 raise ValueError(
-                    f"Instructions of {module.name} must have numbers of their own, "
-                    f"not those of {other.name}"
+                    f"Instructions of {module.name} have the numbers of those of {other.name}"
                 )
         places = self._modules[module] = {}
         variables = [v for v in module.variables.values() if v.space in ("global", "const")]
@@ -305,7 +304,7 @@ class Device:
         if threads > most:
             raise ValueError(f"Block must have at most {most} threads, not {threads}")
         if dynamic_shared < 0:
-            raise ValueError(f"Dynamic shared memory must not be negative, not {dynamic_shared}")
+            raise ValueError(f"Dynamic shared memory must be 0 bytes or more, not {dynamic_shared}")
         parameters, size = parameter_bytes(kernel, program.parameters, arguments)
         self._launches += 1
         return Launch(

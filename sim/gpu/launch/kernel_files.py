@@ -32,7 +32,7 @@ def kernel_folder(package: str) -> Path:
     """Folder of a package's kernels."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise ValueError(f"Package must be one that can be imported, not {package}")
+        raise ValueError(f"Package {package} cannot be imported")
     return Path(spec.submodule_search_locations[0])
 
 

@@ -174,7 +174,7 @@ class BufferArgument(Table):
         if isinstance(self.buffer, Path):
             array = map_array(self.buffer)
             if array is None:
-                raise ValueError(f"{self.buffer}: Array file must still be there, not changed")
+                raise ValueError(f"{self.buffer}: Array file has changed or is gone")
             return array.ravel().astype(dtype)
         if self.buffer == "zeros":
             return np.zeros(self.count, dtype)

@@ -123,7 +123,7 @@ def compile_cuda(
     try:
         if nvrtc.nvrtcCompileProgram(program, len(arguments), _strings(arguments)):
             log = _text(program, "ProgramLog").strip()
-            raise CudaError(f"CUDA source must compile, not {name}:\n{log}")
+            raise CudaError(f"CUDA source {name} does not compile:\n{log}")
         # NVRTC puts the working folder before the name in `.file`.
         return _text(program, "PTX").replace(f'"{Path.cwd()}/', '"')
     finally:

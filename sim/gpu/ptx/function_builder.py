@@ -92,7 +92,7 @@ class _Flattener:
                     if label is None:
                         raise scope.fail(
                             statement.names[0],
-                            "Branch table must have a label before it, not none",
+                            "Branch table has no label before it",
                         )
                     scope.define_table(label, statement.names)
 
@@ -101,8 +101,7 @@ class _Flattener:
             if (count or 1) > _MOST_REGISTERS - len(self.registers):
                 raise scope.fail(
                     token,
-                    f"Registers of a function must be at most {_MOST_REGISTERS}, "
-                    f"not more with {token}<{count}>",
+                    f"Function has more than {_MOST_REGISTERS} registers with {token}<{count}>",
                 )
             names = [str(token)] if count is None else [f"{token}{n}" for n in range(count)]
             for name in names:

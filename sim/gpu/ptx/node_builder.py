@@ -28,7 +28,7 @@ class ConstantError(ValueError):
 def _integer(token: Token) -> int:
     text = token.rstrip("U")
     if len(text) > _MOST_DIGITS:
-        raise ConstantError(token, f"Integer must fit in 64 bits, not have {len(text)} digits")
+        raise ConstantError(token, f"Integer of {len(text)} digits does not fit in 64 bits")
     if text[:2].lower() in ("0x", "0b"):
         return int(text, 0)
     return int(text, 8 if text[0] == "0" else 10)
@@ -90,7 +90,7 @@ class NodeBuilder(Transformer):
 
     def masked(self, mask: Token, value: Any) -> nodes.SymbolNode:
         if not isinstance(value, nodes.SymbolNode):
-            raise ConstantError(mask, f"Mask {mask} must be of an address, not of a number")
+            raise ConstantError(mask, f"Mask {mask} is applied to a number, not to an address")
         return value._replace(mask=_integer(mask))
 
     # Statements

@@ -117,6 +117,6 @@ def resolve_operands(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]
     for operand in node.operands:
         if isinstance(operand, ListNode):
             raise scope.fail(
-                node.opcode, f"Operand in parentheses must be of call, not of {node.opcode}"
+                node.opcode, f"Operand in parentheses belongs to call, not to {node.opcode}"
             )
     return tuple(_operand(operand, scope) for operand in node.operands)

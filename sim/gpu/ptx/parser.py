@@ -23,7 +23,7 @@ def _header(items: list[Any], name: str) -> dict[str, Token]:
     header = {item.directive: item.value for item in items if isinstance(item, HeaderNode)}
     for directive in ("version", "target", "address_size"):
         if directive not in header:
-            raise PtxError(name, 1, f"PTX must have .{directive}, not be without it")
+            raise PtxError(name, 1, f"PTX has no .{directive}")
     size = header["address_size"]
     if size != "64":
         raise PtxError(name, size.line or 0, f"Address size must be 64, not {size}")
@@ -47,7 +47,7 @@ def _module_variables(items: list[Any], name: str, scope: Scope) -> dict[str, Va
                 )
             earlier = variables.get(variable.name)
             if earlier and not (earlier.extern or variable.extern):
-                raise scope.fail(token, f"Variable must be defined once, not {token} again")
+                raise scope.fail(token, f"Variable {token} is defined twice")
             if earlier is None or earlier.extern:
                 variables[variable.name] = variable
             scope.define_global(variable.name, Symbol(variable.name))
@@ -66,7 +66,7 @@ def _functions(
         earlier = functions.get(node.name)
         if earlier is not None and earlier.defined:
             if node.body is not None:
-                raise scope.fail(node.name, f"Function must be defined once, not {node.name} again")
+                raise scope.fail(node.name, f"Function {node.name} is defined twice")
             continue
         function = build_function(node, name, scope, Sources(files, strings), first)
         functions[function.name] = function
@@ -100,7 +100,7 @@ def parse_ptx(text: str, name: str, first: int = 0) -> Module:
     try:
         return _module(parse_syntax(text, name), name, first, DebugStrings(text))
     except RecursionError:
-        raise PtxError(name, 1, "Braces must be nested less deeply, not so deeply") from None
+        raise PtxError(name, 1, "Braces are nested too deeply") from None
 
 
 def _module(items: list[Any], name: str, first: int, strings: DebugStrings) -> Module:

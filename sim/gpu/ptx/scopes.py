@@ -67,7 +67,7 @@ class Scope:
     def define(self, name: str, token: Token, operand: Operand) -> None:
         """Let ``name``, declared at ``token``, mean ``operand`` here."""
         if name in self._operands:
-            raise self.fail(token, f"Name must be declared once in its scope, not {name} again")
+            raise self.fail(token, f"Name {token} is declared twice in its scope")
         self._operands[name] = operand
 
     def define_global(self, name: str, operand: Symbol | CallTarget) -> None:
@@ -77,7 +77,7 @@ class Scope:
     def define_label(self, token: Token, index: int) -> None:
         """Let a label name instruction ``index`` of the function."""
         if token in self._labels:
-            raise self.fail(token, f"Label must be defined once in its scope, not {token} again")
+            raise self.fail(token, f"Label {token} is defined twice in its scope")
         self._labels[str(token)] = index
 
     def define_table(self, label: Token, names: tuple[Token, ...]) -> None:
@@ -89,7 +89,7 @@ class Scope:
         found = self._find("_operands", token) or _FIXED.get(token)
         if found is None:
             what = "Register" if token.startswith("%") else "Name"
-            raise self.fail(token, f"{what} must be declared, not {token}")
+            raise self.fail(token, f"{what} {token} is not declared")
         return found
 
     def predicate(self, token: Token) -> Register:

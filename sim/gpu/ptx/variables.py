@@ -66,7 +66,7 @@ def _elements(value: Any, lengths: Sequence[int], first: int = 0) -> Iterator[tu
         yield first, value
         return
     if not lengths:
-        raise ValueError("Initial value must be as deep as the array has dimensions, not deeper")
+        raise ValueError("Initial value is nested deeper than the array has dimensions")
     if len(value) > lengths[0]:
         raise ValueError(
             f"Initial values must be at most {lengths[0]} for the dimension, not {len(value)}"
@@ -79,14 +79,14 @@ def _elements(value: Any, lengths: Sequence[int], first: int = 0) -> Iterator[tu
 def _lengths(declarator: DeclaratorNode, extern: bool) -> tuple[int, ...]:
     first, *rest = declarator.dimensions or (1,)
     if any(length is None for length in rest):
-        raise ValueError("Array dimensions after the first must be given, not empty")
+        raise ValueError("Array dimensions after the first lack a length")
     if first is None:
         if isinstance(declarator.initial, list):
             first = len(declarator.initial)
         elif extern:
             first = 0
         else:
-            raise ValueError("Array must have a length or initial values, not []")
+            raise ValueError("Array has neither a length nor initial values")
     return (first, *(length for length in rest if length is not None))
 
 

@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.ptx_memory_model.operational import (
     Choices,
     Execution,
@@ -93,16 +94,15 @@ class KernelSubject(Subject):
         """Demand that a sequentially consistent run has no failure."""
         if failure:
             raise ValueError(
-                "Kernel must be right by sequentially consistent memory before it is stressed, "
-                f"not have: {failure.splitlines()[0]}"
+                "Kernel is wrong already in sequentially consistent memory, so "
+                f"there is nothing to stress: {failure.splitlines()[0]}"
             )
 
     def _differences(self, run: Capture) -> list[str]:
         found = list(run.differences)
         for name, wanted in self.expected.items():
             if name not in run.buffers:
-                names = ", ".join(map(str, run.buffers))
-                raise ValueError(f"Buffer to expect must be one of {names}, not {name}")
+                raise ValueError(unknown_name("buffer", name, run.buffers))
             contents = run.buffers[name]
             if wanted.size != contents.size:
                 raise ValueError(
@@ -188,7 +188,7 @@ class KernelSubject(Subject):
             if all(_result(run)[number] != known[number] for known in self._results)
         ]  # fmt: skip
         buffers = f"Buffer {', '.join(others)}" if others else "Buffers together"
-        return f"{buffers} must hold what a sequentially consistent run gives, not other values"
+        return f"{buffers}: contents that no sequentially consistent run gives"
 
 
 def _result(run: Capture) -> Result:

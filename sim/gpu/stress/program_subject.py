@@ -78,8 +78,8 @@ class ProgramSubject(Subject):
         """Demand that nothing is wrong with a sequentially consistent run."""
         if wrong:
             raise ValueError(
-                "Program must be right by sequentially consistent memory before it is stressed, "
-                f"not have: {wrong.splitlines()[0]}"
+                "Program is wrong already in sequentially consistent memory, so "
+                f"there is nothing to stress: {wrong.splitlines()[0]}"
             )
 
     @property

@@ -76,8 +76,8 @@ def read_replay(path: str, kernel: str) -> Replay:
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"])) or "file"
         raise ValueError(
-            f"{path}: Replay file must be one that racetrap stress has written, "
-            f"not have {error.errors()[0]['msg'].lower()} at {place}"
+            f"{path}: not a replay file of racetrap stress: {error.errors()[0]['msg'].lower()} "
+            f"at {place}"
         ) from None
     if replay.memory not in MEMORY_MODELS:
         names = " or ".join(MEMORY_MODELS)

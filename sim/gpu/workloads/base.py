@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.sim.gpu.executor.device import Device
 
@@ -101,7 +102,7 @@ class Workload:
             If the run fails.
         """
         if size not in self.parameters:
-            raise ValueError(f"Size must be one of {', '.join(self.sizes)}, not {size}")
+            raise ValueError(unknown_name(f"size of {self.name}", size, self.sizes))
         generator = np.random.default_rng(seed)
         outcome = self.play(device, self.parameters[size], generator, self._mask(switches))
         if switches:
@@ -117,7 +118,7 @@ class Workload:
         bits = {switch.name: 1 << number for number, switch in enumerate(self.switches)}
         for name in switches:
             if name not in bits:
-                raise ValueError(f"Switch must be one of {', '.join(bits)}, not {name}")
+                raise ValueError(unknown_name(f"switch of {self.name}", name, bits))
         return sum(bits[name] for name in set(switches))
 
 

@@ -62,7 +62,7 @@ def test_barriers_and_accesses_outside_the_region():
     [
         ("store ", "stor ", r"^Trace, line 10: Kind must be one of .* not 'stor' \(rule 6\)$"),
         ("racetrap-trace 2", "x", r"^Trace, line 1: Trace must begin with the line "),
-        ("region ", "# ", "^Trace must have a header of system scord with its region$"),
+        ("region ", "# ", "^Trace has no header of system scord with its region$"),
         ("size_log2=14", "size_log2=60", r"^Region size must be "),
     ],
 )

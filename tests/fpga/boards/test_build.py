@@ -74,7 +74,7 @@ def test_figures_and_files_of_a_build(attempt, tmp_path):
     [
         (
             _Tools(9094),
-            r"^Design must fit iCE40HX8K of ice40-hx8k, not need 9,094 of 7,680 ICESTORM_LC$",
+            r"^Design does not fit iCE40HX8K of ice40-hx8k: it needs 9,094 of 7,680 ICESTORM_LC$",
             2,
         ),
         (_Tools(7000, fails="placing"), "^placing failed$", 3),

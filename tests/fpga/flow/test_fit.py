@@ -53,7 +53,7 @@ def test_shortage():
 def test_a_block_with_too_many_memories(tmp_path):
     with pytest.raises(
         DoesNotFit,
-        match=r"^Block and its shift registers must fit iCE40UP5K, SG48, "
-        r"not need 31 of 30 ICESTORM_RAM$",
+        match=r"^Block and its shift registers do not fit iCE40UP5K, SG48: "
+        r"they need 31 of 30 ICESTORM_RAM$",
     ):
         place_and_route(Memories(31), family("ice40", "up5k"), [1], tmp_path, constraint_mhz=10)

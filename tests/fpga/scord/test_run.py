@@ -200,5 +200,5 @@ def test_lost_in_the_middle(params, fault):
 
 def test_refused_region(session, params, monkeypatch):
     monkeypatch.setattr(Session, "field", lambda _, register, field: field == "config_error")
-    with pytest.raises(LinkError, match="Device must take the region, not refuse Region"):
+    with pytest.raises(LinkError, match="Device refused region Region"):
         ScordBoard(session, params).launch(_REGION)

@@ -58,7 +58,7 @@ def test_write_back_takes_the_whole_granule():
 def test_limit():
     machine = ExhaustiveMachine(MemorySystem(line_bytes=4, granule_bytes=1), range(8), 10)
     machine.step(Operation(K.CACHED_WRITE, 0, 1))
-    with pytest.raises(MachineLimitError, match="at most 10"):
+    with pytest.raises(MachineLimitError, match="more than 10 states"):
         machine.step(Operation(K.CACHED_WRITE, 0, 8))
 
 
@@ -128,5 +128,5 @@ def test_bytes_that_race():
 
 def test_oracle_refuses_a_long_trace():
     whole = Operation(K.CACHED_READ, 0, 1 << 26)
-    with pytest.raises(OracleLimitError, match="at most 1000000 lines altogether"):
+    with pytest.raises(OracleLimitError, match="limit of 1000000 lines"):
         racy_bytes(MemorySystem(), [whole])

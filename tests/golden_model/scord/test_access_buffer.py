@@ -29,7 +29,7 @@ ACCESSES = [Transaction(kind, line=1, mask=0b1111) for kind in (KIND.LOAD, KIND.
 @pytest.mark.parametrize(
     ("settings", "rule"),
     [
-        ({"access_policy": "loose"}, "must be one of stall, drop, sample, not 'loose'"),
+        ({"access_policy": "loose"}, "choose stall, drop or sample"),
         ({"access_policy": "drop"}, "must be at least 1 with access_policy drop, not 0"),
         (
             {"access_policy": "sample", "access_buffer_depth": 2},

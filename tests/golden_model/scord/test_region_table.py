@@ -91,8 +91,8 @@ def test_region_that_is_not_used_monitors_nothing():
         (1, {"data_base": (1 << 32) - 128}, "Region 1 end must fit in 32 address bits, not 0x1"),
         (0, {"metadata_base": 4}, "Region 0 metadata base must be a multiple of 8, not 0x4"),
         (1, {"metadata_base": (1 << 32) - 8}, "Region 1 metadata end must fit in 32 address bits"),
-        (0, {"lines": 6}, "Region 1 must not overlap region 0"),
-        (1, {"metadata_base": 0x8048}, "Metadata of region 1 must not overlap those of region 0"),
+        (0, {"lines": 6}, "Region 1 overlaps region 0"),
+        (1, {"metadata_base": 0x8048}, "Metadata of region 1 overlap those of region 0"),
     ],
 )
 def test_bad_table_is_refused(number, change, sentence):

@@ -342,5 +342,5 @@ def test_interval_must_be_positive():
 
 
 def test_too_many_threads():
-    with pytest.raises(ValueError, match="at most"):
+    with pytest.raises(ValueError, match="threads, but the detector has only"):
         run(ThreadProgram(5))

@@ -135,7 +135,7 @@ def test_help_is_ours(name, compiler):
 def test_other_programs_are_refused(racetrap, tmp_path):
     result = racetrap("trace", "record", "-o", tmp_path / "x", "--", sys.executable)
     assert result.exit_code == 2
-    assert "must be built by `racetrap cc`" in result.stderr
+    assert "was not built for recording: build it by `racetrap cc`" in result.stderr
     result = racetrap("trace", "record", "-o", tmp_path / "x", "--", tmp_path / "nothing")
     assert result.exit_code == 2
     assert "nothing was not found" in result.stderr

@@ -135,7 +135,7 @@ def test_oracle(racetrap, trace):
 def test_oracle_says_above_which_length_it_refuses(racetrap, trace):
     result = racetrap("check", trace("cached_read address=0 size=67108864\n"), "--compare")
     assert result.exit_code == 2
-    assert "must touch at most 1000000 lines altogether" in result.stderr
+    assert "exceeds the oracle's limit of 1000000 lines" in result.stderr
 
 
 def test_text_of_the_thesis(racetrap, tmp_path):

@@ -304,7 +304,7 @@ def test_limit_of_instructions(racetrap, save):
     path = save(program)
     done = racetrap("check", path)
     assert done.exit_code == 2
-    assert "Instructions of the trace must be at most 1000000000 (instruction limit)" in done.stderr
+    assert "more than the limit of 1000000000" in done.stderr
     small = ThreadProgram(2)
     small.store(0, 0x1000, instructions=5000)
     path = save(small)  # with three events that begin threads
@@ -356,10 +356,13 @@ def test_a_machine_that_was_asked_for_is_not_widened(racetrap, save):
     for options in (("--detector", "sigrace"), ("--set", "threads=8"), ("--set", "cores=8")):
         result = racetrap("check", path, *options)
         assert result.exit_code == 2
-        assert "Threads of the trace must be at most" in result.stderr
+        assert "threads, but" in result.stderr
 
 
 def test_more_threads_than_any_machine_has(racetrap, save):
     result = racetrap("check", save(ThreadProgram(129)))
     assert result.exit_code == 2
-    assert "must be at most 128 for this detector, not 129: check with --exact" in result.stderr
+    assert (
+        "Trace has 129 threads, but this detector has at most 128: check with --exact"
+        in result.stderr
+    )

@@ -38,10 +38,10 @@ def test_right_variants_only(racetrap):
 
 
 def test_what_is_not_as_stated_is_a_failure(racetrap, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(evaluate_bugaroo, "problems", lambda verdicts: ["Result must be right"])
+    monkeypatch.setattr(evaluate_bugaroo, "problems", lambda verdicts: ["Result is wrong"])
     result = racetrap(
         "evaluate", "bugaroo", "hotspot", "--schedules", 1, "--budget", 0,
         "--jobs", 1
     )  # fmt: skip
     assert result.exit_code == ExitStatus.FAILED
-    assert "Result must be right" in result.stderr
+    assert "Result is wrong" in result.stderr

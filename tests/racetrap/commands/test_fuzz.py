@@ -15,9 +15,9 @@ def test_nothing_found(racetrap):
 
 
 def test_a_finding(racetrap, monkeypatch, tmp_path):
-    finding = Finding("coverage", 7, "File must be read, not end in KeyError", b"{}")
+    finding = Finding("coverage", 7, "Reader neither read nor refused", b"{}")
     monkeypatch.setattr(fuzz, "run_parallel", lambda *_: [[finding]])
     done = racetrap("fuzz", "coverage", "--budget", 20, "--output", tmp_path)
     assert done.exit_code == 3
-    assert "coverage 7: File must be read" in done.stdout
+    assert "coverage 7: Reader neither read" in done.stdout
     assert [path.read_bytes() for path in (tmp_path / "coverage").iterdir()] == [b"{}"]

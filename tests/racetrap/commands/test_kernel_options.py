@@ -173,7 +173,7 @@ def test_every_scheduler(racetrap, edited, scheduler, independent):
         ([], [("count = 2", "count = 0")], "arguments[2].count must be "),
         ([("membar.cta", "membar.nowhere")], [], "handover.ptx:"),
         ([("membar.cta", "frobnicate.cta")], [], "frobnicate.cta"),
-        ([("%tid.x", "%r99")], [], "Register must be declared, not %r99."),
+        ([("%tid.x", "%r99")], [], "Register %r99 is not declared"),
     ],
 )
 def test_what_cannot_be_run(racetrap, edited, tmp_path, ptx, launch, sentence):
@@ -257,7 +257,7 @@ def test_source_that_does_not_compile(racetrap, tmp_path):
     (tmp_path / "kernel.cu").write_text(source.replace("threadIdx", "treadIdx"))
     result = racetrap("check", tmp_path / "kernel.cu", "--launch", _LAUNCH)
     assert result.exit_code == 2
-    assert "CUDA source must compile, not kernel.cu:" in result.stderr
+    assert "CUDA source kernel.cu does not compile:" in result.stderr
     assert 'identifier "treadIdx" is undefined' in result.stderr
 
 

@@ -134,8 +134,8 @@ _CHAIN = ["ld.weak.u32 %r, [x]", *3000 * ["add.u32 %r, %r, 1"], "st.weak.u32 [x]
 @pytest.mark.parametrize(
     ("instructions", "condition", "sentence"),
     [
-        (_CHAIN, "x = 1", "Litmus test must be shorter"),
-        (_CHAIN[:1], 5000 * "~" + "(x = 1)", "Condition must not be nested so deeply"),
+        (_CHAIN, "x = 1", "Litmus test is too long"),
+        (_CHAIN[:1], 5000 * "~" + "(x = 1)", "Condition is nested too deeply"),
     ],
     ids=["values", "condition"],
 )
@@ -158,7 +158,7 @@ def test_a_barrier_that_never_completes_may_be_expected(racetrap, tmp_path):
     for text, status, sentence in (
         (stuck, 0, "stuck: every execution waits at a barrier for ever, as expected"),
         (stuck.replace("96", "64"), 1, "stuck: some execution ends, NOT as expected"),
-        (stuck.replace("Ends=never\n", ""), 2, "must have an execution that ends"),
+        (stuck.replace("Ends=never\n", ""), 2, "has no execution that ends"),
         (stuck.replace("never", "soon"), 2, ":2: Ends must be never, not soon."),
     ):
         path.write_text(text)

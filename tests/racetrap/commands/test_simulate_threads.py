@@ -72,7 +72,7 @@ def test_waves_are_written(tmp_path):
         (("sigrace", _RACY, "--schedules", 4), "--schedules is for the suite scor-micro"),
         (("sigrace", _RACY, "--size", "tiny"), "Option --size is for the suite scor-apps"),
         (("sigrace", _RACY, "--set", "trace_port=false"), "Parameter trace_port must be true"),
-        (("sigrace-tiny", _RACY), "Threads of the trace must be at most the 2 contexts"),
+        (("sigrace-tiny", _RACY), "has only 2 contexts"),
     ],
 )
 def test_refusals(arguments, message):

@@ -18,7 +18,7 @@ def test_a_failure_has_a_witness_that_replays(racetrap, tmp_path):
     assert result.exit_code == 1
     assert "of 20 runs fail, memory views, seeds 1 to 20, the first of them seed " in result.stdout
     for part in (
-        "wrong result: Buffer 2 must hold what a sequentially consistent run gives",
+        "wrong result: Buffer 2: contents that no sequentially consistent run gives",
         "Witness: 1 deviation",
         "1. block (1, 0, 0) warp 0's load at handover.cu:12 took 0, from before block (0, 0, 0)",
         "handover.cu:6  *data = value;",

@@ -77,4 +77,4 @@ def test_map_without_symbols(racetrap, program, tmp_path):
         "trace", "record", "--accelerator", "--map", tmp_path / "empty.map", program, "4"
     )
     assert result.exit_code == 2
-    assert "Map must have symbols with addresses, not none" in result.stderr
+    assert "Map has no symbols with addresses" in result.stderr

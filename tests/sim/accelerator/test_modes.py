@@ -170,7 +170,7 @@ def test_strided_range_is_not_its_hull():
 
 
 def test_mode_must_be_known():
-    with pytest.raises(ValueError, match="Mode must be one of strict, thesis, not 'loose'"):
+    with pytest.raises(ValueError, match="Unknown mode 'loose': choose strict or thesis"):
         Noncoherent(_MEMORY, "loose")
 
 

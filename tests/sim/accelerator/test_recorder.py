@@ -200,7 +200,7 @@ def test_addresses_of_the_target(record, tmp_path):
     path.write_text(_MAP.replace("mailbox", "letterbox"))
     assert record(_DRIVER, target_map=path).header.layout == "mixed"
     path.write_text("nothing\n")
-    with pytest.raises(ValueError, match=r"target\.map: Map must have symbols"):
+    with pytest.raises(ValueError, match=r"target\.map: Map has no symbols"):
         record(_DRIVER, target_map=path)
 
 

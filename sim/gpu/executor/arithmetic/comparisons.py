@@ -68,7 +68,7 @@ def _comparison(instruction: Instruction, last: Scalar) -> tuple[Comparison, Any
     # ``.or`` may follow ``.lo``, but no name of a comparison is one of a combination.
     compare = next((names[flag] for flag in flags if flag in names), None)
     if compare is None:
-        raise UnknownInstruction(f"Comparison must be named, not missing in {instruction.name}")
+        raise UnknownInstruction(f"Instruction {instruction.name} lacks its comparison")
     combine = next((_COMBINATIONS[flag] for flag in flags if flag in _COMBINATIONS), None)
     if "ftz" in flags:
         plain = compare

@@ -88,7 +88,7 @@ def _plain(to: np.dtype, source: np.dtype, flags: tuple[str, ...]) -> Function:
     if source.kind == "f":
         rounding = next((flag for flag in flags if flag in _INTEGRAL), None)
         if rounding is None:
-            raise UnknownInstruction("Conversion must name its rounding, not leave it out")
+            raise UnknownInstruction("Conversion lacks its rounding")
         return lambda a: float_to_integer(a, to, rounding)
     return lambda a: integer_to_integer(a, to, "sat" in flags)
 
@@ -98,7 +98,7 @@ def _cvt(instruction: Instruction, last: Scalar) -> Operation:
     flags = only(instruction, *ROUNDINGS, *_INTEGRAL, "ftz", "sat")
     types = [SCALARS[name].dtype for name in instruction.modifiers if name in SCALARS]
     if len(types) != 2 or len(instruction.operands) != 2:
-        raise UnknownInstruction(f"Conversion must have two types, not be {instruction.name}")
+        raise UnknownInstruction(f"Conversion {instruction.name} lacks one of its two types")
     to, source = types
     function = _plain(to, source, flags)
     if to.kind != "f":  # clamped by the conversion itself

@@ -13,4 +13,4 @@ class UnknownInstruction(ValueError):
     @classmethod
     def named(cls, instruction: Instruction) -> Self:
         """The error of an instruction that is not known as a whole."""
-        return cls(f"Instruction must be one that the executor knows, not {instruction.name}")
+        return cls(f"Instruction {instruction.name} is not supported")

@@ -97,7 +97,7 @@ def _basic(instruction: Instruction, last: Scalar) -> Operation:
     if mode != "rn" and instruction.opcode in ("add", "sub"):
         function = _sum(mode, instruction.opcode == "sub")
     elif mode != "rn" and last.bits == 64:
-        raise UnknownInstruction(f"Rounding must be .rn, not that of {instruction.name}")
+        raise UnknownInstruction(f"Rounding of {instruction.name} is not supported: only .rn is")
     elif mode != "rn":
         function = _through_f64(function, mode)
     return Operation(finish(function, flags), (last.dtype,), (last.dtype,) * count)
@@ -108,7 +108,7 @@ def _fma(instruction: Instruction, last: Scalar) -> Operation:
     flags = only(instruction, *ROUNDINGS, "ftz", "sat")
     mode = _mode(flags)
     if mode != "rn" and last.bits == 64:
-        raise UnknownInstruction(f"Rounding must be .rn, not that of {instruction.name}")
+        raise UnknownInstruction(f"Rounding of {instruction.name} is not supported: only .rn is")
     function = fused if mode == "rn" else lambda a, b, c: fused(a, b, c, mode)
     return Operation(finish(function, flags), (last.dtype,), (last.dtype,) * 3)
 

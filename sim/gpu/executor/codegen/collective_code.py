@@ -46,7 +46,7 @@ def _parts(e: Emitter, operand: Operand) -> str:
 
 def _no_guard(instruction: Instruction) -> None:
     if instruction.guard is not None:
-        raise UnknownInstruction(f"Instruction must have no guard in {instruction.name}")
+        raise UnknownInstruction(f"Instruction {instruction.name} cannot have a guard")
 
 
 def _run_together(e: Emitter, instruction: Instruction, call: str, *types: np.dtype) -> Lines:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from racetrap.golden_model.checks import unknown_name
 from racetrap.sim.gpu.executor.codegen.basic_blocks import BlockCode, basic_blocks
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter
 from racetrap.sim.gpu.executor.codegen.flow import Flow, place_of
@@ -117,10 +118,11 @@ def compile_kernel(module: Module, kernel: str, weak: bool = False) -> KernelPro
     """
     function = module.functions.get(kernel)
     if function is None or not function.is_kernel or not function.defined:
-        names = ", ".join(f.name for f in module.functions.values() if f.is_kernel) or "none"
-        raise ExecutionError(f"Kernel must be one of {module.name} ({names}), not {kernel}")
+        names = [each.name for each in module.functions.values() if each.is_kernel]
+        raise ExecutionError(unknown_name(f"kernel of {module.name}", kernel, names))
     if function.cluster > 1:
         raise ExecutionError(
-            f"Kernel must have clusters of one block, not of {function.cluster}: {kernel}"
+            f"Kernel {kernel} has clusters of {function.cluster} blocks: only "
+            "one block is supported"
         )
     return _compile(module, kernel, weak)

@@ -56,7 +56,7 @@ def _branch_indexed(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     index, table = instruction.operands
     assert isinstance(table, Vector)
     if instruction.guard is not None:
-        raise UnknownInstruction(f"Branch must have no guard in {instruction.name}")
+        raise UnknownInstruction(f"Branch {instruction.name} cannot have a guard")
     targets = tuple(flow.target(target) for target in table.elements)
     name = e.bind(targets, ("targets", instruction.index))
     row = e.source(index, np.dtype("u4"))
@@ -85,7 +85,7 @@ def _return(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 def _trap(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     place = e.bind(flow.place(instruction), ("place", instruction.index))
-    sentence = f"Kernel must not reach {instruction.name}"
+    sentence = f"Kernel reached {instruction.name}"
     return [
         f"w.pc = {flow.following(instruction)}",
         *e.when_any(instruction, f"raise w.trapped({place}, {sentence!r}, {{mask}})"),
@@ -96,7 +96,7 @@ def _names(operand: Operand) -> list[str]:
     assert isinstance(operand, Vector)
     names = [element.name for element in operand.elements if isinstance(element, Symbol)]
     if len(names) != len(operand.elements):
-        raise UnknownInstruction("Argument of a call must be a parameter variable, not a value")
+        raise UnknownInstruction("Argument of a call is a value, not a parameter variable")
     return names
 
 
@@ -145,7 +145,7 @@ def _call_indirect(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     results, callee, arguments = instruction.operands
     if instruction.guard is not None:
-        raise UnknownInstruction(f"Call must have no guard in {instruction.name}")
+        raise UnknownInstruction(f"Call {instruction.name} cannot have a guard")
     if not isinstance(callee, CallTarget):
         return _call_indirect(e, flow, instruction)
     function = flow.module.functions[callee.name]
@@ -157,7 +157,7 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         ]
     if not function.defined:
         raise UnknownInstruction(
-            f"Called function must have a body, not only be declared: {function.name}"
+            f"Called function {function.name} is only declared: define it in the same module"
         )
     site = _site(flow, instruction, callee.name)
     return [f"w.call({e.bind(site, ('call', instruction.index))})"]

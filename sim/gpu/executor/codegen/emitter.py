@@ -123,8 +123,8 @@ class Emitter:
         held = scalar(register.type).dtype
         if held.itemsize < dtype.itemsize or (held == np.bool_) != (dtype == np.bool_):
             raise UnknownInstruction(
-                f"Register must hold values of {8 * dtype.itemsize} bits, "
-                f"not be {register.name} of type {register.type}"
+                f"Register {register.name} of type {register.type} does not hold "
+                f"values of {8 * dtype.itemsize} bits"
             )
 
     def _special(self, name: str, dtype: np.dtype) -> str:

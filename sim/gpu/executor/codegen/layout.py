@@ -130,7 +130,7 @@ class ProgramLayout:
                 if variable.name == name:
                     return variable
         if name not in self._module.variables:
-            raise UnknownInstruction(f"Symbol must be a variable, not {name}")
+            raise UnknownInstruction(f"Symbol {name} is not a variable")
         return self._module.variables[name]
 
     def offset(self, function: Function, name: str) -> int:
@@ -140,7 +140,7 @@ class ProgramLayout:
                 return self._shared[key]
         if function is self.kernel and name in self._parameters:
             return self._parameters[name]
-        raise UnknownInstruction(f"Address must be that of a variable in memory, not of {name}")
+        raise UnknownInstruction(f"Symbol {name} is no variable in memory, so it has no address")
 
     def function_address(self, name: str) -> int | None:
         """Address of a device function; ``None`` if the name is not that of one."""

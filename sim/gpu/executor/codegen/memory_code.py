@@ -176,7 +176,7 @@ def _convert_address(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     names = [name.removesuffix("::cta") for name in instruction.modifiers]
     space = next((name for name in names if name in ("global", "const", "param", *_WINDOWS)), None)
     if space is None:
-        raise UnknownInstruction(f"Space must be named in {instruction.name}, not left out")
+        raise UnknownInstruction(f"Instruction {instruction.name} lacks its state space")
     dtype = scalar(names[-1]).dtype
     target, source = instruction.operands
     value = e.source(source, dtype)

@@ -67,9 +67,7 @@ class Atomic(Access):
         if (self.dtype.kind == "f" and mode.operation not in _FLOAT_OPERATIONS) or (
             self.dtype.itemsize not in ATOMIC_SIZES
         ):
-            raise UnknownInstruction(
-                f"Atomic must be one that the executor knows, not {site.instruction.name}"
-            )
+            raise UnknownInstruction(f"Atomic {site.instruction.name} is not supported")
         self.op = _CODES.get(mode.operation, AtomicOp.OTHER)
         self._function = ATOMIC_OPERATIONS[mode.operation]
         self._wrap = _wrap(self.dtype)

@@ -64,8 +64,7 @@ def _uniform(warp: Warp, mask: int, place: str, row: Row) -> int:
     values = list(dict.fromkeys(row[row_of(mask)].tolist()))
     if len(values) > 1:
         sentence = (
-            "Operand of a barrier must be the same in all lanes of a warp, not "
-            f"{values[0]} and {values[1]}"
+            f"Operand of a barrier differs between lanes of a warp: {values[0]} and {values[1]}"
         )
         raise warp.trapped(place, sentence, mask)
     return int(values[0])
@@ -132,7 +131,7 @@ def call_indirect(
         warp.call(sites[target])
     else:
         raise warp.trapped(
-            place, f"Called address must be that of a function of this type, not {target:#x}",
+            place, f"Called address {target:#x} is not that of a function of this type",
             warp.mask,
         )  # fmt: skip
 

@@ -42,5 +42,5 @@ def deadlock_error(launch: Launch, reason: str) -> KernelFault:
     unplaced = launch.unplaced
     if unplaced:
         lines.append(f"  {unplaced} blocks not placed yet")
-    head = f"Kernel {written_name(launch.kernel_name)} must end, not {reason}"
+    head = f"Kernel {written_name(launch.kernel_name)} does not end: {reason}"
     return KernelFault(Fault.NO_END, "\n".join([head, *lines]))

@@ -122,8 +122,10 @@ def _fail(warp: Warp, lane: int, arguments: _Arguments) -> bytes:
     sentence, file, line, function, _ = (int.from_bytes(each, "little") for each in arguments)
     raise KernelFault(
         Fault.ASSERTION,
-        f"{_text_at(warp, file)}:{line}: Assertion `{_text_at(warp, sentence)}` must hold in "
-        f"{_text_at(warp, function)} ({thread_name(warp, lane)})",
+        (
+            f"{_text_at(warp, file)}:{line}: Assertion `{_text_at(warp, sentence)}` "
+            f"failed in {_text_at(warp, function)} ({thread_name(warp, lane)})"
+        ),
     )
 
 

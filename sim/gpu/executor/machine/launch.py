@@ -161,8 +161,8 @@ class Launch:
         self._block_scheduler = BlockScheduler(geometry, self._warps_per_block, self.shared_size)
         if grid_workspace and self._block_count > self._block_scheduler.capacity:
             raise ExecutionError(
-                f"Blocks of a cooperative launch must be at most the "
-                f"{self._block_scheduler.capacity} that fit at once, not {self._block_count}"
+                f"Cooperative launch has {self._block_count} blocks, but only "
+                f"{self._block_scheduler.capacity} fit at once: make the grid smaller"
             )
         self.common_rows = launch_rows(self)
         #: What warps see, if memory is not sequentially consistent; the program goes with it.
@@ -177,8 +177,8 @@ class Launch:
         threads = self._block_count * self._warps_per_block * width
         if threads > _MOST_WEAK_THREADS:
             raise ExecutionError(
-                f"Threads of a launch with a memory model must be at most {_MOST_WEAK_THREADS}, "
-                f"not {threads}: make the grid smaller"
+                f"Launch has {threads} threads, but a memory model takes at most "
+                f"{_MOST_WEAK_THREADS}: make the grid smaller"
             )
 
     # Names and places

@@ -115,7 +115,7 @@ class Heap:
         if address is None:
             needed = sum(buffer.size for buffer in self.buffers) + size
             raise ExecutionError(
-                f"Buffers must fit in {HEAP_END - HEAP_BASE} bytes, not need {needed}"
+                f"Buffers need {needed} bytes, but there are {HEAP_END - HEAP_BASE}"
             )
         self._end = max(self._end, _end_of(address, size))
         insort(self.buffers, Buffer(address, size, name or f"buffer {self._numbers}"))
@@ -142,7 +142,7 @@ class Heap:
         """
         buffer = self.find(address)
         if buffer is None or buffer.address != address:
-            raise ValueError(f"Address must be that of a buffer, not {address:#x}")
+            raise ValueError(f"Address {address:#x} is not in a buffer")
         self.buffers.remove(buffer)
         first = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
         last = max((address + buffer.size) // mmap.PAGESIZE * mmap.PAGESIZE, first)
@@ -172,5 +172,5 @@ class Heap:
         """
         buffer = self.find(address)
         if size < 0 or buffer is None or address + size > buffer.address + buffer.size:
-            raise ValueError(f"Range must lie in one buffer, not be {size} bytes at {address:#x}")
+            raise ValueError(f"Range of {size} bytes at {address:#x} does not lie in one buffer")
         return self.views.raw[address : address + size]

@@ -136,9 +136,7 @@ class Warp(ABC):
         frame = self.launch.new_frame(callee)
         frame.depth = caller.depth + 1
         if frame.depth > _DEEPEST_CALL:
-            raise self.trapped(
-                site.place, f"Calls must nest at most {_DEEPEST_CALL} deep, not more", self.mask
-            )
+            raise self.trapped(site.place, f"Calls nest more than {_DEEPEST_CALL} deep", self.mask)
         frame.caller, frame.site = caller, site
         frame.local_base = caller.local_base + caller.function.local_size
         self._reserve_local(frame.local_base + callee.local_size)

@@ -73,12 +73,12 @@ def test_states_tell_weak_from_sequentially_consistent_ones():
 
 def test_limit_of_candidates():
     test = fenced("IRIW", ["", ""])
-    with pytest.raises(TooManyCandidatesError, match="at most 3 "):
+    with pytest.raises(TooManyCandidatesError, match="more than 3 candidate"):
         judge(test, limit=3)
 
 
 def test_a_test_whose_executions_wait_for_ever_is_refused():
-    with pytest.raises(LitmusError, match="must have an execution that ends"):
+    with pytest.raises(LitmusError, match="has no execution that ends"):
         _judge("barrier.sync 0, 64", "st.weak [x], 1", "exists (x = 1)", cta=0)
 
 
@@ -136,8 +136,8 @@ def test_operands_of_barriers_in_registers_are_checked():
     for before, sentence in (
         ("mov.u32 %b, 99 | ;\n mov.u32 %t, 32", "Barrier must be from 0 to 15, not 99"),
         ("mov.u32 %b, 1 | ;\n mov.u32 %t, 33", "must be a multiple of 32, not 33"),
-        ("ld.weak.u32 %b, [x] | ;\n mov.u32 %t, 32", "must not depend on memory, as %b does"),
-        ("mov.u32 %t, 32", "Register must be written in its thread, not %b only read"),
+        ("ld.weak.u32 %b, [x] | ;\n mov.u32 %t, 32", "%b of a barrier depends on memory"),
+        ("mov.u32 %t, 32", "Register %b is read but never written in its thread"),
     ):
         with pytest.raises(LitmusError, match=sentence):
             judge(parse_litmus(text.format(before)))

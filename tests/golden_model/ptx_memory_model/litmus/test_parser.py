@@ -52,25 +52,25 @@ def test_short_forms_mean_what_ptx_says(instruction, meaning):
     ("instruction", "rule", "value"),
     [
         ("ld.weak %r, [y]", "declared", "y"),
-        ("ld.relaxed %r, [x]", "have a scope", "ld.relaxed"),
-        ("ld.weak.gpu %r, [x]", "have no scope", "ld.weak.gpu"),
-        ("fence.sc", "have a scope", "none"),
-        ("membar", "cta, gl, sys", "none"),
-        ("nothing %r", "one of", "nothing"),
+        ("ld.relaxed %r, [x]", "lacks a scope", "ld.relaxed"),
+        ("ld.weak.gpu %r, [x]", "cannot have a scope", "ld.weak.gpu"),
+        ("fence.sc", "lacks a scope", "fence"),
+        ("membar", ".cta, .gl or .sys", "membar"),
+        ("nothing %r", "Unknown instruction", "nothing"),
         ("ld.weak %r, [x+4]", "within its variable", "[x+4]"),
         ("ld.weak %r, [z+2]", "aligned", "[z+2]"),
         ("st.weak [x], %q", "written in its thread", "%q"),
         ("ld.global.nc %r, [x]", "generic", "texture"),
         ("cp.async.bulk [x], [x], 4", "generic", "async"),
-        ("atom.volatile.add %r, [x], 1", "no .volatile", "atom.volatile"),
+        ("atom.volatile.add %r, [x], 1", "cannot be .volatile", "atom"),
         ("red.cas [x], 1, 2", "one of", "cas"),
         ("bar.sync 16", "from 0 to 15", "16"),
         ("bar.sync 0, 31", "multiple of 32", "31"),
-        ("barrier.arrive 0", "number of threads", "none"),
+        ("barrier.arrive 0", "lacks its number of threads", "barrier.arrive"),
         ("ld.shared %r, [x]", "State space", "ld.weak.shared"),
-        ("ld.weak %r, [s]", "in reach of its thread", "not s"),
+        ("ld.weak %r, [s]", "another CTA than the thread", "variable s"),
         ("ld.weak 7, [x]", "a register", "7"),
-        ("st.weak [x], 1, 2", "no operand", "2"),
+        ("st.weak [x], 1, 2", "one too many", "2"),
     ],
 )
 def test_what_an_instruction_breaks_is_named(instruction, rule, value):
@@ -87,11 +87,11 @@ def test_what_an_instruction_breaks_is_named(instruction, rule, value):
         ("PTX name", "name", 1, "PTX and a name"),
         ("Races=data", "Races=some", 3, "none or data or mixed-size"),
         ("Races=data", "Kind=data", 3, "Field must be Races"),
-        ("x = 0;", "x = 0; x = 1;", 4, "once"),
-        (".u64 z", ".f64 z", 4, "Type must be"),
+        ("x = 0;", "x = 0; x = 1;", 4, "declared twice"),
+        (".u64 z", ".f64 z", 4, "Unknown type"),
         (".shared .u32 s@cta 2,gpu 1", ".shared .u32 s", 4, "CTA"),
         ("P0@cta 0", "P1@cta 0", 5, "must be P0"),
-        ("P0@cta 0", "P0@warp 0", 5, "have a cta"),
+        ("P0@cta 0", "P0@warp 0", 5, "without a cta"),
         (" | st.weak [x], %r", "", 6, "2 columns"),
         ("exists (0:%r = 5)", "exists (0:%r = )", 7, "integer"),
         ("exists (0:%r = 5)", "exists (0:%q = 5)", 1, "written registers"),
@@ -109,5 +109,5 @@ def test_what_breaks_a_whole_test_is_named(old, new, line, rule):
 def test_a_file_must_be_text(tmp_path):
     path = tmp_path / "binary.litmus"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(LitmusError, match="must be text"):
+    with pytest.raises(LitmusError, match="not UTF-8 text"):
         read_litmus(path)

@@ -83,15 +83,15 @@ def test_first_breach_is_that_of_a_stack(events):
 @pytest.mark.parametrize(
     ("steps", "sentence"),
     [
-        ([(EventKind.ELSE, 1)], "ELSE must follow an IF of its warp and depth, not stand alone"),
-        ([(EventKind.FI, 1)], "FI must follow an ELSE of its warp and depth, not stand alone"),
+        ([(EventKind.ELSE, 1)], "ELSE does not follow an IF of its warp and depth"),
+        ([(EventKind.FI, 1)], "FI does not follow an ELSE of its warp and depth"),
         (
             [(EventKind.IF, 3), (EventKind.FI, 3)],
-            "FI must follow an ELSE of its warp and depth, not stand alone",
+            "FI does not follow an ELSE of its warp and depth",
         ),
         (
             [(EventKind.IF, 3), (EventKind.ELSE, 6)],
-            "Lanes of ELSE must be others than those of IF, not 0x6 again",
+            "Lanes of ELSE are among those of IF: 0x6",
         ),
         (
             [(EventKind.IF, 1), (EventKind.ELSE, 2), (EventKind.FI, 4)],

@@ -81,7 +81,7 @@ def test_memory(fields, words):
 
 
 def test_header():
-    with pytest.raises(ValueError, match="Layout must be one of host, mixed, target, not 'own'"):
+    with pytest.raises(ValueError, match="Unknown layout 'own': choose host, mixed or target"):
         NoncoherentTraceHeader(layout="own")
     with pytest.raises(ValueError, match="Trace system must be 'noncoherent', not 'scord'"):
         NoncoherentTraceHeader(system="scord")

@@ -46,11 +46,11 @@ def test_operations(read):
 @pytest.mark.parametrize(
     ("line", "rule", "words"),
     [
-        ("cached_move 0x1-0x2", Rule.KIND, "Operation must be one of cached_read"),
+        ("cached_move 0x1-0x2", Rule.KIND, "Unknown operation 'cached_move'"),
         ("cached_read 1-2", Rule.TEXT, "Line must be an operation and a range"),
         ("cached_read cached_write 0x1-0x2", Rule.TEXT, "Line must be"),
-        ("cached_read", Rule.TEXT, "Operation cached_read must have a range"),
-        ("sync 0x1-0x2", Rule.TEXT, "Operation sync must have no range"),
+        ("cached_read", Rule.TEXT, "Operation cached_read takes a range"),
+        ("sync 0x1-0x2", Rule.TEXT, "Operation sync takes no range"),
         ("cached_read 0x2-0x1", Rule.SIZE, "Range must end at 0x2 or behind, not at 0x1"),
         ("cached_read 0x0-0x100000000", Rule.WIDTH, "size"),
     ],

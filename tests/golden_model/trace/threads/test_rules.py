@@ -58,70 +58,70 @@ _BREACHES = {
     "no-size": (Rule.SIZE, "from 1 to 16, not 0", [_of(_K.LOAD, 0)]),
     "long": (Rule.SIZE, "from 1 to 16, not 17", [_of(_K.ATOMIC_STORE, 0, size=17)]),
     "wraps": (
-        Rule.SIZE, "Access must end at 0xffffffffffffffff or before, not be of 4 bytes",
+        Rule.SIZE, "4 bytes from 0xfffffffffffffffd on ends behind 0xffffffffffffffff",
         [_of(_K.STORE, 0, address=(1 << 64) - 3, size=4)],
     ),
     "thread": (Rule.THREAD, "Field thread must be below 4, not 4", [_of(_K.LOAD, 4, size=1)]),
     "child": (Rule.THREAD, "Field value must be below 4", [_of(_K.CREATE, 0, value=4)]),
     "join-unknown": (Rule.THREAD, "Field value must be below 4", [_of(_K.JOIN, 0, value=9)]),
-    "create-0": (Rule.BEGIN, "must not be 0", [_of(_K.CREATE, 1, value=0)]),
-    "create-twice": (Rule.BEGIN, "created once, not thread 2", [_of(_K.CREATE, 1, value=2)]),
-    "not-created": (Rule.BEGIN, "created before it begins", [_of(_K.BEGIN, 3)]),
-    "begin-twice": (Rule.BEGIN, "must begin once, not thread 1", [_of(_K.BEGIN, 1)]),
-    "begin-0-twice": (Rule.BEGIN, "must begin once, not thread 0", [_of(_K.BEGIN, 0)]),
+    "create-0": (Rule.BEGIN, "Thread 0 is created", [_of(_K.CREATE, 1, value=0)]),
+    "create-twice": (Rule.BEGIN, "Thread 2 is created twice", [_of(_K.CREATE, 1, value=2)]),
+    "not-created": (Rule.BEGIN, "Thread 3 begins before it is created", [_of(_K.BEGIN, 3)]),
+    "begin-twice": (Rule.BEGIN, "Thread 1 begins twice", [_of(_K.BEGIN, 1)]),
+    "begin-0-twice": (Rule.BEGIN, "Thread 0 begins twice", [_of(_K.BEGIN, 0)]),
     "not-begun": (
-        Rule.ALIVE, "begin before it acts, not thread 3", [_of(_K.CREATE, 0, value=3),
+        Rule.ALIVE, "Thread 3 acts before it begins", [_of(_K.CREATE, 0, value=3),
         _of(_K.LOAD, 3, size=1)],
     ),
     "after-end": (
-        Rule.ALIVE, "not act after its end, not thread 1", [_of(_K.END, 1), _of(_K.FREE, 1)],
+        Rule.ALIVE, "Thread 1 acts after its end", [_of(_K.END, 1), _of(_K.FREE, 1)],
     ),
-    "end-twice": (Rule.ALIVE, "not act after its end", [_of(_K.END, 1), _of(_K.END, 1)]),
+    "end-twice": (Rule.ALIVE, "acts after its end", [_of(_K.END, 1), _of(_K.END, 1)]),
     "join-running": (
-        Rule.JOIN, "must have ended, not thread 1", [_of(_K.JOIN, 0, value=1)],
+        Rule.JOIN, "Thread 1 is joined before its end", [_of(_K.JOIN, 0, value=1)],
     ),
-    "join-never-begun": (Rule.JOIN, "must have ended, not thread 3", [_of(_K.JOIN, 0, value=3)]),
-    "join-self": (Rule.JOIN, "must have ended, not thread 1", [_of(_K.JOIN, 1, value=1)]),
+    "join-never-begun": (Rule.JOIN, "Thread 3 is joined", [_of(_K.JOIN, 0, value=3)]),
+    "join-self": (Rule.JOIN, "Thread 1 is joined before its end", [_of(_K.JOIN, 1, value=1)]),
     "join-twice": (
-        Rule.JOIN, "joined once, not thread 1",
+        Rule.JOIN, "Thread 1 is joined twice",
         [_of(_K.END, 1), _of(_K.JOIN, 0, value=1), _of(_K.JOIN, 2, value=1)],
     ),
     "release-nothing": (
-        Rule.HELD, "Release of mutex 0x50 must be by a thread that holds it, not by thread 0",
+        Rule.HELD, "Thread 0 releases mutex 0x50, which it does not hold",
         [_release(0)],
     ),
-    "release-of-other": (Rule.HELD, "not by thread 1", [_acquire(0), _release(1)]),
-    "release-twice": (Rule.HELD, "thread 0", [_acquire(0), _release(0), _release(0)]),
+    "release-of-other": (Rule.HELD, "Thread 1 releases", [_acquire(0), _release(1)]),
+    "release-twice": (Rule.HELD, "Thread 0", [_acquire(0), _release(0), _release(0)]),
     "release-as-writer": (Rule.HELD, "rwlock_write", [_acquire(0, _READ), _release(0, _WRITE)]),
     "release-as-reader": (Rule.HELD, "rwlock_read", [_acquire(0, _WRITE), _release(0, _READ)]),
-    "taken": (Rule.FREE, "Acquire of mutex 0x50 must find it free", [_acquire(0), _acquire(1)]),
+    "taken": (Rule.FREE, "mutex 0x50 that another thread", [_acquire(0), _acquire(1)]),
     "recursive": (Rule.FREE, "mutex", [_acquire(0), _acquire(0)]),
     "two-writers": (Rule.FREE, "rwlock_write", [_acquire(0, _WRITE), _acquire(1, _WRITE)]),
     "write-while-read": (Rule.FREE, "rwlock_write", [_acquire(0, _READ), _acquire(1, _WRITE)]),
     "upgrade": (Rule.FREE, "rwlock_write", [_acquire(0, _READ), _acquire(0, _WRITE)]),
     "read-while-written": (Rule.FREE, "rwlock_read", [_acquire(0, _WRITE), _acquire(1, _READ)]),
-    "no-width": (Rule.BARRIER_WIDTH, "must not be 0", [_arrive(0, 0)]),
+    "no-width": (Rule.BARRIER_WIDTH, "is 0", [_arrive(0, 0)]),
     "other-width": (
-        Rule.BARRIER_WIDTH, "must be 2 at each use, not 3", [_arrive(0), _arrive(1, 3)],
+        Rule.BARRIER_WIDTH, "is 3, but 2 at its other uses", [_arrive(0), _arrive(1, 3)],
     ),
     "leave-with-other-width": (
-        Rule.BARRIER_WIDTH, "must be 2 at each use, not 1", [_arrive(0), _leave(0, 1)],
+        Rule.BARRIER_WIDTH, "is 1, but 2 at its other uses", [_arrive(0), _leave(0, 1)],
     ),
-    "leave-first": (Rule.BARRIER_CROSSING, "not thread 0 do one twice", [_leave(0)]),
-    "arrive-twice": (Rule.BARRIER_CROSSING, "do one twice", [_arrive(0), _arrive(0)]),
+    "leave-first": (Rule.BARRIER_CROSSING, "Thread 0 arrives at a barrier twice", [_leave(0)]),
+    "arrive-twice": (Rule.BARRIER_CROSSING, "or leaves it twice", [_arrive(0), _arrive(0)]),
     "leave-twice": (
-        Rule.BARRIER_CROSSING, "do one twice", [_arrive(0), _arrive(1), _leave(0), _leave(0)],
+        Rule.BARRIER_CROSSING, "or leaves it twice", [_arrive(0), _arrive(1), _leave(0), _leave(0)],
     ),
     "leave-early": (
-        Rule.BARRIER_CROSSING, "when all 2 have arrived, not thread 0", [_arrive(0), _leave(0)],
+        Rule.BARRIER_CROSSING, "Thread 0 leaves a barrier before all 2", [_arrive(0), _leave(0)],
     ),
     "leave-second-crossing-early": (
-        Rule.BARRIER_CROSSING, "when all 2 have arrived, not thread 0",
+        Rule.BARRIER_CROSSING, "Thread 0 leaves a barrier before all 2",
         [_arrive(0), _arrive(1), _leave(0), _arrive(0), _leave(0)],
     ),
-    "on-first": (Rule.COLLECT, "off and on in turn", [_of(_K.COLLECT_ON, 0)]),
+    "on-first": (Rule.COLLECT, "off twice, or on twice", [_of(_K.COLLECT_ON, 0)]),
     "off-twice": (
-        Rule.COLLECT, "in turn", [_of(_K.COLLECT_OFF, 0), _of(_K.COLLECT_OFF, 0)],
+        Rule.COLLECT, "off twice", [_of(_K.COLLECT_OFF, 0), _of(_K.COLLECT_OFF, 0)],
     ),
 }  # fmt: skip
 
@@ -140,7 +140,7 @@ def test_breach(name):
 
 
 def test_thread_0_begins_first():
-    with pytest.raises(TraceError, match="begin before it acts, not thread 0 act first"):
+    with pytest.raises(TraceError, match="Thread 0 acts before it begins"):
         _trace([_of(_K.LOAD, 0, size=1), *_START])
 
 
@@ -148,7 +148,7 @@ def test_a_crossing_waits_for_all_of_its_own():
     """Thread 0 is a crossing ahead: its arrival there must not let thread 1 out of the next."""
     events = [_arrive(0), _arrive(1), _leave(0), _arrive(0), _leave(1), _arrive(2), _leave(2)]
     _trace([*_START, *events, _leave(0), _arrive(1)])
-    with pytest.raises(TraceError, match="when all 2 have arrived, not thread 1"):
+    with pytest.raises(TraceError, match="Thread 1 leaves a barrier before all 2"):
         _trace([*_START, *events, _leave(0), _arrive(1), _leave(1)])
 
 

@@ -73,7 +73,7 @@ def test_file_cut_at_every_byte(written, tmp_path):
     path = tmp_path / "short.trace"
     for length in range(1, len(whole)):
         path.write_bytes(whole[:length])
-        _refuse(path, Rule.FILE_LENGTH, words="not be truncated to")
+        _refuse(path, Rule.FILE_LENGTH, words="File is truncated: it has")
 
 
 @pytest.mark.parametrize("is_binary", [False, True])
@@ -115,13 +115,13 @@ def test_variables_at_an_address_are_those_of_a_plain_search():
 def test_a_variable_is_given_once(tmp_path):
     path = tmp_path / "twice.txt"
     path.write_text(_HEAD + 'variable 0x40 4 "a"\nvariable 64 4 "b"\n' + _BODY)
-    _refuse(path, Rule.HEADER, ", line 6", "variable 64 once")
+    _refuse(path, Rule.HEADER, ", line 6", "variable 64 twice")
 
 
 def test_trailing_bytes(written):
     with written.open("ab") as file:
         file.write(b"\0")
-    _refuse(written, Rule.FILE_LENGTH, words="1 trailing bytes")
+    _refuse(written, Rule.FILE_LENGTH, words="1 bytes more")
 
 
 def test_text_cut_within_every_line(tmp_path):
@@ -143,7 +143,7 @@ def test_written_text_cut_after_every_byte_of_its_events(tmp_path):
         with pytest.raises(TraceError):
             read_trace(path)
     path.write_text(whole + "end thread=0\n")
-    _refuse(path, Rule.FILE_LENGTH, words="File must have")
+    _refuse(path, Rule.FILE_LENGTH, words="File is cut short")
 
 
 def _rewrite(path, counts, body):
@@ -184,7 +184,7 @@ def test_a_number_of_events_that_no_file_has(tmp_path):
     path = tmp_path / "spoiled.trace"
     random_thread_trace(5).write_binary(path)
     _rewrite(path, ((1 << 64) - 1, 0), b"")
-    _refuse(path, Rule.FILE_LENGTH, words="not be truncated to 0")
+    _refuse(path, Rule.FILE_LENGTH, words="File is truncated: it has 0 ")
 
 
 @pytest.mark.parametrize(

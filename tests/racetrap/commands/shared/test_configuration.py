@@ -67,9 +67,9 @@ def test_commands_of_a_group(racetrap, folder):
         ("[check]\nset = [[1]]\n", "check.set must be a list of numbers or words, not"),
         ("[check]\nlimit = 'x'\n", "Invalid value for '--limit'"),
         ("check = 1\n", "Defaults of check must be a table, not 1"),
-        ("[", "racetrap.toml: File must be TOML: "),
-        ("x = " + "[" * 5000, "racetrap.toml: File must be TOML, not nested so deeply"),
-        ("x = " + "9" * 5000, "racetrap.toml: File must be TOML: "),
+        ("[", "racetrap.toml: not TOML: "),
+        ("x = " + "[" * 5000, "racetrap.toml: TOML is nested too deeply"),
+        ("x = " + "9" * 5000, "racetrap.toml: not TOML: "),
     ],
 )
 def test_wrong_files(racetrap, racy, folder, text, said):

@@ -170,9 +170,9 @@ def test_crash():
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
         (KeyboardInterrupt("Sweep was stopped"), 130, "Sweep was stopped."),
-        (MemoryError(), 3, "Memory of this machine does not suffice"),
-        (PermissionError(13, "Permission denied", "/x"), 74, "/x must be accessible: Permission"),
-        (OSError(28, "No space left"), 74, "Output must be accessible: No space left."),
+        (MemoryError(), 3, "This machine has too little memory"),
+        (PermissionError(13, "Permission denied", "/x"), 74, "/x cannot be written: Permission"),
+        (OSError(28, "No space left"), 74, "Output cannot be written: No space left."),
     ],
 )
 def test_what_is_not_our_defect(racetrap, monkeypatch, error, status, said):

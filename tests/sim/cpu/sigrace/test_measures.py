@@ -99,5 +99,5 @@ def test_program_without_accesses() -> None:
 
 
 def test_too_many_threads() -> None:
-    with pytest.raises(ValueError, match="Threads of the trace must be at most the 4 contexts"):
+    with pytest.raises(ValueError, match="has only 4 contexts"):
         measure_sigrace(Sigrace(SigraceParams(cores=4)), random_run(1, threads=5))

@@ -41,19 +41,19 @@ def test_compressed_ptx():
     data = zstandard.ZstdCompressor().compress(text)
     entry = _entry(_PTX, 75, data + b"\0" * 3, _ZSTD, len(text), len(data))
     assert ptx_images(_binary(entry)) == [Image(75, text.decode())]
-    with pytest.raises(FatBinaryError, match="PTX of the program must be whole"):
+    with pytest.raises(FatBinaryError, match="PTX of the program is damaged"):
         ptx_images(_binary(_entry(_PTX, 75, data[:-9], _ZSTD, len(text), len(data) - 9)))
 
 
 @pytest.mark.parametrize(
     ("binary", "sentence"),
     [
-        (b"", "whole, not cut short"),
+        (b"", "truncated"),
         (b"\0" * 16, "must begin with 0xba55ed50, not 0x0"),
         (_binary(_entry(_PTX, 75, b"x"))[:-1], "must have 81 bytes, not 80"),
         (_binary(_entry(_PTX, 75, b"\xff")), "must be text, not binary"),
-        (_binary(_entry(_PTX, 75, b"x", _LZ4)), "must not be compressed for speed"),
-        (_binary(bytes(64)), "must lie inside it"),
+        (_binary(_entry(_PTX, 75, b"x", _LZ4)), "is compressed for speed"),
+        (_binary(bytes(64)), "lies outside it"),
     ],
 )
 def test_what_is_not_one_is_refused(binary, sentence):
@@ -62,7 +62,7 @@ def test_what_is_not_one_is_refused(binary, sentence):
 
 
 def test_without_ptx():
-    with pytest.raises(FatBinaryError, match="must have PTX, not only machine code"):
+    with pytest.raises(FatBinaryError, match="has machine code but no PTX"):
         choose_ptx(ptx_images(_binary(_entry(_CUBIN, 75, b"x"))), 75)
 
 

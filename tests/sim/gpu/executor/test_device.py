@@ -34,7 +34,7 @@ def test_reading_and_writing():
     for wrong in (lambda: device.read(address, np.int16, 7),
                   lambda: device.write(address + 8, np.zeros(3, np.int16)),
                   lambda: device.read(0, np.uint8, 1)):  # fmt: skip
-        with pytest.raises(ValueError, match="Range must lie in one buffer, not be"):
+        with pytest.raises(ValueError, match="Range of"):
             wrong()
 
 
@@ -42,7 +42,7 @@ def test_bad_sizes_and_limits():
     device = Device(GEOMETRY)
     with pytest.raises(ValueError, match="Buffer size must be at least 1 byte, not 0"):
         device.allocate(0)
-    with pytest.raises(ExecutionError, match="Buffers must fit in 4026531840 bytes, not need"):
+    with pytest.raises(ExecutionError, match="Buffers need"):
         device.allocate(1 << 32)
     with pytest.raises(ValueError, match="Stall limit must be at least 1, not 0"):
         Device(GEOMETRY, stall_limit=0)

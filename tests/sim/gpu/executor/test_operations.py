@@ -27,7 +27,7 @@ def test_freed_memory_is_in_no_buffer_and_zero_again():
     heap.free(address)
     assert heap.find(address) is None
     assert not heap.views.raw[address : address + 3 * 4096 + 10].any()
-    with pytest.raises(ValueError, match="Address must be that of a buffer, not"):
+    with pytest.raises(ValueError, match=r"Address .* is not in a buffer"):
         heap.free(address)
 
 
@@ -42,7 +42,7 @@ def test_freed_addresses_come_again_only_when_none_are_left():
     assert [buffer.address for buffer in heap.buffers] == sorted(
         buffer.address for buffer in heap.buffers
     )
-    with pytest.raises(ExecutionError, match="Buffers must fit in"):
+    with pytest.raises(ExecutionError, match="Buffers need"):
         heap.allocate(half)
 
 
@@ -135,9 +135,7 @@ def test_blocks_of_a_cooperative_launch_must_all_be_resident():
     arguments = [device.allocate(4), device.allocate(4), 0]
     most = GEOMETRY.sm_count * GEOMETRY.blocks_per_sm
     device.prepare(loaded, "test", most, 32, arguments, cooperative=True)
-    with pytest.raises(
-        ExecutionError, match=f"at most the {most} that fit at once, not {most + 1}"
-    ):
+    with pytest.raises(ExecutionError, match=f"has {most + 1} blocks, but only {most} fit at once"):
         device.prepare(loaded, "test", most + 1, 32, arguments, cooperative=True)
 
 
@@ -159,5 +157,5 @@ def test_two_modules_need_numbers_of_their_own():
     text += ".visible .entry k()\n{ ret; }\n"
     device.load(parse_ptx(text, "one"))
     device.load(parse_ptx(text, "two", 1))
-    with pytest.raises(ValueError, match="Instructions of three must have numbers of their own"):
+    with pytest.raises(ValueError, match="Instructions of three have the numbers of those"):
         device.load(parse_ptx(text, "three"))

@@ -239,7 +239,7 @@ def test_broken_rules_of_arguments(write, tmp_path, entry, key, rule, value):
 def test_not_toml(tmp_path, content):
     path = tmp_path / "launch.toml"
     path.write_bytes(content)
-    with pytest.raises(TomlError, match="must be TOML"):
+    with pytest.raises(TomlError, match="not TOML"):
         read_launch(path)
 
 

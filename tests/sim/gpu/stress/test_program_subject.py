@@ -100,7 +100,7 @@ def test_advice_names_lines_of_the_program(program):
 
 @needs_compiler
 def test_a_program_that_is_wrong_anyway_is_refused(program):
-    rule = "Program must be right by sequentially consistent memory .* must be 0, not 5"
+    rule = "Program is wrong already in sequentially consistent memory.* must be 0, not 5"
     with pytest.raises(ValueError, match=rule):
         ProgramSubject([program, "5"], 90)
 

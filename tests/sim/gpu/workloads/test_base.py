@@ -56,9 +56,9 @@ def test_wrong_result_is_an_error_only_without_switches():
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(ValueError, match=r"^Size must be one of tiny, small, not huge$"):
+    with pytest.raises(ValueError, match=r"^Unknown size of .* 'huge': choose tiny or small$"):
         make([], []).run(None, "huge", 1)
-    with pytest.raises(ValueError, match=r"^Switch must be one of one, two, not three$"):
+    with pytest.raises(ValueError, match=r"^Unknown switch of .* 'three': choose one or two$"):
         make([], []).run(None, "tiny", 1, {"three"})
 
 

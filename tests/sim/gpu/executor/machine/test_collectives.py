@@ -199,7 +199,7 @@ def test_operands_of_a_barrier_that_ptx_does_not_have(instruction, number, threa
 
 def test_lanes_that_name_different_barriers():
     body = "and.b32 %r9, %r31, 1; bar.sync %r9;"
-    with pytest.raises(ExecutionError, match="same in all lanes of a warp, not 0 and 1"):
+    with pytest.raises(ExecutionError, match="differs between lanes of a warp: 0 and 1"):
         Run(body, block=64)
 
 

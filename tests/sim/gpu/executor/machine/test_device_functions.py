@@ -106,5 +106,5 @@ def test_an_access_behind_what_was_allocated():
 
 
 def test_what_was_not_allocated_cannot_be_freed():
-    with pytest.raises(KernelFault, match=r"^Address must be that of a buffer, not 0x5 \(thread"):
+    with pytest.raises(KernelFault, match=r"^Address 0x5 is not in a buffer \(thread"):
         _run("mov.u64 %d1, 5;" + FREE)
