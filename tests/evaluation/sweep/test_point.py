@@ -60,5 +60,5 @@ def test_a_point_that_is_not_for_the_device_is_refused(tasks, monkeypatch, error
 
 
 def test_a_worker_with_other_sources_is_refused(tasks):
-    with pytest.raises(SourcesDiffer, match="Worker must have the sources"):
+    with pytest.raises(SourcesDiffer, match="Worker has other sources"):
         measure(replace(tasks[0], sources="other"))
