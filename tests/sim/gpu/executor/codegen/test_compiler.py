@@ -25,20 +25,20 @@ from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
     ],
 )  # fmt: skip
 def test_unknown_instructions(text):
-    with pytest.raises(PtxError, match=r"^test.ptx:\d+: .* must ") as error:
+    with pytest.raises(PtxError, match=r"^test.ptx:22: ") as error:
         Run("mov.u32 %r1, 0;\n" + text + ";")
     assert error.value.line == 22
 
 
 def test_nothing_is_run_or_recorded_before():
     device = Device(GEOMETRY)
-    with pytest.raises(PtxError, match=r"not frob\.u32"):
+    with pytest.raises(PtxError, match=r"frob\.u32 is not supported"):
         Run("st.global.u32 [%d33], 1; ret; frob.u32 %r1, %r2;", device=device)
     assert len(device.trace("nothing")) == 0
 
 
 def test_the_error_names_the_source_line():
-    with pytest.raises(PtxError, match=r"test\.ptx:23: Instruction mad"):
+    with pytest.raises(PtxError, match=r"test\.ptx:23: Instruction frob is not supported"):
         Run("mov.u32 %r1, 0;\n\nfrob %r1;")
 
 

@@ -229,7 +229,7 @@ def test_a_barrier_that_some_never_reach(independent):
     with pytest.raises(ExecutionError) as error:
         Run(body, block=64, independent_threads=independent)
     text = str(error.value)
-    assert re.match("Kernel test must end, .* deadlock", text)
+    assert re.match("Kernel test does not end: .* deadlock", text)
     assert "warp 0: pc 0x1060 (test.ptx:21), lanes 0xffffffff, waits for barrier 0" in text
     assert "warp 1: " in text
     assert "waits for barrier 3" in text
