@@ -275,7 +275,7 @@ def test_threads_of_a_memory_model_are_limited():
     settings = WeakMemorySettings(MEMORY_MODELS["views"], InOrder())
     device = Device(GEOMETRY, memory=settings)
     arguments = [device.allocate(64), device.allocate(64), 0]
-    with pytest.raises(ExecutionError, match="has 2147483647 threads, but .* at most 1048576"):
+    with pytest.raises(ExecutionError, match=r"has 2147483647 threads, but .* at most 1048576"):
         device.prepare(module(""), "test", 2**31 - 1, 32, arguments)
 
 
