@@ -73,8 +73,8 @@ def micro_benchmarks(preset: str) -> Counted:
 def _model(params: Any, region: Region) -> Hirace | Scord:
     """Golden model of the detector whose parameters are given."""
     if not isinstance(params, HiraceParams):
-        return Scord(params, region)
-    return Hirace(params, around(region, params))
+        return Scord(params, region, keep_races=False)
+    return Hirace(params, around(region, params), keep_races=False)
 
 
 def constructs(preset: str, group: str | None = None, *, plain: bool = False) -> Counted:

@@ -58,7 +58,7 @@ def _micro_benchmarks(params: HiraceParams, spec: QualitySpec) -> Quality:
     except ValueError as error:
         raise DoesNotFit(str(error)) from None
     for run in runs:
-        hirace = Hirace(params, region)
+        hirace = Hirace(params, region, keep_races=False)
         for event in run.events():
             hirace.run(event)
         racy, found = run.benchmark.racy, len(hirace.unique)

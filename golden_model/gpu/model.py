@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, ClassVar, Protocol
 
 from racetrap.golden_model.events import Event, EventKind
-from racetrap.golden_model.gpu.counters import sum_counters
+
+#: By the register's name in lower case, whether a step counts; its fields may be arrays.
+Counters = Mapping[str, Callable[[Any], Any]]
+
+
+class Counting(Protocol):
+    """A part of a detector with counters of its own."""
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """Counters by the register's name in lower case."""
+
+
+def has(field: str, value: int) -> Callable[[Any], Any]:
+    """Whether a field of a step has a value."""
+    return lambda step: getattr(step, field) == value
+
+
+def one_for_each(kinds: type[IntEnum], field: str, prefix: str) -> Counters:
+    """A counter for each kind that a field of a step can have, but not for 0."""
+    return {f"{prefix}_{kind.name.lower()}": has(field, kind) for kind in kinds if kind}
+
+
+def totals(counters: Counters, steps: Mapping[Any, int]) -> dict[str, int]:
+    """Counters by name, from how often there was each step."""
+    return {
+        name: sum(times for step, times in steps.items() if counts(step))
+        for name, counts in counters.items()
+    }
+
+
+def sum_counters(parts: Iterable[Counting]) -> dict[str, int]:
+    """Counters of an instance by name, each the sum over all parts that have it."""
+    sums: Counter[str] = Counter()
+    for part in parts:
+        sums.update(part.counters)
+    return dict(sums)
 
 
 class GpuModel(ABC):
@@ -17,31 +55,36 @@ class GpuModel(ABC):
     ----------
     params : GpuParams
         Configuration.
-    trackers, banks : sequence
-        One tracker for each SM, and the detector banks.
-    report : type
-        The detector's reports.
+    region : MonitoredRegion
+        Monitored region.
     keep_races : bool
         Whether ``races`` keeps every report, not only ``unique`` the first of each key.
 
     Attributes
     ----------
-    trackers, banks
-        As given.
+    report : type
+        The detector's reports.
+    trackers, banks : sequence
+        One tracker for each SM, and the detector banks.
     races : list
         Every report since construction, in order; empty unless they are kept.
     race_count : int
         How many races there were.
     unique : dict of (int, int) to report
         First race of each (PC, kind of race), in order.
+
+    Raises
+    ------
+    ValueError
+        If the region cannot be used with the parameters.
     """
 
-    def __init__(
-        self, params: Any, trackers: Sequence[Any], banks: Sequence[Any], report: Any,
-        keep_races: bool,
-    ) -> None:  # fmt: skip
-        self._params, self._report, self._keep_races = params, report, keep_races
-        self.trackers, self.banks = trackers, banks
+    report: ClassVar[Any]
+
+    def __init__(self, params: Any, region: Any, keep_races: bool = True) -> None:
+        region.check(params)
+        self._params, self._keep_races = params, keep_races
+        self.trackers, self.banks = self.parts(region)
         self.races: list[Any] = []
         self.race_count = 0
         self.unique: dict[tuple[int, int], Any] = {}
@@ -71,6 +114,10 @@ class GpuModel(ABC):
         return steps
 
     @abstractmethod
+    def parts(self, region: Any) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Trackers and banks, and what else the detector has."""
+
+    @abstractmethod
     def transactions(self, event: Event) -> list[Any]:
         """What an event is to the tracker of its SM."""
 
@@ -82,7 +129,7 @@ class GpuModel(ABC):
         """Step of a bank with a packet, and its report if it is a race."""
         step = self.banks[bank].step(packet)
         if step.race:
-            report = self._report.from_step(self._params, step, bank, self.race_count)
+            report = self.report.from_step(self._params, step, bank, self.race_count)
             self.race_count += 1
             if self._keep_races:
                 self.races.append(report)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final, NamedTuple
 
-from racetrap.golden_model.gpu.counters import Counters, has, one_for_each, totals
+from racetrap.golden_model.gpu.model import Counters, has, one_for_each, totals
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.packets import Packet, RaceKind, Step, race_kind

@@ -17,25 +17,14 @@ from racetrap.golden_model.hirace.tracker import Tracker
 
 
 class Hirace(GpuModel):
-    """Trackers of all SMs, and all detector banks; ``races`` are not kept.
+    """Trackers of all SMs, and all detector banks."""
 
-    Parameters
-    ----------
-    params : HiraceParams
-        Configuration.
-    region : Region
-        Monitored region.
+    report = RaceReport
 
-    Raises
-    ------
-    ValueError
-        If the region cannot be used with the parameters.
-    """
-
-    def __init__(self, params: HiraceParams, region: Region) -> None:
+    def parts(self, region: Region) -> tuple[list[Tracker], list[DetectorBank]]:
+        params: HiraceParams = self._params
         trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
-        banks = [DetectorBank(params, region) for _ in range(params.banks)]
-        super().__init__(params, trackers, banks, RaceReport, keep_races=False)
+        return trackers, [DetectorBank(params, region) for _ in range(params.banks)]
 
     def transactions(self, event: Event) -> list[Transaction]:
         return split_lanes(event, self._params)

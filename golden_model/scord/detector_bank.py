@@ -9,7 +9,7 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from racetrap.golden_model.gpu.counters import Counters, has, one_for_each, totals
+from racetrap.golden_model.gpu.model import Counters, has, one_for_each, totals
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.layout import Layout

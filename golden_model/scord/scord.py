@@ -6,8 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from racetrap.golden_model.events import Event
-from racetrap.golden_model.gpu.counters import sum_counters
-from racetrap.golden_model.gpu.model import GpuModel
+from racetrap.golden_model.gpu.model import GpuModel, sum_counters
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
@@ -28,26 +27,21 @@ class Scord(GpuModel):
     Parameters
     ----------
     params, region, keep_races
-        As of ``GpuModel``, and the monitored region.
+        As of ``GpuModel``.
 
     Attributes
     ----------
     access_buffers : list of AccessBuffer
         One for each SM.
-
-    Raises
-    ------
-    ValueError
-        If the region cannot be used with the parameters.
     """
 
-    def __init__(
-        self, params: ScordParams, region: MonitoredRegion, keep_races: bool = True
-    ) -> None:
-        trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
-        banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
-        super().__init__(params, trackers, banks, RaceReport, keep_races)
+    report = RaceReport
+
+    def parts(self, region: MonitoredRegion) -> tuple[list[Tracker], list[DetectorBank]]:
+        params: ScordParams = self._params
         self.access_buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
+        trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
+        return trackers, [DetectorBank(params, region, bank) for bank in range(params.banks)]
 
     def transactions(self, event: Event) -> list[Transaction]:
         return coalesce(event, self._params)

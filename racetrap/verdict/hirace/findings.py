@@ -110,7 +110,7 @@ def find_races(
     """
     check_fit(trace, params)
     region = region_of(trace, params)
-    hirace = Hirace(params, region)
+    hirace = Hirace(params, region, keep_races=False)
     finder = RaceFinder(params, region, trace.header.locations)
 
     def found() -> Iterator[HiraceFinding]:

@@ -86,7 +86,10 @@ def _histories(
     wanted = {entry for entry in entries if entry is not None}
     if not wanted:
         return found
-    hirace, end = Hirace(params, region), max(race.second.event for race in races) + 1
+    hirace, end = (
+        Hirace(params, region, keep_races=False),
+        max(race.second.event for race in races) + 1,
+    )
     for number, event in enumerate(islice(trace, end)):
         for step in hirace.run(event):
             entry = entry_of(params, region, step.packet)

@@ -127,7 +127,6 @@ def find_races(
         does not, which it names.
     """
     check_geometry(trace.header.geometry, params)
-    region.check(params)
     scord = Scord(params, region, keep_races=False)
     finder = RaceFinder(params, region, trace.header.locations)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Protocol
 
-from racetrap.golden_model.gpu.counters import sum_counters
+from racetrap.golden_model.gpu.model import sum_counters
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.gpu.valid_table import is_written
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters, difference

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from racetrap.golden_model.gpu.counters import sum_counters
+from racetrap.golden_model.gpu.model import sum_counters
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.detector_bank import DetectorBank

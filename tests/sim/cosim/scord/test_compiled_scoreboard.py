@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from racetrap.golden_model.gpu.counters import sum_counters
+from racetrap.golden_model.gpu.model import sum_counters
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, RegionTable
