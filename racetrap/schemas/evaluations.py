@@ -212,8 +212,8 @@ NoncoherentFacts = TypedDict(
         "seed": Annotated[int, "`--seed`"],
         "programs": Annotated[int, "programs"],
         "programs with something left out": Annotated[int, "cases besides"],
-        "timings of each": Annotated[int, "`--timings`"],
-        "random traces": Annotated[int, "`--traces`"],
+        "timings of each": Annotated[int, "`--schedules`"],
+        "random traces": Annotated[int, "`--budget`"],
         "seconds": Annotated[int, "wall-clock time"],
     },
 )

@@ -194,7 +194,7 @@ class MicroBenchmarkVerdict(TypedDict):
 
 
 class MicroBenchmarks(Call):
-    """`racetrap simulate --suite scor-micro`."""
+    """`racetrap simulate PRESET scor-micro`."""
 
     failure: Annotated[
         str | None,
@@ -223,7 +223,7 @@ class ApplicationVerdictDocument(TypedDict):
 
 
 class Applications(Call):
-    """`racetrap simulate --suite scor-apps`."""
+    """`racetrap simulate PRESET scor-apps`."""
 
     size: Annotated[str, "`--size`"]
     builds: Annotated[list[ApplicationVerdictDocument], "each build"]
@@ -248,7 +248,7 @@ class ProgramRun(MachineRunDocument):
 
 
 class ThreadPrograms(Call):
-    """`racetrap simulate --suite threads`."""
+    """`racetrap simulate PRESET threads`."""
 
     size: Annotated[str, "`--size`"]
     environment: Annotated[str, "`--set environment`"]

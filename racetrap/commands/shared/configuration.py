@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.former_names import successor
 from racetrap.golden_model.checks import unknown_name
 
 #: Key of the context's notes under which the file is, in a list.
@@ -76,6 +75,8 @@ def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         if key not in options:
+            from racetrap.commands.shared.former_names import successor
+
             instead = successor(f"--{key}")
             if instead is not None:
                 raise ValueError(f"Key {key!r} of {command.name} is now {instead}")

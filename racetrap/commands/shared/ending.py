@@ -19,7 +19,6 @@ from typing import NoReturn
 
 import click
 
-from racetrap.commands.shared.former_names import no_such_option
 from racetrap.commands.shared.terminal import ExitStatus, fail
 from racetrap.presenters.printable import printable
 from racetrap.sim.descendants import kill_descendants
@@ -43,6 +42,8 @@ def ends() -> Iterator[None]:
     except click.UsageError as error:
         text = error.format_message()
         if isinstance(error, click.NoSuchOption):
+            from racetrap.commands.shared.former_names import no_such_option
+
             text = no_such_option(error)
         raise click.UsageError(printable(text), error.ctx) from None
     except KeyboardInterrupt as error:

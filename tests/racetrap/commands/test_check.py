@@ -1,4 +1,4 @@
-"""`racetrap check --detector-only`: exit status, what is printed, JSON, and which access is named
+"""`racetrap check --oracle none`: exit status, what is printed, JSON, and which access is named
 as earlier."""
 
 import functools

@@ -16,7 +16,7 @@ from racetrap.commands.shared.lazy_group import LazyGroup
 _SPELLINGS = {
     "json_file": ["--json"], "settings": ["--set"], "seed": ["--seed"],
     "jobs": ["--jobs"], "size": ["--size"], "output": ["-o", "--output"], "form": ["--to"],
-    "environment": ["--environment"], "launch_file": ["--launch"], "detector": ["--detector"],
+    "launch_file": ["--launch"], "detector": ["--detector"],
     "schedules": ["--schedules"], "budget": ["--budget"], "oracle": ["--oracle"],
     "memory": ["--memory"],
 }  # fmt: skip
