@@ -47,7 +47,7 @@ def test_each_part_takes_its_own():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (["environment=lake"], "Environment must be one of fixed"),
+        (["environment=lake"], "Unknown environment 'lake'"),
         (["unbounded=1"], "Setting unbounded must be true or false, not '1'"),
         (["checkpoint_interval=0"], "Checkpoint interval"),
         (["depth=3"], "depth"),
