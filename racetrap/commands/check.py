@@ -117,7 +117,7 @@ def command(
         with input_errors():
             kernel = _SOURCE.name if path.endswith(".cu") else "a kernel in PTX"
             require_suitable(kernel, _KERNEL.name, *([_EXPOSED.name] if memory else []))
-    options = compiler_options(include, define, arch, std)
+    name, options = given_name(path), compiler_options(include, define, arch, std)
     subject = read_subject(path, launch_file, options, memory, budget)
     trace = subject.first
     is_exact = isinstance(trace, ThreadTrace) and (exact or fail_fast or suppressed is not None)
@@ -157,9 +157,9 @@ def command(
         with input_errors(path):
             sigrace = run.sigrace(params)
             outcome = check_threads(console, choice, trace, sigrace, compare, baseline)
-    reports.write(given_name(path), outcome.findings, outcome.known)
+    reports.write(name, outcome.findings, outcome.known)
     write_json(json_file, {
-        "trace": given_name(path), "events": len(trace), **used, **outcome.document,
+        "trace": name, "events": len(trace), **used, **outcome.document,
         **subject.run,
     })  # fmt: skip
     exit_on(outcome.findings.pairs or any(outcome.findings.others.values()))
