@@ -110,7 +110,6 @@ def _overheads(params: HiraceParams) -> list[Overhead]:
 HIRACE = System(
     name="hirace",
     title="HiRace",
-    code=4,
     params=HiraceParams,
     trace=Trace,
     presets=_PRESETS,

@@ -95,7 +95,6 @@ def _top(params: NoncoherentParams) -> Component:
 NONCOHERENT = System(
     name="noncoherent",
     title="the bus monitor",
-    code=3,
     params=NoncoherentParams,
     trace=NoncoherentTrace,
     presets=_PRESETS,

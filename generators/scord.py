@@ -178,7 +178,6 @@ def _overheads(params: ScordParams) -> list[Overhead]:
 SCORD = System(
     name="scord",
     title="ScoRD",
-    code=1,
     params=ScordParams,
     trace=Trace,
     presets=_PRESETS,

@@ -106,7 +106,6 @@ def _rdm(params: SigraceParams) -> Component:
 SIGRACE = System(
     name="sigrace",
     title="SigRace",
-    code=2,
     params=SigraceParams,
     trace=ThreadTrace,
     presets=_PRESETS,

@@ -115,8 +115,6 @@ class System(Generic[_Params]):
         Name, of its folders, too.
     title : str
         Name in sentences.
-    code : int
-        What a board answers to HELLO; 8 bits, never used again for another detector.
     params : type
         Class of its parameters.
     trace : type
@@ -161,7 +159,6 @@ class System(Generic[_Params]):
 
     name: str
     title: str
-    code: int
     params: type[_Params]
     trace: type[AnyTrace]
     presets: Mapping[str, Preset[_Params]]

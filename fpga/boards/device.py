@@ -9,9 +9,10 @@ from amaranth.lib.wiring import In, Out
 from racetrap.fpga.boards.report_sink import ReportSink
 from racetrap.fpga.boards.status_lights import LIGHTS, StatusLights
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
 from racetrap.golden_model.configuration import configuration_hash
+from racetrap.golden_model.link.hello import Hello
 from racetrap.rtl.link.link import Link
+from racetrap.rtl.link.uart import Uart
 
 
 class LinkedDevice(wiring.Component):
@@ -46,27 +47,22 @@ class LinkedDevice(wiring.Component):
             )
         self._divisor = divisor
         self._credits = credits
-        self._system = system_of(params).code
         self._configuration = configuration_hash(params)
         super().__init__({"i_rx": In(1), "o_tx": Out(1), "o_leds": Out(len(LIGHTS))})
 
     def _elaborate_link(
-        self, m: Module, *, input_bits: int, inputs: int, output_bits: int, outputs: int,
-        address_bits: int,
-    ) -> Link:  # fmt: skip
-        """The link at the pins, for records and registers of these sizes."""
-        m.submodules.link = link = Link(
-            system=self._system,
-            configuration=self._configuration,
-            input_bits=input_bits,
-            inputs=inputs,
-            output_bits=output_bits,
-            outputs=outputs,
-            address_bits=address_bits,
-            divisor=self._divisor,
-            credits=self._credits,
-        )
-        m.d.comb += [link.i_rx.eq(self.i_rx), self.o_tx.eq(link.o_tx)]
+        self, m: Module, *, input_bits: int, inputs: int, output_bits: int, outputs: int
+    ) -> Link:
+        """The link at the pins, for records of these sizes."""
+        hello = Hello.of(
+            self._configuration, input_bits=input_bits, inputs=inputs,
+            output_bits=output_bits, outputs=outputs, credits=self._credits,
+        )  # fmt: skip
+        m.submodules.link = link = Link(hello)
+        m.submodules.uart = uart = Uart(self._divisor)
+        wiring.connect(m, uart.o, link.i)
+        wiring.connect(m, link.o, uart.i)
+        m.d.comb += [uart.i_rx.eq(self.i_rx), self.o_tx.eq(uart.o_tx)]
         return link
 
     def _elaborate_reports(

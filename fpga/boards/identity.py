@@ -10,7 +10,7 @@ from racetrap.fpga.host.client import LinkError
 from racetrap.generators.presets import PRESETS
 from racetrap.generators.system import Params
 from racetrap.golden_model.configuration import configuration_hash
-from racetrap.golden_model.link.frames import Hello
+from racetrap.golden_model.link.hello import Hello
 
 
 def identify(hello: Hello) -> tuple[str, Params]:

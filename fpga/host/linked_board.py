@@ -42,12 +42,10 @@ class LinkedBoard:
     def _drain(self, channel: int) -> None:
         """Wait until the device has nothing unfinished.
 
-        Credit says that the detector has taken everything, its status that it is done with it;
+        Room says that the detector has taken everything, its status that it is done with it;
         the status alone would not know of what still waits in the channel.
         """
-        wait_until(
-            lambda: self._session.is_empty(channel), f"take what was pushed to channel {channel}"
-        )
+        self._session.drain(channel)
         wait_until(self._is_idle, "finish what it has taken")
 
     def _empty_ring(self) -> None:

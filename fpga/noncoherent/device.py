@@ -10,7 +10,6 @@ from amaranth.hdl import Module
 from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.boards.table import Board
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.noncoherent.system import NoncoherentSystem
@@ -57,7 +56,6 @@ class NoncoherentDevice(LinkedDevice):
             inputs=1,
             output_bits=8 * RECORD_BYTES,
             outputs=1,
-            address_bits=REGISTER_ADDRESS_BITS,
         )
         sink = self._elaborate_reports(
             m, link, system, address_bits=params.address_bits, depth=self._report_depth

@@ -122,7 +122,7 @@ def run_operations(
     done = 0
     with reached(lambda: f"operation {done}"):
         board.start()
-        room = min(session.room(_CHANNEL), pull_every)
+        room = min(session.room, pull_every)
         for done in range(0, len(stream), room):
             progress(done)
             board.push(stream[done : done + room])

@@ -108,7 +108,7 @@ class ScordBoard(LinkedBoard):
 
     def transact(self, sm: int, transaction: Transaction) -> None:
         """Push a transaction; reports of those before it may come."""
-        most = min(self._session.room(sm), self._pull_every)
+        most = min(self._session.room, self._pull_every)
         if self._batch and (sm != self._sm or len(self._batch) == most):
             self._send()
         if sm != self._sm:

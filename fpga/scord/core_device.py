@@ -12,7 +12,7 @@ from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.scord.board import core_region
 from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
+from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.gpu.local_memory import LocalMemory
@@ -69,7 +69,6 @@ class ScordCoreDevice(LinkedDevice):
             inputs=1,
             output_bits=8 * RECORD_BYTES,
             outputs=1,
-            address_bits=REGISTER_ADDRESS_BITS,
         )
         m.submodules.tracker = tracker = Tracker(params)
         m.submodules.bank = bank = DetectorBank(params)

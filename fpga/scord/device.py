@@ -11,7 +11,6 @@ from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.boards.table import Board
 from racetrap.fpga.scord.core_device import ScordCoreDevice
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.common.report_writer import RECORD_BYTES
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.scord.system import ScordSystem
@@ -58,7 +57,6 @@ class ScordDevice(LinkedDevice):
             inputs=params.sm_count,
             output_bits=8 * RECORD_BYTES,
             outputs=1,
-            address_bits=REGISTER_ADDRESS_BITS,
         )
         sink = self._elaborate_reports(
             m, link, system, address_bits=params.address_bits, depth=self._report_depth

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import cocotb
@@ -17,7 +16,7 @@ import cocotb
 from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.self_test import check_registers
-from racetrap.fpga.host.session import Session, wait_until
+from racetrap.fpga.host.session import Session
 from racetrap.fpga.scord.board import ScordBoard, monitored_region
 from racetrap.fpga.scord.run import run_trace
 from racetrap.golden_model.events import Event
@@ -91,7 +90,7 @@ def _overload(link: HostLink, plan: dict[str, Any], _: Note) -> set[str]:
     for sm, transaction in transactions_of(events, params):
         session.push(sm, [params.transaction_layout.pack(transaction._asdict())])
     for sm in range(params.sm_count):
-        wait_until(partial(session.is_empty, sm), f"take what was pushed to channel {sm}")
+        session.drain(sm)
     board.finish()
     seen = [_unnumbered(report) for report in board.reports()]
     due = [_unnumbered(race) for race in _golden(params, region, events).races]

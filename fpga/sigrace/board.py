@@ -100,7 +100,7 @@ class SigraceBoard:
         batch = self._batches[unit]
         batch.append(self._pack(event))
         self.events += 1
-        if len(batch) == self._session.room(unit):
+        if len(batch) == self._session.room:
             self._send(unit)
 
     def remap(self, remap: Remap) -> None:
@@ -169,9 +169,10 @@ class SigraceBoard:
         """Trap records that wait."""
         return [self._trap(record) for record in self._session.pull(unit)]
 
-    def room(self, unit: int) -> int:
+    @property
+    def room(self) -> int:
         """Events that one request can give to a context."""
-        return self._session.room(unit)
+        return self._session.room
 
     def _trap(self, record: int) -> Trap:
         return Trap(**self._params.trap_layout.unpack(record))

@@ -11,7 +11,6 @@ from amaranth.lib import wiring
 from racetrap.fpga.boards.device import LinkedDevice
 from racetrap.fpga.boards.table import Board
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.sigrace.system import SigraceSystem
 
@@ -53,7 +52,6 @@ class SigraceDevice(LinkedDevice):
             inputs=units,
             output_bits=params.trap_layout.width,
             outputs=units,
-            address_bits=REGISTER_ADDRESS_BITS,
         )
         wiring.connect(m, link.m_axil, system.s_axil)
         for unit in range(units):

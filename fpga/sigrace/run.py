@@ -157,7 +157,7 @@ class _Machine:
     def _analyse(self, place: int, events: Sequence[CoreEvent]) -> None:
         """Let a context execute an epoch in Analysis mode, and compare its trap records."""
         unit, board = self._units[place], self._board
-        room = board.room(place)
+        room = board.room
         for start in range(0, len(events), room):
             part = events[start : start + room]
             for event in part:

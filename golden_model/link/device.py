@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from racetrap.golden_model.checks import check_integer
 from racetrap.golden_model.link.frames import (
+    ADDRESS_BYTES,
+    CHANNELS,
+    DATA_BYTES,
     MAX_PAYLOAD_BYTES,
-    PROTOCOL_VERSION,
+    REFUSED,
     REPLY,
-    Counters,
+    SEQUENCES,
     Decoder,
     Frame,
-    Hello,
     Kind,
-    Status,
     encode,
 )
-
-_SEQUENCES = 256
-#: Bytes of a PUSH before its records, and of a reply to PULL before its records.
-_PUSH_HEAD, _PULL_HEAD = 1, 2
+from racetrap.golden_model.link.hello import Hello
 
 
 class LinkTarget(Protocol):
@@ -35,9 +32,6 @@ class LinkTarget(Protocol):
     def pull(self, channel: int) -> int | None:
         """Give the oldest record of an output channel; None if there is none."""
 
-    def waiting(self, channel: int) -> bool:
-        """Whether an output channel has a record."""
-
     def read(self, address: int) -> int | None:
         """Read a register; None if it answers with an error."""
 
@@ -50,158 +44,74 @@ class LinkDevice:
 
     A request is executed if its sequence follows that of the request before.  The sequence of
     the request before again means that its reply was lost: the kept reply is sent again.  Any
-    other, and everything before a good HELLO, is dropped and counted as a gap.  HELLO is always
-    executed; with a wrong version the link goes down.
+    other, and everything before HELLO, is dropped.  HELLO is always executed.
 
     Parameters
     ----------
     target : LinkTarget
         Queues and registers.
-    system, configuration : int
-        What HELLO answers: the system's code, and the hash of the parameters.
-    input_bits, inputs, output_bits, outputs : int
-        Size of records and number of channels of each direction.
-    address_bits : int
-        Bits of a register's address, up to 16.
-
-    Attributes
-    ----------
-    is_up : bool
-        A good HELLO was executed.
-    uart_framing, uart_overrun : int
-        Bytes that the line's receiver knows to be damaged or lost.
-
-    Raises
-    ------
-    ValueError
-        If a record does not fit into a frame, or another number is out of range.
+    hello : Hello
+        What the link is made for.
     """
 
-    def __init__(
-        self, target: LinkTarget, *, system: int, configuration: int, input_bits: int, inputs: int,
-        output_bits: int, outputs: int, address_bits: int = 16,
-    ) -> None:  # fmt: skip
-        check_integer("Link input bits", input_bits, 1, 8 * (MAX_PAYLOAD_BYTES - _PUSH_HEAD))
-        check_integer("Link output bits", output_bits, 1, 8 * (MAX_PAYLOAD_BYTES - _PULL_HEAD))
-        check_integer("Link address bits", address_bits, 1, 16)
-        self._target = target
-        self._system, self._configuration = system, configuration
-        self._input_bits, self._inputs = input_bits, inputs
-        self._outputs = outputs
-        self._input_bytes, self._output_bytes = -(-input_bits // 8), -(-output_bits // 8)
-        self._address_bits = address_bits
-        self._decoder = Decoder()
-        self._last = 0
-        self._kept = b""
-        self._duplicates = self._gaps = 0
-        self.is_up = False
-        self.uart_framing = self.uart_overrun = 0
-
-    @property
-    def counters(self) -> Counters:
-        decoder = self._decoder
-        return Counters(
-            decoder.frames, decoder.bad_crc, decoder.bad_length, decoder.too_long,
-            self._duplicates, self._gaps, self.uart_framing, self.uart_overrun,
-        )  # fmt: skip
+    def __init__(self, target: LinkTarget, hello: Hello) -> None:
+        self._target, self._hello, self._decoder = target, hello, Decoder()
+        self._last, self._kept = 0, b""  # nothing is kept before HELLO
+        self._parts = [b""] * hello.inputs  # of records whose other bytes have not come
 
     def receive(self, data: bytes) -> bytes:
         """Take bytes from the line; gives the bytes to send."""
-        return b"".join(
-            self._answer(frame)
-            for index in range(len(data))
-            for frame in self._decoder.feed(data[index : index + 1])
-        )
-
-    def framing_error(self) -> None:
-        """A byte came without a stop bit."""
-        self.uart_framing += 1
-        self._decoder.spoil()
-
-    def overrun(self) -> None:
-        """A byte was lost since the byte before it had not been taken."""
-        self.uart_overrun += 1
-        self._decoder.spoil()
+        return b"".join(map(self._answer, self._decoder.feed(data)))
 
     def _answer(self, frame: Frame) -> bytes:
-        if frame.kind != Kind.HELLO:
-            if self.is_up and frame.sequence == self._last:
-                self._duplicates += 1
-                return self._kept
-            if not self.is_up or frame.sequence != (self._last + 1) % _SEQUENCES:
-                self._gaps += 1
-                return b""
-        self._last = frame.sequence
-        reply = self._execute(frame.kind, frame.payload)
-        self._kept = encode(Frame(frame.kind | REPLY, frame.sequence, reply))
+        kind, channel = divmod(frame.code, CHANNELS)
+        steps = (frame.sequence - self._last) % SEQUENCES
+        is_known = kind == Kind.HELLO or (self._kept and steps <= 1)
+        if frame.code & REPLY or not is_known:
+            return b""
+        if kind == Kind.HELLO or steps == 1:
+            self._last = frame.sequence
+            reply = self._execute(kind, channel, frame.payload)
+            code = REPLY if reply is not None else REPLY | REFUSED
+            self._kept = encode(Frame(self._last, code, reply or b""))
         return self._kept
 
-    def _execute(self, kind: int, payload: bytes) -> bytes:
-        """Payload of the reply; only a status if it is not OK, but for HELLO and lack of credit."""
+    def _execute(self, kind: int, channel: int, payload: bytes) -> bytes | None:
+        """Payload of the reply; None if the request is refused."""
         if kind == Kind.HELLO:
-            return self._hello(payload)
-        if kind == Kind.PUSH:
-            return self._push(payload)
-        if kind == Kind.PULL:
-            return self._pull(payload)
-        if kind == Kind.READ:
-            return self._read(payload)
-        if kind == Kind.WRITE:
-            return self._write(payload)
-        if kind == Kind.COUNTERS:
-            return bytes([Status.BAD_REQUEST]) if payload else self.counters.to_payload()
-        return bytes([Status.UNKNOWN_KIND])
+            return self._hello.to_payload()
+        if kind == Kind.ACCESS:
+            return self._access(payload)
+        if channel >= (self._hello.inputs if kind == Kind.PUSH else self._hello.outputs):
+            return None
+        return self._push(channel, payload) if kind == Kind.PUSH else self._pull(channel)
 
-    def _hello(self, payload: bytes) -> bytes:
-        self.is_up = payload == bytes([PROTOCOL_VERSION])
-        return Hello(
-            status=Status.OK if self.is_up else Status.BAD_REQUEST,
-            version=PROTOCOL_VERSION,
-            system=self._system,
-            configuration=self._configuration,
-            inputs=self._inputs,
-            input_bytes=self._input_bytes,
-            outputs=self._outputs,
-            output_bytes=self._output_bytes,
-            credits=tuple(self._target.credits(channel) for channel in range(self._inputs)),
-        ).to_payload()
+    def _push(self, channel: int, payload: bytes) -> bytes | None:
+        size, parts = self._hello.input_bytes, self._parts
+        if len(payload) > self._room(channel):
+            return None
+        parts[channel] += payload
+        while len(parts[channel]) >= size:
+            self._target.push(channel, int.from_bytes(parts[channel][:size], "little"))
+            parts[channel] = parts[channel][size:]
+        return self._room(channel).to_bytes(2, "little")
 
-    def _push(self, payload: bytes) -> bytes:
-        size = self._input_bytes
-        if not payload or payload[0] >= self._inputs or (len(payload) - _PUSH_HEAD) % size:
-            return bytes([Status.BAD_REQUEST])
-        channel = payload[0]
-        starts = range(_PUSH_HEAD, len(payload), size)
-        if len(starts) > self._target.credits(channel):
-            return bytes([Status.NO_CREDIT, self._target.credits(channel)])
-        for start in starts:
-            record = int.from_bytes(payload[start : start + size], "little")
-            self._target.push(channel, record & (1 << self._input_bits) - 1)
-        return bytes([Status.OK, self._target.credits(channel)])
+    def _room(self, channel: int) -> int:
+        return self._target.credits(channel) * self._hello.input_bytes - len(self._parts[channel])
 
-    def _pull(self, payload: bytes) -> bytes:
-        if len(payload) != 2 or payload[0] >= self._outputs:
-            return bytes([Status.BAD_REQUEST])
-        channel, most = payload
-        records = b""
-        for _ in range(min(most, (MAX_PAYLOAD_BYTES - _PULL_HEAD) // self._output_bytes)):
+    def _pull(self, channel: int) -> bytes:
+        size, records = self._hello.output_bytes, b""
+        while len(records) + size <= MAX_PAYLOAD_BYTES:
             if (record := self._target.pull(channel)) is None:
                 break
-            records += record.to_bytes(self._output_bytes, "little")
-        return bytes([Status.OK, self._target.waiting(channel)]) + records
+            records += record.to_bytes(size, "little")
+        return records
 
-    def _read(self, payload: bytes) -> bytes:
-        address = int.from_bytes(payload, "little")
-        if len(payload) != 2 or address >> self._address_bits:
-            return bytes([Status.BAD_REQUEST])
-        data = self._target.read(address)
-        if data is None:
-            return bytes([Status.REGISTER_ERROR])
-        return bytes([Status.OK]) + data.to_bytes(4, "little")
-
-    def _write(self, payload: bytes) -> bytes:
-        address = int.from_bytes(payload[:2], "little")
-        if len(payload) != 6 or address >> self._address_bits:
-            return bytes([Status.BAD_REQUEST])
-        is_good = self._target.write(address, int.from_bytes(payload[2:], "little"))
-        return bytes([Status.OK if is_good else Status.REGISTER_ERROR])
+    def _access(self, payload: bytes) -> bytes | None:
+        address = int.from_bytes(payload[:ADDRESS_BYTES], "little")
+        if len(payload) == ADDRESS_BYTES:
+            read = self._target.read(address)
+            return None if read is None else read.to_bytes(DATA_BYTES, "little")
+        data = int.from_bytes(payload[ADDRESS_BYTES:], "little")
+        is_whole = len(payload) == ADDRESS_BYTES + DATA_BYTES
+        return b"" if is_whole and self._target.write(address, data) else None

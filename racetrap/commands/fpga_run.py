@@ -23,7 +23,6 @@ from racetrap.commands.shared.terminal import (
 from racetrap.fpga.boards.identity import identify
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.fpga.host.client import HostLink
-from racetrap.fpga.host.line import Line
 from racetrap.fpga.host.session import Session
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
@@ -70,8 +69,7 @@ def command(
         settings, run = _run_settings(trace, settings)
         wanted = _wanted(detector, settings)
     with HostLink(port, baud, timeout) as link:
-        hello, before = link.hello(), Line.read(link)
-        name, params = wanted or identify(hello)
+        name, params = wanted or identify(link.hello())
         with input_errors():
             check_reads(params, type(trace))
         session = Session(link, params, name)
@@ -84,10 +82,10 @@ def command(
                 .own("commands.shared.detectors")
                 .stream_trace(session, params, trace, run, choice, where, console)
             )
-        line = Line.read(link).since(before)
     write_json(json_file, {
         "trace": given_name(trace_file), "configuration": name, "parameters": asdict(params),
-        "port": port, "events": len(trace), **result, "line": line,
+        "port": port, "events": len(trace), **result,
+        "line": {"requests": link.requests, "resends": link.resends},
     })  # fmt: skip
     exit_on(count)
 

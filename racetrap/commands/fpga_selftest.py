@@ -44,8 +44,7 @@ def command(port: str) -> None:
             reset_registers(session, params)
         except (LinkError, Mismatch) as error:
             fail(f"Self-test failed: {error}", ExitStatus.RACES)
-        counts = link.counts
-    console.print(f"Line: {counts.requests} requests, {counts.resends} sent again.\nPassed.")
+    console.print(f"Line: {link.requests} requests, {link.resends} sent again.\nPassed.")
 
 
 def _play(session: Session, params: Params, name: str, seed: int) -> str:

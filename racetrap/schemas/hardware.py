@@ -294,9 +294,7 @@ class StreamedTrace(TypedDict):
     events: Annotated[int, "number of events"]
     seconds: Annotated[float, "time of the run"]
     counters: Annotated[dict[str, int], "by the names of the device's registers"]
-    line: Annotated[
-        dict[str, dict[str, int]], "what the line lost and repeated: counts of `host` and `device`"
-    ]
+    line: Annotated[dict[str, int], "`requests` made of the device, and `resends` after a loss"]
 
 
 class GpuBoardRun(StreamedTrace):

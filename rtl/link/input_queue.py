@@ -1,8 +1,8 @@
-"""Queue of an input channel: bytes in, records out, and the credit that is left."""
+"""Queue of an input channel: bytes in, records out, and the room that is left."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -18,62 +18,40 @@ class InputQueue(wiring.Component):
 
     Parameters
     ----------
-    bits : int
-        Bits of a record; its bytes come lowest first, and bits above these are ignored.
-    depth : int
-        Records held, the one that is offered included.
+    size : int
+        Bytes of a record; they come lowest first.
+    capacity : int
+        Bytes held, those of the record that is offered included.
 
     Members
     -------
     i : ``In(stream.Signature(8))``
-        Bytes of whole records; a byte is taken within three cycles as long as the user keeps to
-        the credit, in a queue of more than two bytes at once.
-    o : ``Out(stream.Signature(bits))``
+        Bytes; one is taken within three cycles as long as the user keeps to the room.
+    o : ``Out(stream.Signature(8 * size))``
         Records.
-    o_credits : ``Out(8)``
-        Records that can come; falls in the cycle after a record's last byte.
-
-    Raises
-    ------
-    ValueError
-        If the depth is not from 1 to 255.
+    o_room : ``Out(16)``
+        Bytes that can come; falls in the cycle after a byte, grows after a whole record.
     """
 
-    def __init__(self, bits: int, depth: int):
-        if not 1 <= depth <= 255:
-            raise ValueError(f"Input queue depth must be from 1 to 255, not {depth}")
-        self._depth = depth
-        self._bytes = -(-bits // 8)
+    def __init__(self, size: int, capacity: int):
+        self._size, self._capacity = size, capacity
         super().__init__({
             "i": In(stream.Signature(8)),
-            "o": Out(stream.Signature(bits)),
-            "o_credits": Out(8, init=depth),
+            "o": Out(stream.Signature(8 * size)),
+            "o_room": Out(16, init=capacity),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.queue = queue = StreamFifo(8, self._depth * self._bytes)
+        m.submodules.queue = queue = StreamFifo(8, self._capacity)
         wiring.connect(m, wiring.flipped(self.i), queue.i)
-        taken = Signal(range(self._bytes))
-        is_record_in = Signal()
-        is_record_out = Signal()
-        m.d.comb += is_record_out.eq(self.o.valid & self.o.ready)
-        with m.If(self.i.valid & self.i.ready):
-            m.d.sync += taken.eq(taken + 1)
-            with m.If(taken == self._bytes - 1):
-                m.d.sync += taken.eq(0)
-                m.d.comb += is_record_in.eq(1)
-        m.d.sync += self.o_credits.eq(self.o_credits - is_record_in + is_record_out)
-        self._elaborate_record(m, queue)
-        return m
-
-    def _elaborate_record(self, m: Module, queue: StreamFifo) -> None:
-        record = Signal(8 * self._bytes)
-        count = Signal(range(self._bytes))
-        m.d.comb += [queue.o.ready.eq(~self.o.valid), self.o.payload.eq(record)]
+        count = Signal(range(self._size + 1))
+        m.d.comb += [self.o.valid.eq(count == self._size), queue.o.ready.eq(~self.o.valid)]
         with m.If(queue.o.valid & queue.o.ready):
-            m.d.sync += [record.eq(Cat(record, queue.o.payload)[8:]), count.eq(count + 1)]
-            with m.If(count == self._bytes - 1):
-                m.d.sync += [count.eq(0), self.o.valid.eq(1)]
-        with m.If(self.o.valid & self.o.ready):
-            m.d.sync += self.o.valid.eq(0)
+            m.d.sync += self.o.payload.eq(Cat(self.o.payload, queue.o.payload)[8:])
+            m.d.sync += count.eq(count + 1)
+        is_in, is_out = self.i.valid & self.i.ready, self.o.valid & self.o.ready
+        m.d.sync += self.o_room.eq(self.o_room - is_in + Mux(is_out, self._size, 0))
+        with m.If(is_out):
+            m.d.sync += count.eq(0)
+        return m

@@ -1,164 +1,252 @@
-"""The device's end of the host link: a line on one side, streams and registers on the other."""
+"""The device's end of the host link: bytes on one side, streams and registers on the other.
+
+The golden model is ``golden_model.link.device.LinkDevice``.
+"""
 
 from __future__ import annotations
 
-from amaranth.hdl import Module
-from amaranth.lib import stream, wiring
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, memory, stream, wiring
+from amaranth.lib.crc.catalog import CRC32_ISO_HDLC
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.checks import check_integer
-from racetrap.golden_model.link.frames import MAX_PAYLOAD_BYTES, PROTOCOL_VERSION, Hello, Status
-from racetrap.rtl.common.axi import AxiLiteSignature
-from racetrap.rtl.link.counters import LinkCounters
-from racetrap.rtl.link.deframer import Deframer
-from racetrap.rtl.link.executor import Executor
-from racetrap.rtl.link.framer import Framer
+from racetrap.golden_model.link import frames
+from racetrap.golden_model.link.frames import ESCAPE, FLAG, HEADER_BYTES, MAX_BODY_BYTES, Kind
+from racetrap.golden_model.link.hello import Hello
+from racetrap.rtl.common.axi import AxiLiteSignature, is_error
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.link.input_queue import InputQueue
-from racetrap.rtl.link.register_access import RegisterAccess
-from racetrap.rtl.link.uart import UartReceiver, UartTransmitter
 
-#: Channels of a direction: each is a byte of the reply to HELLO, and a queue.
-_MAX_CHANNELS = 64
+#: First bytes of a request in their order; the operand is an access's.
+_REQUEST = data.StructLayout(
+    {"sequence": 16, "channel": 5, "kind": 2, "is_reply": 1, "address": 16, "data": 32}
+)
+_AROUND_BYTES = HEADER_BYTES + frames.CRC_BYTES
+_ROOM_BYTES = 2
 
 
 class Link(wiring.Component):
-    """Everything that is asked over a UART and answered.
+    """Takes frames, executes each request exactly once, and keeps the last reply.
 
     The host asks, the link answers: no byte is sent but in a reply.  A request is executed after
-    its CRC was found good, and exactly once.  Records of input channels wait in queues; output
-    records are taken only while they are asked for.
+    its CRC was found good, and not again if it comes once more.
+
+    One request or reply is under way at a time: what comes while a request is executed or
+    answered is ignored.  A request is executed in about as many cycles as it and its reply have
+    bytes, an access to a register in as many as the register takes.  Request and kept reply are
+    the halves of one memory; the header and the operand of an access are in flip-flops, too.
 
     Parameters
     ----------
-    system, configuration : int
-        What HELLO answers: the system's code, and the 32-bit hash of the parameters.
-    input_bits, inputs : int
-        Bits of an input record, and input channels.
-    output_bits, outputs : int
-        Bits of an output record, and output channels.
-    address_bits : int
-        Bits of a register's address, up to 16.
-    divisor : int
-        Clock cycles of a bit of the line; at least 8.
-    credits : int
-        Records that each input queue holds.
+    hello : Hello
+        What the link is made for.
 
     Members
     -------
-    i_rx : ``In(1)``
-        Line from the host, asynchronous.
-    o_tx : ``Out(1)``
-        Line to the host.
-    o_record : ``Out(stream.Signature(input_bits)).array(inputs)``
+    i : ``In(stream.Signature(8, always_ready=True))``
+        Bytes from the host.
+    o : ``Out(stream.Signature(8))``
+        Bytes to the host.
+    o_record : ``Out(stream.Signature(8 * input_bytes)).array(inputs)``
         Records from the host.
-    i_record : ``In(stream.Signature(output_bits)).array(outputs)``
-        Records for the host.
-    m_axil : ``Out(AxiLiteSignature(address_bits=address_bits))``
+    i_record : ``In(stream.Signature(8 * output_bytes)).array(outputs)``
+        Records for the host; taken only while they are asked for.
+    m_axil : ``Out(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS))``
         Registers; an access without a response holds up the link for ever.
     o_link_up : ``Out(1)``
-        A good HELLO was executed since the last reset.
+        A HELLO was executed since the last reset.
     o_error : ``Out(1)``
-        Pulse: something from the line was dropped, and counted.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a number is out of range, or a record does not fit into a frame.
+        Pulse: something from the line was dropped.
     """
 
-    def __init__(
-        self, *, system: int, configuration: int, input_bits: int, inputs: int, output_bits: int,
-        outputs: int, address_bits: int, divisor: int, credits: int = 8,
-    ):  # fmt: skip
-        check_integer("Link system", system, 0, 255)
-        check_integer("Link configuration", configuration, 0, (1 << 32) - 1)
-        check_integer("Link input bits", input_bits, 1, 8 * (MAX_PAYLOAD_BYTES - 1))
-        check_integer("Link output bits", output_bits, 1, 8 * (MAX_PAYLOAD_BYTES - 2))
-        check_integer("Link inputs", inputs, 1, _MAX_CHANNELS)
-        check_integer("Link outputs", outputs, 1, _MAX_CHANNELS)
-        check_integer("Link address bits", address_bits, 1, 16)
-        check_integer("Link credits", credits, 1, 255)
-        self._hello = Hello(
-            status=Status.OK,
-            version=PROTOCOL_VERSION,
-            system=system,
-            configuration=configuration,
-            inputs=inputs,
-            input_bytes=-(-input_bits // 8),
-            outputs=outputs,
-            output_bytes=-(-output_bits // 8),
-            credits=(credits,) * inputs,
-        )
-        self._input_bits, self._output_bits = input_bits, output_bits
-        self._address_bits, self._credits = address_bits, credits
-        self._receiver = UartReceiver(divisor)
-        self._transmitter = UartTransmitter(divisor)
+    def __init__(self, hello: Hello):
+        self._hello = hello
         super().__init__({
-            "i_rx": In(1, init=1),
-            "o_tx": Out(1, init=1),
-            "o_record": Out(stream.Signature(input_bits)).array(inputs),
-            "i_record": In(stream.Signature(output_bits)).array(outputs),
-            "m_axil": Out(AxiLiteSignature(address_bits=address_bits)),
+            "i": In(stream.Signature(8, always_ready=True)),
+            "o": Out(stream.Signature(8)),
+            "o_record": Out(stream.Signature(8 * hello.input_bytes)).array(hello.inputs),
+            "i_record": In(stream.Signature(8 * hello.output_bytes)).array(hello.outputs),
+            "m_axil": Out(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS)),
             "o_link_up": Out(1),
             "o_error": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.receiver = receiver = self._receiver
-        m.submodules.deframer = deframer = Deframer()
-        m.submodules.executor = executor = Executor(
-            self._hello, output_bits=self._output_bits, address_bits=self._address_bits
-        )
-        m.submodules.framer = framer = Framer()
-        m.submodules.transmitter = transmitter = self._transmitter
-        wiring.connect(m, receiver.o, deframer.i)
-        wiring.connect(m, deframer.o, executor.i)
-        wiring.connect(m, executor.m_payload, deframer.s_payload)
-        wiring.connect(m, executor.o, framer.i)
-        wiring.connect(m, executor.m_reply, framer.s_payload)
-        wiring.connect(m, framer.o, transmitter.i)
-        m.d.comb += [
-            receiver.i_rx.eq(self.i_rx),
-            self.o_tx.eq(transmitter.o_tx),
-            self.o_link_up.eq(executor.o_link_up),
-        ]
-        self._elaborate_channels(m, executor)
-        self._elaborate_counters(m, receiver, deframer, executor)
+        m.submodules.crc = self._crc = CRC32_ISO_HDLC().create()
+        m.submodules.memory = halves = memory.Memory(shape=8, depth=2 * MAX_BODY_BYTES, init=[])
+        self._write, self._read = halves.write_port(), halves.read_port()
+        self._request = Signal(_REQUEST)
+        self._last, self._is_refused = Signal(16), Signal()  # of the kept reply
+        self._end = Signal(9)  # bytes of the kept reply before its CRC
+        # Place in the body that is received, executed or sent, and in the next cycle.
+        self._index, self._next_index = Signal(9), Signal(9)
+        self._is_escaped = Signal()  # the byte before was an escape
+        self._is_sending, self._is_pushing, self._is_pulling = Signal(), Signal(), Signal()
+        # The memory shows the byte at the index in every cycle.
+        m.d.comb += self._read.addr.eq(Cat(self._next_index[:8], self._is_sending))
+        m.d.comb += self._next_index.eq(self._index)
+        m.d.sync += self._index.eq(self._next_index)
+        self._elaborate_channels(m)
+        with m.FSM():
+            self._receive_state(m)
+            self._check_state(m)
+            self._push_state(m)
+            self._access_state(m)
+            self._append_state(m)
+            self._send_state(m)
         return m
 
-    def _elaborate_channels(self, m: Module, executor: Executor) -> None:
-        """Queues and registers behind the executor."""
-        for number, record in enumerate(self.o_record):
-            queue = InputQueue(self._input_bits, self._credits)
+    def _elaborate_channels(self, m: Module) -> None:
+        channel = self._request.channel
+        size, room = self._hello.input_bytes, self._hello.room
+        queues = [InputQueue(size, room) for _ in self.o_record]
+        for number, queue in enumerate(queues):
             m.submodules[f"queue_{number}"] = queue
-            wiring.connect(m, executor.o_push[number], queue.i)
-            wiring.connect(m, queue.o, wiring.flipped(record))
-            m.d.comb += executor.i_credits[number].eq(queue.o_credits)
-        for ours, theirs in zip(self.i_record, executor.i_record, strict=True):
-            wiring.connect(m, wiring.flipped(ours), theirs)
-        m.submodules.registers = registers = RegisterAccess(self._address_bits)
-        wiring.connect(m, executor.o_access, registers.i)
-        wiring.connect(m, registers.o, executor.i_response)
-        wiring.connect(m, registers.m_axil, wiring.flipped(self.m_axil))
+            wiring.connect(m, queue.o, wiring.flipped(self.o_record[number]))
+            m.d.comb += queue.i.payload.eq(self._read.data)
+            m.d.comb += queue.i.valid.eq(self._is_pushing & (channel == number))
+        self._room = Array(queue.o_room for queue in queues)[channel]
+        self._can_push = Array(queue.i.ready for queue in queues)[channel]
+        for number, record in enumerate(self.i_record):
+            m.d.comb += record.ready.eq(self._is_pulling & (channel == number))
+        self._record = Value.cast(Array(record.payload for record in self.i_record)[channel])
+        self._can_pull = Array(record.valid for record in self.i_record)[channel]
 
-    def _elaborate_counters(
-        self, m: Module, receiver: UartReceiver, deframer: Deframer, executor: Executor
-    ) -> None:
-        m.submodules.counters = counters = LinkCounters()
-        m.d.comb += [
-            counters.i_frames.eq(deframer.o_good),
-            counters.i_bad_crc.eq(deframer.o_bad_crc),
-            counters.i_bad_length.eq(deframer.o_bad_length),
-            counters.i_too_long.eq(deframer.o_too_long),
-            counters.i_duplicates.eq(executor.o_duplicate),
-            counters.i_gaps.eq(executor.o_gap),
-            counters.i_uart_framing.eq(receiver.o_framing),
-            counters.i_uart_overrun.eq(receiver.o_overrun),
-            counters.i_byte.eq(executor.o_counter),
-            executor.i_counter.eq(counters.o_data),
-            self.o_error.eq(
-                deframer.o_bad_crc | deframer.o_bad_length | deframer.o_too_long
-                | executor.o_gap | receiver.o_framing | receiver.o_overrun
-            ),
-        ]  # fmt: skip
+    def _receive_state(self, m: Module) -> None:
+        """Take a frame; a flag behind a good one ends it."""
+        index, crc, write, request = self._index, self._crc, self._write, self._request
+        byte = self.i.payload ^ Mux(self._is_escaped, frames.ESCAPE_MASK, 0)
+        is_good = crc.match_detected & (index >= _AROUND_BYTES) & (index <= MAX_BODY_BYTES)
+        with m.State("RECEIVE"), m.If(self.i.valid):
+            m.d.sync += self._is_escaped.eq(0)
+            with m.If(self.i.payload == FLAG):
+                m.d.comb += crc.start.eq(1)
+                with m.If(is_good & ~self._is_escaped):
+                    m.next = "CHECK"
+                with m.Else():
+                    m.d.comb += self.o_error.eq((index != 0) | self._is_escaped)
+                    m.d.comb += self._next_index.eq(0)
+            with m.Elif((self.i.payload == ESCAPE) & ~self._is_escaped):
+                m.d.sync += self._is_escaped.eq(1)
+            with m.Else():
+                m.d.comb += [crc.valid.eq(1), crc.data.eq(byte)]
+                m.d.comb += [write.en.eq(~index[8]), write.addr.eq(index[:8]), write.data.eq(byte)]
+                # What is too long stays one byte too long.
+                m.d.comb += self._next_index.eq(index + (index <= MAX_BODY_BYTES))
+                with m.If(index < _REQUEST.size // 8):
+                    m.d.sync += Value.cast(request).word_select(index[:4], 8).eq(byte)
+
+    def _check_state(self, m: Module) -> None:
+        """Is it the next request, the last one again, or none at all?"""
+        request, axi, hello = self._request, self.m_axil, self._hello
+        length, self._left = (self._index - _AROUND_BYTES)[:8], Signal(8)
+        steps = (request.sequence - self._last)[:16]
+        is_known = (request.kind == Kind.HELLO) | (self.o_link_up & (steps <= 1))
+        is_access = (request.kind == Kind.ACCESS) & (request.address < 1 << REGISTER_ADDRESS_BITS)
+        is_read = is_access & (length == frames.ADDRESS_BYTES)
+        is_write = is_access & (length == frames.ADDRESS_BYTES + frames.DATA_BYTES)
+        # What each kind is executed by and from where on, and what it needs; in their order.
+        states, starts = ("APPEND", "PUSH", "PULL", "ACCESS"), (0, HEADER_BYTES, 0, 0)
+        needs = (
+            1, (request.channel < hello.inputs) & (length <= self._room),
+            request.channel < hello.outputs, is_read | is_write,
+        )  # fmt: skip
+        with m.State("CHECK"):
+            m.d.comb += self._next_index.eq(0)
+            m.next = "SEND"
+            with m.If(request.is_reply | ~is_known):
+                m.d.comb += self.o_error.eq(1)
+                m.next = "RECEIVE"
+            with m.Elif((request.kind == Kind.HELLO) | (steps == 1)):
+                m.d.sync += [
+                    self.o_link_up.eq(1), self._last.eq(request.sequence),
+                    self._end.eq(HEADER_BYTES), self._left.eq(length), self._is_refused.eq(1),
+                    axi.awvalid.eq(is_write), axi.wvalid.eq(is_write), axi.arvalid.eq(is_read),
+                ]  # fmt: skip
+                with m.Switch(request.kind):
+                    for kind, state, start, need in zip(Kind, states, starts, needs, strict=True):
+                        with m.Case(kind), m.If(need):
+                            m.d.comb += self._next_index.eq(start)
+                            m.d.sync += self._is_refused.eq(0)
+                            m.next = state
+
+    def _push_state(self, m: Module) -> None:
+        """Copy the payload into a queue; the reply is the room that is left then."""
+        with m.State("PUSH"):
+            with m.If(self._left == 0):
+                m.d.comb += self._next_index.eq(0)
+                # Both bytes of one moment: the room grows while they are appended.
+                m.d.sync += self._request.data.eq(self._room)
+                m.next = "APPEND"
+            with m.Else():
+                m.d.comb += self._is_pushing.eq(1)
+                with m.If(self._can_push):
+                    m.d.comb += self._next_index.eq(self._index + 1)
+                    m.d.sync += self._left.eq(self._left - 1)
+
+    def _access_state(self, m: Module) -> None:
+        axi, request = self.m_axil, self._request
+        m.d.comb += [axi.awaddr.eq(request.address), axi.araddr.eq(request.address)]
+        m.d.comb += [axi.wdata.eq(request.data), axi.wstrb.eq(~0)]
+        m.d.comb += [axi.bready.eq(1), axi.rready.eq(1)]
+        with m.State("ACCESS"):
+            for channel in ("aw", "w", "ar"):
+                with m.If(getattr(axi, f"{channel}ready")):
+                    m.d.sync += getattr(axi, f"{channel}valid").eq(0)
+            with m.If(axi.bvalid | axi.rvalid):
+                has_failed = is_error(Mux(axi.bvalid, axi.bresp, axi.rresp))
+                m.d.sync += [self._is_refused.eq(has_failed), request.data.eq(axi.rdata)]
+                m.next = "SEND"
+                with m.If(axi.rvalid & ~has_failed):
+                    m.next = "APPEND"
+
+    def _append_state(self, m: Module) -> None:
+        """Append a word to the reply, byte by byte; for PULL as many as there are and fit."""
+        request, size, hello = self._request, self._hello.output_bytes, self._hello.to_payload()
+        identity = Const(int.from_bytes(hello, "little"), 8 * len(hello))
+        # What each kind is answered with, in the order of the kinds.
+        words = (identity, request.data, self._record, request.data)
+        sizes = (len(hello), _ROOM_BYTES, size, frames.DATA_BYTES)
+        position = Signal(range(max(sizes)))
+        with m.State("PULL"):
+            has_space = self._end <= HEADER_BYTES + frames.MAX_PAYLOAD_BYTES - size
+            m.next = "SEND"
+            with m.If(has_space & self._can_pull):
+                m.next = "APPEND"
+        with m.State("APPEND"):
+            m.d.comb += [
+                self._write.en.eq(1),
+                self._write.addr.eq(Cat(self._end[:8], Const(1, 1))),
+                self._write.data.eq(Array(words)[request.kind].word_select(position, 8)),
+            ]
+            m.d.sync += [self._end.eq(self._end + 1), position.eq(position + 1)]
+            with m.If(position == Array(size - 1 for size in sizes)[request.kind]):
+                m.d.sync += position.eq(0)
+                m.d.comb += self._is_pulling.eq(request.kind == Kind.PULL)
+                m.next = "SEND"
+                with m.If(self._is_pulling):
+                    m.next = "PULL"
+
+    def _send_state(self, m: Module) -> None:
+        """Send the kept reply; header and CRC come from where they are."""
+        index, crc = self._index, self._crc
+        header = Cat(self._last, self._is_refused, Const(frames.REPLY >> 1, 7))
+        place = (index - self._end)[:9]
+        is_crc, is_end = index >= self._end, place == frames.CRC_BYTES
+        byte = Mux(
+            index < HEADER_BYTES, header.word_select(index[:2], 8),
+            Mux(is_crc, crc.crc.word_select(place[:2], 8), self._read.data),
+        )  # fmt: skip
+        needs_escape = ((byte == FLAG) | (byte == ESCAPE)) & ~self._is_escaped
+        plain = byte ^ Mux(self._is_escaped, frames.ESCAPE_MASK, 0)
+        with m.State("SEND"):
+            m.d.comb += [self._is_sending.eq(1), self.o.valid.eq(1), crc.data.eq(byte)]
+            m.d.comb += self.o.payload.eq(Mux(is_end, FLAG, Mux(needs_escape, ESCAPE, plain)))
+            with m.If(self.o.ready & is_end):
+                m.d.comb += [self._next_index.eq(0), crc.start.eq(1)]
+                m.next = "RECEIVE"
+            with m.Elif(self.o.ready):
+                m.d.sync += self._is_escaped.eq(needs_escape)
+                with m.If(~needs_escape):
+                    m.d.comb += [self._next_index.eq(index + 1), crc.valid.eq(~is_crc)]

@@ -1,86 +1,68 @@
-"""Faults of a frame on a bad line."""
+"""A bad line: what can happen to the bytes of a frame."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 
-from racetrap.golden_model.link.frames import ESCAPE, FLAG
-from racetrap.tb.link.line import FRAMING_ERROR
+from racetrap.golden_model.link.frames import ESCAPE, FLAG, MAX_BODY_BYTES
 
-_MAX_GARBAGE = 40
-_LONG = 300
+#: Without a flag, so that the frame behind it is lost, too.
+_NOISE = bytes(range(FLAG)) * (MAX_BODY_BYTES // FLAG + 1)
 
-
-def _flip(data: bytes, rng: random.Random) -> list[int]:
-    """A bit of any byte, flags included, is wrong."""
-    changed = list(data)
-    changed[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-    return changed
-
-
-def _burst(data: bytes, rng: random.Random) -> list[int]:
-    """Some bytes in a row are anything."""
-    start = rng.randrange(len(data))
-    length = rng.randint(1, 5)
-    return [*data[:start], *rng.randbytes(length), *data[start + length :]]
-
-
-def _drop(data: bytes, rng: random.Random) -> list[int]:
-    place = rng.randrange(len(data))
-    return [*data[:place], *data[place + 1 :]]
-
-
-def _double(data: bytes, rng: random.Random) -> list[int]:
-    place = rng.randrange(len(data))
-    return [*data[: place + 1], *data[place:]]
-
-
-def _cut(data: bytes, rng: random.Random) -> list[int]:
-    """The sender was reset in the middle of the frame."""
-    return list(data[: rng.randrange(len(data))])
-
-
-def _garbage_before(data: bytes, rng: random.Random) -> list[int]:
-    return [*rng.randbytes(rng.randint(1, _MAX_GARBAGE)), *data]
-
-
-def _garbage_after(data: bytes, rng: random.Random) -> list[int]:
-    return [*data, *rng.randbytes(rng.randint(1, _MAX_GARBAGE))]
-
-
-def _flags_around(data: bytes, rng: random.Random) -> list[int]:
-    """Empty frames and lonely escapes."""
-    return [FLAG] * rng.randint(1, 3) + [*data] + rng.choices([FLAG, ESCAPE], k=rng.randint(1, 4))
-
-
-def _too_long(data: bytes, rng: random.Random) -> list[int]:
-    """The flag between two frames is lost in a long stretch of noise."""
-    noise = bytes(byte for byte in rng.randbytes(_LONG) if byte != FLAG)
-    return [*data[:-1], *noise, FLAG, *data]
-
-
-def _no_stop_bit(data: bytes, rng: random.Random) -> list[int]:
-    place = rng.randrange(len(data))
-    return [*data[:place], FRAMING_ERROR, *data[place + 1 :]]
-
-
-def _twice(data: bytes, _: random.Random) -> list[int]:
-    """The host did not wait for the reply that is still to come; only the first one counts."""
-    return [*data, *data]
-
-
-#: Each takes a frame's bytes and gives what arrives.
-FAULTS: dict[str, Callable[[bytes, random.Random], list[int]]] = {
-    "flip": _flip,
-    "burst": _burst,
-    "drop": _drop,
-    "double": _double,
-    "cut": _cut,
-    "garbage before": _garbage_before,
-    "garbage after": _garbage_after,
-    "flags around": _flags_around,
-    "too long": _too_long,
-    "no stop bit": _no_stop_bit,
-    "twice": _twice,
+#: Each takes a frame's bytes, a place in them and a source of chance; gives what arrives.
+FAULTS: dict[str, Callable[[bytes, int, random.Random], bytes]] = {
+    "bit": lambda data, at, rng: (
+        data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
+    ),
+    "burst": lambda data, at, rng: data[:at] + rng.randbytes(5) + data[at + 5 :],
+    "drop": lambda data, at, rng: data[:at] + data[at + 1 :],
+    "double": lambda data, at, rng: data[: at + 1] + data[at:],
+    "garbage": lambda data, at, rng: (
+        data[:at] + bytes(rng.choices([FLAG, ESCAPE, *range(256)], k=9)) + data[at:]
+    ),
+    "cut": lambda data, at, rng: data[:at],
+    "lost": lambda data, at, rng: b"",
+    "too long": lambda data, at, rng: data[:at] + _NOISE + data,
+    "twice": lambda data, at, rng: data + data,
 }
+
+
+class BadLine:
+    """A host's line to a device; it is silent when nothing has come.
+
+    Parameters
+    ----------
+    exchange : callable
+        Takes the bytes that arrive at the device, and gives those that it sends.
+    rng : random.Random
+        What goes wrong.
+    rate : float
+        Part of what is sent and of the replies that something happens to.
+
+    Attributes
+    ----------
+    faults : dict of str to int
+        What has happened.
+    """
+
+    def __init__(self, exchange: Callable[[bytes], bytes], rng: random.Random, rate: float):
+        self._exchange, self._rng, self.rate = exchange, rng, rate
+        self._received = b""
+        self.faults = dict.fromkeys(FAULTS, 0)
+
+    def send(self, data: bytes) -> None:
+        """Bytes from the host."""
+        self._received += self._carry(self._exchange(self._carry(data)))
+
+    def receive(self) -> bytes:
+        """Bytes that have come to the host."""
+        data, self._received = self._received, b""
+        return data
+
+    def _carry(self, data: bytes) -> bytes:
+        if not data or self._rng.random() >= self.rate:
+            return data
+        name = self._rng.choice(list(FAULTS))
+        self.faults[name] += 1
+        return FAULTS[name](data, self._rng.randrange(len(data)), self._rng)

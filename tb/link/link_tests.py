@@ -1,193 +1,123 @@
-"""Tests of links at their pins; the plan gives links, seed, amount of traffic and clock."""
+"""Tests of a link at its pins; the plan gives link, seed, number of requests and clock.
+
+The other end of the pins is a third party's UART, and beside the link is its golden device.
+"""
 
 from __future__ import annotations
 
+import logging
 import random
 
 import cocotb
 from cocotb.clock import Clock
-from cocotb.triggers import ClockCycles
+from cocotb.task import bridge, resume
+from cocotb.triggers import Timer
+from cocotbext.uart import UartSink, UartSource
 
-from racetrap.golden_model.link.frames import Counters, Frame, Kind, Status, encode
+from racetrap.golden_model.link.frames import CHANNELS, FLAG, Frame, Kind, encode
 from racetrap.sim.cosim.verilator.plan import note, read_plan
-from racetrap.tb.link.faults import FAULTS
-from racetrap.tb.link.host import Host
-from racetrap.tb.link.line import Line
+from racetrap.tb.link.faults import BadLine
 from racetrap.tb.link.loopback import LoopParams
+from racetrap.tb.link.traffic import Beside, Traffic
 
-_RESET_CYCLES = 4
-
-
-async def _start(dut, baud_error: float = 0.0) -> list[Line]:
-    """Clock, reset and lines of all links."""
-    plan = read_plan()
-    links = [LoopParams(**link) for link in plan["links"]]
-    for number in range(len(links)):
-        getattr(dut, f"i_rx__{number}").value = 1
-        getattr(dut, f"i_open__{number}").value = 0
-    Clock(dut.clk, plan["period_ps"], "ps").start()
-    await _reset(dut)
-    return [
-        Line(dut, number, link, plan["period_ps"], baud_error) for number, link in enumerate(links)
-    ]
+#: Cycles that a request may take after its last byte, before the reply begins.
+_EXECUTION_CYCLES = 1500
+_WRITE = Kind.ACCESS * CHANNELS
 
 
-async def _reset(dut) -> None:
-    dut.rst.value = 1
-    await ClockCycles(dut.clk, _RESET_CYCLES)
-    dut.rst.value = 0
-    await ClockCycles(dut.clk, _RESET_CYCLES)
+class _Pins:
+    """A link's pins; ``baud_error`` 0.01: the host's baud rate is one percent above the link's."""
 
+    def __init__(self, dut, baud_error: float = 0.0):
+        logging.getLogger("cocotb.testbench").setLevel(logging.WARNING)
+        plan = read_plan()
+        self.params, self.dut = LoopParams(**plan["link"]), dut
+        dut.i_rx.value, dut.i_open.value = 1, 0
+        Clock(dut.clk, plan["period_ps"], "ps").start()
+        self._bit_ps = self.params.divisor * plan["period_ps"]
+        self._source = UartSource(dut.i_rx, baud=1e12 / self._bit_ps * (1 + baud_error))
+        self._sink = UartSink(dut.o_tx, baud=1e12 / self._bit_ps)
 
-def _rng(name: str, number: int) -> random.Random:
-    return random.Random(f"{read_plan()['seed']} {name} {number}")
+    async def reset(self) -> None:
+        """Reset the link, and begin with a new golden device."""
+        await self.pulse(self.dut.rst, 1, 1)
+        self._sink.clear()
+        self.beside = Beside(self.params, resume(self.exchange))
 
+    async def bits(self, count: float) -> None:
+        """Wait for ``count`` bit times."""
+        await Timer(max(1, round(count * self._bit_ps)), "ps")
 
-async def _session(line: Line, rng: random.Random, requests: int, fault_rate: float) -> None:
-    """Random requests on one line, and the account of them."""
-    host = Host(line, rng, fault_rate)
-    await host.hello()
-    for _ in range(requests):
-        await host.random_request()
-    await host.drain()
-    # Counters of a repeated request are those of its first execution.
-    host.fault_rate = 0.0
-    counters = Counters.from_payload(await host.request(Kind.COUNTERS))
-    assert counters == line.golden.counters
-    note({
-        "bits": line.params.bits, "compared": line.compared, "returned": host.returned,
-        "repeats": host.repeats, "faults": host.faults, "counters": counters._asdict(),
-    })  # fmt: skip
+    async def pulse(self, signal, level: int, bits: float) -> None:
+        """Change a signal for some bit times; then wait until what began in them has ended."""
+        signal.value = level
+        await self.bits(bits)
+        signal.value = 1 - level
+        await self.bits(12)
 
+    async def exchange(self, data: bytes, due: int | None = None) -> bytes:
+        """Send, and take what comes until nothing more does, or is due, and what comes behind."""
+        await self._source.write(data)
+        await self._source.wait()
+        received = b""
+        while due is None or len(received) < due:
+            await self._sink.wait(_EXECUTION_CYCLES * self._bit_ps // self.params.divisor, "ps")
+            if self._sink.empty():
+                break
+            received += bytes(self._sink.read_nowait())
+        await self.bits(15)
+        return received + bytes(self._sink.read_nowait())
 
-async def _sessions(dut, name: str, fault_rate: float, baud_error: float = 0.0) -> None:
-    """A session on every line, all at the same time."""
-    lines = await _start(dut, baud_error)
-    requests = read_plan()["requests"]
-    tasks = [
-        cocotb.start_soon(_session(line, _rng(name, number), requests, fault_rate))
-        for number, line in enumerate(lines)
-    ]
-    for task in tasks:
-        await task
+    async def move(self) -> None:
+        """Let records flow from inputs to outputs, in both."""
+        await self.pulse(self.dut.i_open, 1, (self.params.size + 6) * (self.params.credits + 1) / 8)
+        self.beside.target.move()
 
+    async def play(self, requests: int, fault_rate: float = 0.0) -> None:
+        """Random requests from a new host, every reply compared, and the account of all."""
+        rng = random.Random(random.random())
 
-@cocotb.test()
-async def clean_line(dut):
-    await _sessions(dut, "clean", 0.0)
+        def host() -> None:
+            line = BadLine(self.beside.exchange, rng, fault_rate)
+            traffic = Traffic(line, self.params, rng, resume(self.move))
+            traffic.play(requests)
+            traffic.finish()
+            note({
+                "returned": traffic.returned, "requests": traffic.host.requests,
+                "resends": traffic.host.resends, "faults": line.faults,
+            })  # fmt: skip
 
-
-@cocotb.test()
-async def bad_line(dut):
-    await _sessions(dut, "bad", 0.3)
-
-
-@cocotb.test()
-async def fast_host(dut):
-    await _sessions(dut, "fast", 0.0, 0.02)
-
-
-@cocotb.test()
-async def slow_host(dut):
-    await _sessions(dut, "slow", 0.0, -0.02)
+        await bridge(host)()
 
 
 @cocotb.test()
-async def every_byte_damaged(dut):
-    """Each fault at each of many places of one request: it is executed once, at the repeat."""
-    line, *_ = await _start(dut)
-    rng = _rng("every byte", 0)
-    host = Host(line, rng)
-    await host.hello()
-    for name, fault in FAULTS.items():
-        for _ in range(read_plan()["requests"] // len(FAULTS) + 1):
-            before = line.golden.counters
-            request = encode(Frame(Kind.COUNTERS, rng.randrange(256)))
-            await line.exchange(fault(request, rng))
-            await host.hello()
-            note({"fault": name, "counted": [
-                key for key, value in line.golden.counters._asdict().items()
-                if value > getattr(before, key)
-            ]})  # fmt: skip
-    counters = Counters.from_payload(await host.request(Kind.COUNTERS))
-    assert counters == line.golden.counters
-
-
-@cocotb.test()
-async def before_hello(dut):
-    """Nothing is executed until the versions are known to fit."""
-    for line in await _start(dut):
-        for sequence in (0, 1, 255):
-            assert await line.exchange(encode(Frame(Kind.COUNTERS, sequence))) == []
-        (reply,) = await line.exchange(encode(Frame(Kind.HELLO, 7, b"\x02")))
-        assert reply.payload[0] == Status.BAD_REQUEST
-        assert await line.exchange(encode(Frame(Kind.COUNTERS, 8))) == []
-        (reply,) = await line.exchange(encode(Frame(Kind.HELLO, 255, b"\x01")))
-        assert reply.payload[0] == Status.OK
-        (reply,) = await line.exchange(encode(Frame(Kind.COUNTERS, 0)))
-        assert Counters.from_payload(reply.payload).gaps == 4
+@cocotb.parametrize(baud_error=[-0.02, 0.0, 0.02], fault_rate=[0.0, 0.3])
+async def session(dut, baud_error: float, fault_rate: float):
+    pins = _Pins(dut, baud_error)
+    await pins.reset()
+    await pins.play(read_plan()["requests"], fault_rate)
 
 
 @cocotb.test()
 async def break_and_noise(dut):
-    """A break of any length is one framing error; a spike is nothing."""
-    for line in await _start(dut):
-        host = Host(line, _rng("break", 0))
-        await host.hello()
-        for bits in (10, 10.5, 35, 1000):
-            await line.pull_low(bits)
-            line.golden.framing_error()
-            await host.pull(0)
-        for bits in (0.1, 0.3):
-            await line.pull_low(bits)
-            await host.pull(0)
-        counters = Counters.from_payload(await host.request(Kind.COUNTERS))
-        assert counters == line.golden.counters
-        assert counters.uart_framing == 4
+    """Nothing is done for a break of any length, or for a spike."""
+    pins = _Pins(dut)
+    await pins.reset()
+    for bits in (0.1, 0.3, 10, 10.5, 35, 1000):
+        await pins.play(1)
+        await pins.pulse(dut.i_rx, 0, bits)
+        assert await pins.exchange(bytes([FLAG])) == b""
 
 
 @cocotb.test()
 async def reset_in_mid_frame(dut):
-    """A reset loses what the link held; the host is told by silence, then by HELLO."""
-    line, *_ = await _start(dut)
-    rng = _rng("reset", 0)
-    push = encode(Frame(Kind.PUSH, 1, bytes(5)))
-    for _ in range(read_plan()["requests"] // 10 + 2):
-        host = Host(line, rng)
-        await host.hello()
-        await host.push()
-        await line.exchange(push[: rng.randrange(1, len(push))])
-        await line.bits(rng.random() * 12)
-        await _reset(dut)
-        await line.bits(12)
-        line.sink.clear()
-        line.restart()
-        assert await line.exchange(push) == []
-        assert int(line.link_up.value) == 0
-    host = Host(line, rng)
-    await host.hello()
-    await host.push()
-    await host.drain()
-
-
-@cocotb.test()
-async def overrun(dut):
-    """Requests without waiting for replies: what is answered was executed, once and in order."""
-    line, *_ = await _start(dut)
-    host = Host(line, _rng("overrun", 0))
-    await host.hello()
-    (hello,) = await line.exchange(encode(Frame(Kind.HELLO, 0, b"\x01")))
-    frames = [Frame(Kind.COUNTERS, sequence) for sequence in range(1, 40)]
-    done = 0
-    while done < len(frames):
-        await line.source.write(b"".join(encode(frame) for frame in frames[done:]))
-        received = await line.collect_all()
-        sequences = [reply.sequence for reply in received]
-        assert sequences == [frame.sequence for frame in frames[done : done + len(sequences)]]
-        assert sequences
-        done += len(sequences)
-    *_, last = received
-    counters = Counters.from_payload(last.payload)
-    assert counters.uart_overrun > 0
-    assert counters.frames == counters.gaps + counters.duplicates + done + 2
-    note({"overrun": counters._asdict(), "version": hello.payload[1]})
+    """A reset loses what the link held; the host is told by silence until it says HELLO."""
+    pins = _Pins(dut)
+    await pins.reset()
+    for _ in range(read_plan()["requests"] // 4):
+        await pins.play(3)
+        await pins.exchange(encode(Frame(1, _WRITE, bytes(6)))[: random.randrange(1, 13)])
+        await pins.bits(random.random() * 12)
+        await pins.reset()
+        for sequence in (0, 1, 65_535):
+            assert await pins.exchange(encode(Frame(sequence, _WRITE, bytes(6)))) == b""

@@ -9,11 +9,11 @@ from racetrap.fpga.boards.table import BOARDS, board_params
 from racetrap.fpga.host.client import LinkError
 from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.configuration import configuration_hash
-from racetrap.golden_model.link.frames import Hello
+from racetrap.golden_model.link.hello import Hello
 
 
 def _hello(params):
-    return Hello(0, 1, 1, configuration_hash(params), 0, 0, 0, 0, ())
+    return Hello(2, configuration_hash(params), 0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Credits, registers by name, and the check of a device's configuration."""
+"""Room, registers by name, and the check of a device's configuration."""
 
 from dataclasses import replace
 
@@ -7,8 +7,8 @@ import pytest
 from racetrap.fpga.host import session as session_module
 from racetrap.fpga.host.client import HostLink, LinkError
 from racetrap.fpga.host.session import Session
-from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.configuration import configuration_hash
+from racetrap.golden_model.link.device import LinkDevice
 from tests.support.fpga.virtual_device import on_terminal, scord_device
 
 
@@ -34,9 +34,6 @@ class _Target:
     def pull(self, channel):
         return self.waiting_records.pop(0) if self.waiting_records else None
 
-    def waiting(self, channel):
-        return bool(self.waiting_records)
-
 
 @pytest.fixture
 def target():
@@ -45,31 +42,35 @@ def target():
 
 @pytest.fixture
 def session(params, target):
-    device = scord_device(params)
-    device._target = target
+    hello = scord_device(params)._hello
+    device = LinkDevice(target, hello._replace(room=3 * hello.input_bytes))
     with on_terminal(device.receive) as port, HostLink(port) as link:
         yield Session(link, params, "tiny")
 
 
-def test_push_waits_for_credit(session, target):
+def test_push_waits_for_room(session, target):
     records = [record << 20 for record in range(20)]
     session.push(1, records)
     assert target.taken == [(1, record) for record in records]
 
 
-def test_empty_channel(session, target):
-    assert session.is_empty(0)
+def test_drained_channel(session, target, monkeypatch):
+    session.drain(0)
     target.stuck = True
     session.push(0, [1, 2])
-    assert not session.is_empty(0)
+    with monkeypatch.context() as patch:
+        patch.setattr(session_module, "PATIENCE_S", 0.05)
+        with pytest.raises(LinkError, match=r"take what was pushed to channel 0 within 0\.05 s"):
+            session.settle()
     target.stuck = False
-    assert [session.is_empty(0) for _ in range(4)][-1]
+    session.settle()
+    assert target.credits(0) == 3
 
 
 def test_stuck_device(session, target, monkeypatch):
     monkeypatch.setattr(session_module, "PATIENCE_S", 0.05)
     target.stuck = True
-    with pytest.raises(LinkError, match=r"must take records of channel 0 within 0\.05 s"):
+    with pytest.raises(LinkError, match=r"did not take records of channel 0 within 0\.05 s"):
         session.push(0, [0] * 4)
 
 
@@ -93,12 +94,6 @@ def test_another_configuration(params):
         with pytest.raises(LinkError) as error:
             Session(link, params, "tiny")
     assert str(error.value) == (
-        f"Device must have the configuration {configuration_hash(params):#010x} of tiny, "
+        f"Device must have configuration {configuration_hash(params):#010x} of tiny, "
         f"not {configuration_hash(other):#010x}"
     )
-
-
-def test_another_system(params):
-    with on_terminal(scord_device(params).receive) as port, HostLink(port) as link:
-        with pytest.raises(LinkError, match="must have the system sigrace of s, not scord"):
-            Session(link, PRESETS["sigrace-tiny"].params, "s")

@@ -88,7 +88,7 @@ def test_what_still_waits_in_channels_is_no_part_of_the_next_run(params):
     with on_terminal(scord_device(params).receive) as port, HostLink(port, timeout_s=2) as link:
         first = Session(link, params, "tiny")
         for sm, transaction in transactions_of(events, params):
-            if first.room(sm) > 1:
+            if first.room > 1:
                 first.push(sm, [params.transaction_layout.pack(transaction._asdict())] * 2)
         result = run_trace(Session(link, params, "tiny"), params, _REGION, events)
     scord = _run_golden(params, events)
@@ -185,7 +185,7 @@ def test_bad_line(params):
         with HostLink(port, timeout_s=0.02, retries=60) as link:
             result = run_trace(Session(link, params, "tiny"), params, _REGION, events)
     assert check_reports(params, _golden(params, events), result) == ""
-    assert link.counts.resends > 5
+    assert link.resends > 5
 
 
 @pytest.mark.parametrize("fault", [Fault(mute_after=2000), Fault(unplug_after=2000)])

@@ -56,8 +56,8 @@ def test_run_finds_what_check_finds(racetrap, params, tmp_path, name):
     mine, golden = json.loads(ran.stdout), json.loads(checked.stdout)
     assert mine["races"] == golden["races"]
     assert mine["configuration"] == "scord-tiny"
-    assert mine["line"]["host"]["resends"] == 0
-    assert mine["line"]["device"]["frames"] == mine["line"]["host"]["requests"]
+    assert mine["line"]["resends"] == 0
+    assert mine["line"]["requests"] > 0
 
 
 def test_what_is_printed(racetrap, params, racy):
@@ -92,7 +92,7 @@ def test_threads_as_check_finds_them(racetrap, name, status):
         "multiplex",
     )
     assert mine["conflict_records"] == mine["conflicts"] == status
-    assert mine["line"]["host"]["resends"] == 0
+    assert mine["line"]["resends"] == 0
     assert f"agree in all {status} records of conflicts and " in printed.stdout
 
 
@@ -133,18 +133,12 @@ def test_threads_that_differ(racetrap):
     assert "Conflict log must have 1 records, not 0" in message
 
 
-def test_each_run_has_its_own_counters_of_the_line(racetrap, params, racy):
-    device, lines = scord_device(params), []
-    with on_terminal(device.receive) as port:
-        for _ in range(2):
-            ran = racetrap("fpga", "run", racy, "--port", port, "--timeout", 2, "--json", "-")
-            lines.append(json.loads(ran.stdout)["line"])
-            device.receive(b"~noise between two runs~")
-            device.uart_framing, device.uart_overrun = 3, 70_000
-    assert [line["device"].pop("uart_overrun") for line in lines] == [0, 65_535]  # it has stopped
-    for line in lines:
-        assert line["device"].pop("frames") == line["host"]["requests"] > 0, line
-    assert [any(line["device"].values()) for line in lines] == [False, False]
+def test_a_bad_line_is_told(racetrap, params, racy):
+    device, fault = scord_device(params), Fault(seed=3, flip=0.002)
+    with on_terminal(device.receive, fault) as port:
+        ran = racetrap("fpga", "run", racy, "--port", port, "--timeout", 0.02, "--json", "-")
+    line = json.loads(ran.stdout)["line"]
+    assert 0 < line["resends"] < line["requests"]
 
 
 def test_preset_of_a_board(racetrap, racy):
@@ -192,7 +186,7 @@ def _error(
 
 def test_another_configuration(racetrap, params, racy):
     message = _error(racetrap, scord_device(params).receive, racy, "--detector", "scord-banks4")
-    assert "Device must have the configuration 0x" in message
+    assert "Device must have configuration 0x" in message
     assert " of scord-banks4, not 0x" in message
     other = replace(params, outstanding=64)
     message = _error(racetrap, scord_device(other).receive, racy)
@@ -208,7 +202,7 @@ def test_run_without_the_extra(racetrap, without, racy):
 
 
 def test_mute_and_lost(racetrap, params, racy):
-    assert "No device answers on /dev/" in _error(racetrap, lambda _: b"", racy)
+    assert " baud does not answer: no answer in 9 tries" in _error(racetrap, lambda _: b"", racy)
     for fault in (Fault(mute_after=150), Fault(unplug_after=150)):
         message = _error(racetrap, scord_device(params).receive, racy, fault=fault)
         assert "was lost after" in message

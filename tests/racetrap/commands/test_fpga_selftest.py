@@ -114,4 +114,4 @@ def test_no_board(racetrap):
     with on_terminal(lambda _: b"") as port:
         result = racetrap("fpga", "selftest", port)
     assert (result.exit_code, result.stdout) == (3, "")
-    assert f"No device answers on {port} at 3000000 baud" in result.stderr
+    assert f"Device on {port} at 3000000 baud does not answer" in result.stderr

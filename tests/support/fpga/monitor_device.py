@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, deque
 
 from racetrap.generators.description import describe_registers
-from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.register_map import RegisterMap
 from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
+from racetrap.golden_model.link.hello import Hello
 from racetrap.golden_model.noncoherent.monitor import Monitor, counters
 from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
@@ -43,9 +43,6 @@ class MonitorTarget:
 
     def pull(self, channel: int) -> int | None:
         return self._records.popleft() if self._records else None
-
-    def waiting(self, channel: int) -> bool:
-        return bool(self._records)
 
     def _advance(self) -> None:
         if not self._operations:
@@ -97,13 +94,12 @@ class MonitorTarget:
 
 def monitor_device(params: NoncoherentParams, **settings: int) -> LinkDevice:
     """Golden link in front of the monitor's golden model."""
-    return LinkDevice(
-        MonitorTarget(params, **settings),
-        system=NONCOHERENT.code,
+    link = Hello.of(
         configuration=configuration_hash(params),
         input_bits=params.operation_layout.width,
         inputs=1,
         output_bits=256,
         outputs=1,
-        address_bits=12,
+        credits=_DEPTH,
     )
+    return LinkDevice(MonitorTarget(params, **settings), link)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from random import Random
 
-from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
+from racetrap.golden_model.link.hello import Hello
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import CoreEvent
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -58,9 +58,6 @@ class SigraceTarget:
         self._advance()
         traps = self._units[channel].traps
         return self.params.trap_layout.pack(traps.pop(0)._asdict()) if traps else None
-
-    def waiting(self, channel: int) -> bool:
-        return bool(self._units[channel].traps)
 
     def _advance(self) -> None:
         ready = [
@@ -129,13 +126,12 @@ class SigraceTarget:
 def sigrace_device(params: SigraceParams, seed: int = 1) -> LinkDevice:
     """Golden link in front of SigRace's golden model."""
     units = params.cores * params.contexts
-    return LinkDevice(
-        SigraceTarget(params, seed),
-        system=SIGRACE.code,
+    link = Hello.of(
         configuration=configuration_hash(params),
         input_bits=params.event_layout.width,
         inputs=units,
         output_bits=params.trap_layout.width,
         outputs=units,
-        address_bits=12,
+        credits=_DEPTH,
     )
+    return LinkDevice(SigraceTarget(params, seed), link)

@@ -17,11 +17,11 @@ from racetrap.fpga.scord.board import core_region
 from racetrap.fpga.scord.core_device import CORE_REGISTERS
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
-from racetrap.generators.scord import SCORD
 from racetrap.generators.system import Params
 from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.link.device import LinkDevice
+from racetrap.golden_model.link.hello import Hello
 from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
@@ -72,9 +72,6 @@ class ScordTarget:
 
     def pull(self, channel: int) -> int | None:
         return self._reports.popleft() if self._reports else None
-
-    def waiting(self, channel: int) -> bool:
-        return bool(self._reports)
 
     def _advance(self) -> None:
         waiting = [sm for sm, queue in enumerate(self._queues) if queue]
@@ -254,13 +251,12 @@ def core_device(params: ScordParams, **settings: int) -> LinkDevice:
 
 
 def _device(target: ScordTarget, params: ScordParams) -> LinkDevice:
-    return LinkDevice(
-        target,
-        system=SCORD.code,
+    link = Hello.of(
         configuration=configuration_hash(params),
         input_bits=params.transaction_layout.width,
         inputs=params.sm_count,
         output_bits=256,
         outputs=1,
-        address_bits=12,
+        credits=_DEPTH,
     )
+    return LinkDevice(target, link)
