@@ -203,7 +203,7 @@ def test_imports_are_few():
 def test_without_the_compiler(racetrap, program, monkeypatch):
     monkeypatch.setattr("racetrap.sim.gpu.cuda.toolkit._PACKAGE", "nvidia_that_is_missing")
     result = racetrap("run", program[0])
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "install the extra `cuda` by `" in result.stderr
 
 
