@@ -112,7 +112,7 @@ class Sigrace:
         if instructions > self.instruction_limit:
             raise ValueError(
                 f"Trace has {instructions} instructions, more than the limit of "
-                f"{self.instruction_limit}: raise --instruction-limit"
+                f"{self.instruction_limit}: raise it by --set instruction_limit=N"
             )
         check_threads(trace.header.threads, self.params, self.environment)
 

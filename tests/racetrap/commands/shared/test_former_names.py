@@ -1,10 +1,13 @@
 """Former names of options: the error says the new one."""
 
+import re
+
 import click
 import pytest
 
 from racetrap.cli import cli
 from racetrap.commands.shared.former_names import _SUCCESSORS
+from tests.support import REPOSITORY
 
 
 def _names(command):
@@ -20,6 +23,25 @@ def _names(command):
 def test_no_option_is_a_former_one():
     of_others = {"--board", "--to"}  # `fpga build` and `trace convert` have them still
     assert not set(_names(cli)) & set(_SUCCESSORS) - of_others
+
+
+#: What options of others' tools, which we call, are called as well.
+_OF_TOOLS = {"--trace", "--quiet", "-q"}
+
+
+def test_no_sentence_and_no_page_has_a_former_name():
+    rooms = ("racetrap", "golden_model", "sim", "generators", "fpga", "evaluation", "docs")
+    former = "|".join(sorted(set(_SUCCESSORS) - _OF_TOOLS - {"--board", "--to"}, key=len)[::-1])
+    names = re.compile(rf"(?<![\w-])({former})(?![\w-])")
+    found = [
+        f"{path}: {name}"
+        for room in rooms
+        for path in (REPOSITORY / room).rglob("*")
+        if path.suffix in (".py", ".md") and path.name != "former_names.py"
+        and not path.is_relative_to(REPOSITORY / "racetrap" / room)
+        for name in names.findall(path.read_text(encoding="utf-8", errors="replace"))
+    ]  # fmt: skip
+    assert found == []
 
 
 @pytest.mark.parametrize(
