@@ -1,6 +1,7 @@
 """Shared fixtures: the small systems as shared libraries, each built once; the signals; and which
 tests run first, and which in one process."""
 
+import os
 import signal
 
 import pytest
@@ -16,6 +17,12 @@ _LONG = ("tests/generators", "tests/sim/cosim", "tests/tb", "tests/fpga", "tests
 # No property is timed: a machine that does other things, too, must not fail one.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_configure(config):
+    """Simulators of `make test` play little, and their builds are most of what it does."""
+    if config.option.markexpr == "not campaign":
+        os.environ.setdefault("RACETRAP_QUICK_BUILDS", "1")
 
 
 def pytest_collection_modifyitems(items):

@@ -18,6 +18,7 @@ from racetrap.sim.cosim.fast.top import TOP, top_module
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
     ONE_PIECE,
+    are_quick,
     build_key,
     build_once,
     generate_rtl,
@@ -40,7 +41,7 @@ _VERILATE = (
 #: precompiled headers, which designs of several files need.
 _MAKE = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
 #: C++ of a model below which two cores are not quicker with parts than one with the whole.
-_SMALL_BYTES = 2 << 20
+_SMALL_BYTES = 3 << 20
 #: C++ of a model above which optimising it takes longer than all that it will simulate.
 _LARGE_BYTES = 100 << 20
 
@@ -152,8 +153,8 @@ def _compile(
     )  # fmt: skip
     written = sum(path.stat().st_size for path in (folder / "obj").glob("*.cpp"))
     one_piece = [ONE_PIECE] if written < _SMALL_BYTES else []
-    optimised = "OPT_FAST=-O2" if written < _LARGE_BYTES else "OPT_FAST=-O0"
-    make_model(folder / "obj", f"V{TOP}", [*one_piece, optimised, *_MAKE])
+    speed = "-O1" if are_quick() else "-O2" if written < _LARGE_BYTES else "-O0"
+    make_model(folder / "obj", f"V{TOP}", [*one_piece, f"OPT_FAST={speed}", *_MAKE])
     # The linker writes here and there; a file written in one go lies together in the system's
     # memory, too, and code that is larger than the caches runs a quarter faster from there.
     shutil.copyfile(folder / "obj" / "libsystem.so", folder / "libsystem.so")

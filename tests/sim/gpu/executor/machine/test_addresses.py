@@ -8,6 +8,7 @@ import pytest
 from racetrap.golden_model.ptx_memory_model.operational import InOrder
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
+from tests.support.campaign import later_but
 from tests.support.gpu.ptx_kernels import Run
 
 #: Each lane has a cell of 16 bytes, the words 4 * lane to 4 * lane + 3.
@@ -66,8 +67,14 @@ def _cell_bytes(dtype, element):
     return values.astype(np.uint32)
 
 
-@pytest.mark.parametrize(("independent", "memory"), [(False, None), (True, None), (False, "views")])
-@pytest.mark.parametrize("space", _DECLARED)
+@pytest.mark.parametrize(
+    ("space", "independent", "memory"),
+    later_but(
+        lambda each: each[0] == "shared" or each[1:] == (False, None),
+        ((space, *way) for space in _DECLARED
+         for way in ((False, None), (True, None), (False, "views"))),
+    ),
+)  # fmt: skip
 def test_loads(space, independent, memory):
     lines, expected = [], []
     for (kind, upper), offset, (form, dtype) in product(_BASES, _OFFSETS, _FORMS.items()):
