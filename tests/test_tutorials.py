@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support import REPOSITORY
+from tests.support.campaign import later_but
 from tests.support.gpu.cuda_programs import needs_compiler
 
 _README = REPOSITORY / "README.md"
@@ -97,13 +98,13 @@ def follow(
         assert run(command).returncode in (0, 1), f"$ {command}"
 
 
+#: In `make tutorials`: they build simulators of whole presets, or a bitstream.
+_LATER = ("bitstream", "generated-hardware", "threaded-program")
+
+
 @pytest.mark.parametrize(
     "page",
-    [
-        # Synthesis, placement and the simulation of a whole device take minutes.
-        pytest.param(page, marks=[pytest.mark.campaign] if page.stem == "bitstream" else [])
-        for page in sorted(_TUTORIALS.glob("*.md"))
-    ],
+    later_but(lambda page: page.stem not in _LATER, sorted(_TUTORIALS.glob("*.md"))),
     ids=lambda page: page.stem,
 )
 def test_following_a_tutorial_gives_what_it_shows(page, tmp_path):

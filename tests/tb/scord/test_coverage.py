@@ -13,11 +13,8 @@ _KNOBS = ["mixed", "contended", "locks", "atomics", "tags", "wraps", "locks"]
 _WEAK = {"knobs": "contended", "changes": {"weak": 0.5, "atomics": 0.3}, "instructions": 1500}
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{}, pytest.param({"slot_generation_bits": 2}, marks=pytest.mark.campaign)],
-    ids=["tiny", "generations"],
-)
+@pytest.mark.campaign
+@pytest.mark.parametrize("changes", [{}, {"slot_generation_bits": 2}], ids=["tiny", "generations"])
 def test_random_testbench_hits_every_bin(model, testbench, changes):
     built = model("scord-tiny", **changes)
     total = Coverage(built.params)

@@ -35,7 +35,7 @@ def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, module, hard):
 
 
 @pytest.mark.parametrize(
-    "name", one_for_each_file({name: bug.patch.file for name, bug in PLANTED_BUGS.items()}, step=20)
+    "name", one_for_each_file({name: bug.patch.file for name, bug in PLANTED_BUGS.items()}, step=50)
 )
 def test_planted_bug_is_found(model, testbench, name):
     bug = PLANTED_BUGS[name]
