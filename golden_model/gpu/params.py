@@ -6,6 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Table V.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.layout import Layout, index_bits
@@ -195,7 +196,7 @@ class GpuParams(ABC):
 
     # Metadata ---------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def granularity_bits(self) -> int:
         """Log2 of the bytes of a granule."""
         return index_bits(self.granularity)
@@ -220,12 +221,12 @@ class GpuParams(ABC):
         """Metadata ports, each of ``words_per_cycle`` banks."""
         return self.banks // self.words_per_cycle
 
-    @property
+    @cached_property
     def port_bits(self) -> int:
         """Low bits of a segment's index that are those of its port's number."""
         return (self.metadata_ports & -self.metadata_ports).bit_length() - 1
 
-    @property
+    @cached_property
     def odd_ports(self) -> int:
         """Odd factor of the number of ports: the rest of a port's number is a residue by it."""
         return self.metadata_ports >> self.port_bits

@@ -55,10 +55,10 @@ COUNTERS: Final[Counters] = {
 
 
 # The words of a line and the iterations of a loop ask the same again and again.
-@lru_cache(1 << 12)
+@lru_cache(1 << 14)
 def decide_packed(
-    layout: Layout, access: tuple[int, ...], generation: int, entry: int | None, tag: int,
-    owner_blk: int, owner_dev: int, own_blk: int, own_dev: int,
+    layout: Layout, access: tuple[int, ...], generation: int, tag: int, own_blk: int, own_dev: int,
+    entry: int | None = None, owner_blk: int = 0, owner_dev: int = 0,
 ) -> tuple[TableRow, Preliminary, RaceKind, int]:  # fmt: skip
     """The decision tables on a packed entry, and the packed entry left behind.
 
@@ -70,12 +70,14 @@ def decide_packed(
         Fields of the packet before ``pc``: tables ask neither for that nor for the word.
     generation : int
         Its generation.
-    entry : int or None
-        Entry as read; None if it is uninitialised.
     tag : int
         As of ``Encounter``.
-    owner_blk, owner_dev, own_blk, own_dev : int
-        Fence counters now of the entry's owner and of the accessing warp.
+    own_blk, own_dev : int
+        Fence counters now of the accessing warp.
+    entry : int or None
+        Entry as read; None if it is uninitialised.
+    owner_blk, owner_dev : int
+        Fence counters now of the entry's owner.
     """
     packet = Packet._make((*access, 0, 0, generation))
     rule, after = decide(Encounter(
@@ -175,8 +177,8 @@ class DetectorBank:
         owner_blk, owner_dev = fences.blk[owner], fences.dev[owner]
         own_blk, own_dev = fences.blk[accessor], fences.dev[accessor]
         row, preliminary, race, after = decide_packed(
-            self._layout, packet[:7], packet[9], None if is_uninitialised else entry, tag,
-            owner_blk, owner_dev, own_blk, own_dev,
+            self._layout, packet[:7], packet[9], tag, own_blk, own_dev,
+            *(() if is_uninitialised else (entry, owner_blk, owner_dev)),
         )  # fmt: skip
         self.entries[index] = after
         self._counted[packet[0], row, preliminary, race, tag_conflict, int(read_error)] += 1

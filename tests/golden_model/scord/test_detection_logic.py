@@ -29,8 +29,8 @@ def check(params, encounter):
     packet, md, is_uninitialised, tag, owner, own = vars(encounter).values()
     entry = pack_entry(params, **md)
     packed = decide_packed(
-        params.entry_layout, packet[:7], packet.generation, None if is_uninitialised else entry,
-        tag, *owner, *own,
+        params.entry_layout, packet[:7], packet.generation, tag, *own,
+        *(() if is_uninitialised else (entry, *owner)),
     )  # fmt: skip
     condition = rule.condition
     assert packed[:3] == (rule.row, condition.preliminary, condition.race), encounter

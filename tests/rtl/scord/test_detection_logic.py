@@ -93,8 +93,8 @@ def check(params, cases):
     for case, answer in zip(cases, decide(params, cases), strict=True):
         packet, entry, is_uninitialised, tag, owner, own = case
         row, preliminary, race, after = decide_packed(
-            params.entry_layout, packet[:7], packet.generation,
-            None if is_uninitialised else entry, tag, *owner, *own,
+            params.entry_layout, packet[:7], packet.generation, tag, *own,
+            *(() if is_uninitialised else (entry, *owner)),
         )  # fmt: skip
         assert answer == {
             "row": row,
