@@ -15,12 +15,6 @@ using Words = std::vector<uint64_t>;
 
 inline void set_bit(Words &words, uint32_t bit) { words[bit >> 6] |= 1ull << (bit & 63); }
 
-inline bool is_zero(const Words &words) {
-    for (uint64_t word : words)
-        if (word) return false;
-    return true;
-}
-
 class SignatureHash {
 public:
     SignatureHash(const Settings &settings, const Filter *filters)
