@@ -32,7 +32,7 @@ def unknown_name(what: str, value: object, known: Iterable[object], remedy: str 
     from difflib import get_close_matches  # only an error needs it
 
     names = [str(each) for each in known]
-    near = get_close_matches(str(value), names, n=1)
+    near = get_close_matches(str(value), names, n=1, cutoff=0.7)
     if near:
         advice = f"did you mean {near[0]!r}?"
     elif remedy:

@@ -161,7 +161,7 @@ def test_a_pasted_trace_is_checked_in_the_browser(site):
     page = path.read_text(encoding="utf-8")
     copy.write_text(page.replace("</body>", paste, 1), encoding="utf-8")
     texts, _ = _shown(browse(copy))
-    assert texts["summary"].startswith("Trace, line 11: Kind must be one of ")
+    assert texts["summary"].startswith("Trace, line 11: Unknown event '")
     assert texts["at"] == ""
 
 

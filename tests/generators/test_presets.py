@@ -71,7 +71,7 @@ def test_a_real_gpu_is_generated(name, tmp_path):
 
 
 def test_unknown_preset():
-    with pytest.raises(ValueError, match=r"Preset must be one of scord-tiny, .*, not scrod"):
+    with pytest.raises(ValueError, match=r"Unknown preset 'scrod': did you mean 'scord'"):
         find_preset("scrod")
 
 
@@ -106,7 +106,7 @@ def test_settings_change_parameters():
     ("settings", "message"),
     [
         (["ratio"], "Setting must be name=value, not ratio"),
-        (["ration=4"], "Setting name must be one of sm_count, .*, not ration"),
+        (["ration=4"], "Unknown setting 'ration': did you mean 'ratio'"),
         (["ratio=four"], "Setting ratio must be a whole number, not 'four'"),
         (["ratio="], "Setting ratio must be a whole number, not ''"),
         (["trace_port=1"], "Setting trace_port must be true or false, not '1'"),

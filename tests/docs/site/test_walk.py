@@ -60,7 +60,11 @@ def test_barriers_and_accesses_outside_the_region():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("store ", "stor ", r"^Trace, line 10: Kind must be one of .* not 'stor' \(rule 6\)$"),
+        (
+            "store ",
+            "stor ",
+            r"^Trace, line 10: Unknown event 'stor': did you mean 'store'\? \(rule 6\)$",
+        ),
         ("racetrap-trace 2", "x", r"^Trace, line 1: Trace must begin with the line "),
         ("region ", "# ", "^Trace has no header of system scord with its region$"),
         ("size_log2=14", "size_log2=60", r"^Region size must be "),

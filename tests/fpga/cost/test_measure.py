@@ -96,7 +96,7 @@ def test_targets():
         Target("ice40", "hx8k"), Target("ice40", "up5k"), Target("asic")
     ]  # fmt: skip
     assert [each.name for each in targets(["ice40:up5k"])] == ["ice40 up5k"]
-    with pytest.raises(ValueError, match="Device of ice40 must be one of hx8k, up5k, not 85k"):
+    with pytest.raises(ValueError, match="Unknown device of ice40 '85k': choose hx8k or up5k"):
         targets(["ice40:85k"])
 
 
@@ -105,7 +105,7 @@ def test_blocks():
         "tracker", "system"
     ]  # fmt: skip
     assert select_blocks(PARAMS, [])[-1].name == measuring.SYSTEM
-    with pytest.raises(ValueError, match=r"Block must be one of tracker, .*, not nothing"):
+    with pytest.raises(ValueError, match=r"Unknown block 'nothing': choose tracker, "):
         select_blocks(PARAMS, ["nothing"])
 
 

@@ -19,12 +19,12 @@ def test_device_is_selected():
 
 
 def test_unknown_family():
-    with pytest.raises(ValueError, match=r"^Family must be one of ecp5, ice40, xc7, asic, not x$"):
+    with pytest.raises(ValueError, match=r"^Unknown family 'x': choose ecp5, ice40, xc7 or asic$"):
         family("x")
 
 
 def test_unknown_device():
-    with pytest.raises(ValueError, match=r"^Device of ice40 must be one of hx8k, up5k, not 85k$"):
+    with pytest.raises(ValueError, match=r"^Unknown device of ice40 '85k': choose hx8k or up5k$"):
         family("ice40", "85k")
 
 

@@ -158,7 +158,7 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("scord-huge",), "Preset must be one of"),
+        (("scord-huge",), "Unknown preset 'scord-huge'"),
         (("--case", "3"), "Option --case must come with one PRESET"),
         (("--budget", "0"), "0 is not in the range"),
         (("--detector", "other"), "is not one of 'scord', 'sigrace'"),

@@ -35,12 +35,12 @@ def test_one_block(racetrap, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nothing",), "Preset must be one of"),
-        (("scord-tiny", "--block", "nothing"), "Block must be one of tracker, "),
+        (("nothing",), "Unknown preset 'nothing'"),
+        (("scord-tiny", "--block", "nothing"), "Unknown block 'nothing': choose tracker, "),
         (("scord-tiny", "--set", "ratio=3"), "ratio must be a power of two"),
         (
             ("scord-tiny", "--family", "ecp5:up5k"),
-            "Device of ecp5 must be one of 85k, 45k, 25k, not up5k",
+            "Unknown device of ecp5 'up5k': choose 85k, 45k or 25k",
         ),
     ],
 )
