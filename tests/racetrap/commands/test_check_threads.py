@@ -191,9 +191,7 @@ def test_preset_of_the_other_detector_for_a_gpu(racetrap, race_free):
 def test_machine_too_small(racetrap, save, setting, value):
     program = ThreadProgram(2)
     program.synchronise(0)
-    result = racetrap(
-        "check", save(program), "--set", f"{setting}={value}"
-    )
+    result = racetrap("check", save(program), "--set", f"{setting}={value}")
     assert result.exit_code == 2
     assert f"--set {setting}=" in result.stderr
     assert result.stderr.count("\n") == 1
