@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +16,8 @@ from tests.support import REPOSITORY
 
 #: Folders that the files of planted bugs are relative to.
 _FOLDERS = [
-    REPOSITORY / name for name in ("", "rtl", "fpga", "sim/cosim/scord/compiled", "sim/cpu")
+    REPOSITORY / name
+    for name in ("", "rtl", "golden_model", "fpga", "sim/cosim/scord/compiled", "sim/cpu")
 ]
 
 
@@ -46,40 +48,44 @@ def _modules() -> Iterator[ModuleType]:
 
 
 def _source(patch: Patch) -> Path:
-    """The one source of the file's name of a planted bug."""
-    [source] = [path for folder in _FOLDERS if (path := folder / patch.file).exists()]
-    return source
+    """The one source that a planted bug fits; ``ValueError`` if there is none, or another."""
+    sources = []
+    for path in (folder / patch.file for folder in _FOLDERS):
+        with suppress(OSError, ValueError):
+            patch.changed(path.read_text(encoding="utf-8"))
+            sources.append(path)
+    if len(sources) != 1:
+        raise ValueError(f"{patch} must fit one source, not {len(sources)}")
+    return sources[0]
 
 
 @pytest.fixture(scope="module")
-def patches():
-    """All planted bugs."""
+def sources():
+    """Source of each planted bug, by the bug."""
     modules = list(_modules())
     found = {patch for module in modules for patch in _patches(list(vars(module).values()))}
     print(f"{len(found)} planted bugs in {len(modules)} files")
     assert len(found) > len(modules)
-    return sorted(found, key=lambda patch: patch.file)
+    return {patch: _source(patch) for patch in sorted(found, key=lambda patch: patch.file)}
 
 
-def test_planted_bugs_fit_the_sources(patches):
-    for patch in patches:
-        patch.changed(_source(patch).read_text(encoding="utf-8"))
+def test_planted_bugs_fit_the_sources(sources):
+    assert {path.suffix for path in sources.values()} >= {".py", ".h", ".cpp"}
 
 
 @pytest.mark.parametrize("length", [60, 140])
-def test_planted_bugs_fit_sources_with_lines_of_another_length(patches, length, tmp_path):
-    in_python = [patch for patch in patches if patch.file.endswith(".py")]
-    copies = {path: tmp_path / path.relative_to(REPOSITORY) for path in map(_source, in_python)}
+def test_planted_bugs_fit_sources_with_lines_of_another_length(sources, length, tmp_path):
+    in_python = {patch: path for patch, path in sources.items() if path.suffix == ".py"}
+    copies = {path: tmp_path / path.relative_to(REPOSITORY) for path in in_python.values()}
     for path, copy in copies.items():
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(length)]
     subprocess.run([*command, str(tmp_path)], check=True, capture_output=True)
     assert len([path for path in copies if path.read_bytes() != copies[path].read_bytes()]) > 40
-    for patch in in_python:
+    for patch, source in in_python.items():
         expected, found = (
-            patch.changed(path.read_text(encoding="utf-8"))
-            for path in (_source(patch), copies[_source(patch)])
+            patch.changed(path.read_text(encoding="utf-8")) for path in (source, copies[source])
         )
         assert expected == found, patch
 
@@ -91,5 +97,5 @@ def test_planted_bugs_fit_sources_with_lines_of_another_length(patches, length, 
 )
 def test_text_that_is_not_there_is_seen(file, before):
     patch = Patch(f"gpu/{file}.py", before, "")
-    with pytest.raises(ValueError, match=r"once|unpack"):
-        patch.changed(_source(patch).read_text(encoding="utf-8"))
+    with pytest.raises(ValueError, match="must fit one source, not 0"):
+        _source(patch)
