@@ -11,12 +11,11 @@ from racetrap.commands.shared.terminal import ExitStatus
 def test_one_program(racetrap):
     result = racetrap(
         "evaluate", "bugaroo", "publication", "--schedules", 1, "--jobs", 1,
-        "--budget", 4, "--grid", 4, "--json", "-",
+        "--budget", 4, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
     assert (document["schedules"], document["variants"], document["problems"]) == (1, 8, [])
-    assert document["blocks"] == 4
     rows = {row["variant"]: row for row in document["tables"]["programs"]}
     assert (rows["ordered"]["lacks by PTX"], rows["ordered"]["racy"]) == ("nothing", 0)
     assert (rows["no_acquire"]["lacks by PTX"], rows["no_acquire"]["racy"]) == ("acquire", 1)
