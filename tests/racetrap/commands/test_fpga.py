@@ -122,7 +122,7 @@ def test_threads_that_do_not_fit(racetrap):
     with on_terminal(sigrace_device(params).receive) as port:
         result = racetrap("fpga", "run", _EXAMPLES / "locked-sum.trace", "--port", port)
     assert result.exit_code == 2
-    assert "must be at most the 2 contexts in environment fixed, not 3" in result.stderr
+    assert "3 threads, but environment fixed has only 2 contexts" in result.stderr
 
 
 def test_threads_that_differ(racetrap):
