@@ -31,7 +31,7 @@ _LINES = {
     "doctor": "List missing tools.",
     "evaluate": "Make the papers' tables from runs on this machine.",
     "fpga": "Build bitstreams and run traces on boards.",
-    "fuzz": "Read mutated files, to find those that a reader takes amiss.",
+    "fuzz": "Read mutated files, to find those that crash a reader.",
     "generate": "Write the Verilog of a preset and its companion files.",
     "litmus": "Judge litmus tests by PTX's memory model.",
     "presets": "List the presets, or show one.",

@@ -1,4 +1,4 @@
-"""Builds of others: a package of our own in the place of Debian's, and no network."""
+"""Builds of others: a package of our own instead of Debian's, and no network."""
 
 import pytest
 

@@ -30,7 +30,7 @@ def _counts(title: str, pairs: list[Pair], found: Mapping[str, Verdict]) -> list
     return [
         title, len(pairs), f"{2 * right} of {2 * len(pairs)}",
         *(free.count(word) for word in ("silent", "imposed by the method", "false")),
-        *(racy.count(word) for word in ("reported", "not its task", "missed")),
+        *(racy.count(word) for word in ("reported", "out of scope", "missed")),
     ]  # fmt: skip
 
 
@@ -43,8 +43,8 @@ def detector_sentence(found: Mapping[str, Verdict]) -> str:
         f"Of the {len(pairs)} race-free kernels of the [suite of constructs](construct-suite.md) "
         f"ScoRD reports {len(pairs) - free.count('silent')}: {free.count('imposed by the method')} "
         f"by what its method imposes, {free.count('false')} for other reasons. Of the {len(pairs)} "
-        f"racy ones it reports {racy.count('reported')}, {racy.count('not its task')} are not its "
-        f"task, and it misses {racy.count('missed')}.\n"
+        f"racy ones it reports {racy.count('reported')}, {racy.count('out of scope')} are out of "
+        f"scope, and it misses {racy.count('missed')}.\n"
     )
 
 
@@ -53,7 +53,7 @@ def verdicts_tables(found: Mapping[str, Verdict]) -> str:
     every = [pair for pairs in GROUPS.values() for pair in pairs]
     counts = (
         "group", "pairs", "oracle right", "silent", "imposed by the method", "false", "reported",
-        "not its task", "missed",
+        "out of scope", "missed",
     )  # fmt: skip
     groups = (*GROUPS.items(), ("All", every))
     parts = [table(counts, (_counts(title, list(pairs), found) for title, pairs in groups))]

@@ -27,7 +27,7 @@ _ADDRESSES = 64 << 30
 
 @dataclass(frozen=True)
 class Finding:
-    """A file that a reader takes amiss.
+    """A file that a reader crashes on, or reads for too long.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class ProgramCycles:
         Name of the program.
     rows, cycles, merges : int
         Rows checked, clock cycles from the first to the last, and how often two entries became
-        one for want of room.
+        one because the set was full.
     difference : str
         How hardware and golden model differ; empty if they agree.
     """

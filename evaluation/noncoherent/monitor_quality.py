@@ -42,7 +42,7 @@ class MonitorQuality:
     imprecise : int
         Possible ones that the detector without limits does not find.
     compactions : int
-        How often two entries became one for want of room.
+        How often two entries of a full set became one.
     lost, falsely_definite : list of str
         Pairs that the monitor does not report, and that it reports as definite and are not there.
     """

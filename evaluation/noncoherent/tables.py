@@ -259,7 +259,7 @@ def _monitors(
         "The bus monitor's bounded sets against the detectors without limits",
         "Both modes together, programs whole and with each omission. Races are pairs of an "
         "operation and a rule. Imprecise: reported as possible, and not there. Merges: two entries "
-        "of a set became one for want of room.",
+        "of a full set became one.",
         ("program", "entries", "operations", "races", "definite", "possible", "imprecise",
          "merges", "lost", "falsely definite"),
         rows,
@@ -276,7 +276,7 @@ def _cycles(programs: Sequence[ProgramCycles]) -> Table:
         "monitor-cycles",
         "Programs on the generated bus monitor",
         "Mode strict, 8 entries a set, an operation offered in each cycle; every step agrees with "
-        "the golden model. Merges: two entries of a set became one for want of room.",
+        "the golden model. Merges: two entries of a full set became one.",
         ("program", "rows", "cycles", "cycles a row", "merges"),
         rows,
     )

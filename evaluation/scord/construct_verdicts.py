@@ -45,7 +45,7 @@ class Verdict:
         if self.races:
             if self.has_report:
                 return "reported"
-            return "not its task" if self.outcomes <= set(NOT_CHECKED.values()) else "missed"
+            return "out of scope" if self.outcomes <= set(NOT_CHECKED.values()) else "missed"
         return "false" if self.false else "imposed by the method" if self.imposed else "silent"
 
     @property

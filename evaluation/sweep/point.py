@@ -1,4 +1,4 @@
-"""The task that measures one point: what it depends on, and what comes of it."""
+"""The task that measures one point: what it depends on, and its result."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class LineRegion:
     """One region of a table.
 
     Its granules are numbered from the last address at or before ``data_base`` at which a bank's
-    turn comes round, so that the bank of a granule follows from its address alone.
+    turn comes again, so that the bank of a granule follows from its address alone.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class IntervalCam:
     events : Counter of str
         How often an entry has been put in beside all others (``insert``), together with others
         (``merge``) or over others (``cover``), has lost bytes (``shrink``), become two
-        (``split``) or gone (``drop``), or two have become one for want of room (``compact``).
+        (``split``) or gone (``drop``), or two of a full set have become one (``compact``).
     """
 
     def __init__(self, params: NoncoherentParams) -> None:

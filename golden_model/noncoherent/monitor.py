@@ -82,7 +82,7 @@ class Monitor:
 
     @property
     def compactions(self) -> int:
-        """How often two entries of a set have become one for want of room."""
+        """How often two entries of a full set have become one."""
         return sum(one.events["compact"] for one in self.sets.values())
 
     def step(self, row: Row) -> MonitorStep:

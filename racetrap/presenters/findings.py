@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from racetrap.presenters.line_pairs import annotation, number_text, pairs_text, race_sentence
+from racetrap.presenters.line_pairs import (
+    annotation,
+    number_text,
+    pairs_text,
+    race_sentence,
+    times_text,
+)
 from racetrap.presenters.printable import printable
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.line_pairs import LinePair
@@ -63,7 +69,7 @@ def known_sentences(known: Sequence[LinePair], not_found: Sequence[KnownRace]) -
         instances = sum(pair.instances for pair in known)
         sentences.append(
             f"Known: {number_text(len(known), 'pair')} of source lines of the baseline, "
-            f"{number_text(instances, 'instance')}."
+            f"seen {times_text(instances)}."
         )
     return sentences + [
         f"Not found: race of the baseline at {race.later.file}: {race.later.text}"
@@ -89,7 +95,7 @@ def annotation_lines(findings: Findings) -> str:
     lines = []
     for pair in findings.pairs:
         later = pair.first.later
-        text = f"{race_sentence(pair.first)} ({number_text(pair.instances, 'instance')})"
+        text = f"{race_sentence(pair.first)} (seen {times_text(pair.instances)})"
         lines.append(annotation("race", later.place, later.column, text))
     for name, sentences in findings.others.items():
         for sentence in sentences:

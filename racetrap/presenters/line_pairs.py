@@ -25,6 +25,11 @@ def number_text(count: int, noun: str) -> str:
     return f"{count} {noun}{ending * (count != 1)}"
 
 
+def times_text(count: int) -> str:
+    """How often something was seen."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def _sorted(counts: Mapping[str, int]) -> str:
     by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{count} {kind}" for kind, count in by_count)
@@ -74,12 +79,12 @@ def counts_text(pair: LinePair, schedules: int) -> str:
     schedules : int
         Runs in which it was looked for.
     """
-    blocks = f" in {number_text(pair.block_pairs, 'pair')} of blocks" * bool(pair.block_pairs)
+    blocks = f", between {number_text(pair.block_pairs, 'pair')} of blocks" * bool(pair.block_pairs)
     detector = f"; detector: {_sorted(pair.outcomes)}" * bool(pair.outcomes)
     found = f", in {len(pair.schedules)} of {schedules} schedules" * (schedules > 1)
     return (
-        f"{number_text(pair.instances, 'instance')} ({_sorted(pair.kinds)}; "
-        f"{_sorted(pair.relations)}){blocks}{found}; first at {pair.first.where}{detector}"
+        f"seen {times_text(pair.instances)}{blocks}{found} ({_sorted(pair.kinds)}; "
+        f"{_sorted(pair.relations)}); first at {pair.first.where}{detector}"
     )
 
 

@@ -13,6 +13,7 @@ from racetrap.golden_model.noncoherent.races import Origin, Race
 from racetrap.golden_model.noncoherent.rules import Overlap, cure, kind_name, sentence
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
 from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS
+from racetrap.presenters.line_pairs import times_text
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
@@ -50,10 +51,9 @@ def print_races(console: Console, races: Sequence[Race], trace: NoncoherentTrace
     """Print each race with both operations and its cure, then how many there are of each class."""
     locations = trace.header.locations
     for number, race in enumerate(races):
-        instances = "1 instance" if race.instances == 1 else f"{race.instances} instances"
         console.print(
-            f"Race {number}: rule {race.rule.value}, {_class_of(race)}, {instances}, "
-            f"bytes {race.first:#x} to {race.last:#x}\n"
+            f"Race {number}: rule {race.rule.value}, {_class_of(race)}, "
+            f"seen {times_text(race.instances)}, bytes {race.first:#x} to {race.last:#x}\n"
             f"  earlier: {_place(race.earlier, locations)}\n"
             f"  later:   {_place(race.later, locations)}\n"
             f"  {sentence(race.rule)}\n"

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from racetrap.presenters.findings import Findings
-from racetrap.presenters.line_pairs import number_text, race_sentence
+from racetrap.presenters.line_pairs import race_sentence, times_text
 from racetrap.verdict.baseline import line_texts
 from racetrap.verdict.line_pairs import LinePair, LineRace, Side
 from racetrap.verdict.source_text import relative_place, split_place
@@ -45,7 +45,7 @@ def _result(pair: LinePair) -> dict[str, Any]:
     return {
         "ruleId": race.kind,
         "level": "error",
-        "message": {"text": f"{race_sentence(race)} ({number_text(pair.instances, 'instance')})."},
+        "message": {"text": f"{race_sentence(race)} (seen {times_text(pair.instances)})."},
         "locations": [_location(race.later.place, race.later.column)],
         "relatedLocations": [
             _location(race.earlier.place, race.earlier.column, f"{race.sides[0][0]} access")

@@ -7,7 +7,7 @@ from typing import Any
 
 from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.gpu_races import left_out_sentence
-from racetrap.presenters.line_pairs import number_text, pair_to_dict
+from racetrap.presenters.line_pairs import number_text, pair_to_dict, times_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
@@ -71,8 +71,8 @@ def _summary(check: TraceCheck) -> list[str]:
     )
     return [
         f"Races: {number_text(len(pairs), 'pair')} of source lines, "
-        f"{number_text(instances, 'instance')} ({judge}); "
-        f"{number_text(len(check.divergences), 'barrier')} with threads missing.",
+        f"seen {times_text(instances)} ({judge}); "
+        f"{number_text(len(check.divergences), 'barrier')} not reached by all threads.",
         f"Checked: {sum(check.events)} events in {number_text(len(check.events), 'schedule')}"
         f"{ended}; "
         "another schedule or input may have other races.",
@@ -103,8 +103,8 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
             for place, kind in imposed[: choice.most_shown]
         ]
         sentences.append(
-            f"Detector {name}: {reported} of {outcomes} different races reported, {missed} missed, "
-            f"{outcomes - reported - missed} not its task; {len(strays)} reports not confirmed"
+            f"Detector {name}: {reported} of {outcomes} distinct races reported, {missed} missed, "
+            f"{outcomes - reported - missed} out of scope; {len(strays)} reports not confirmed"
             f"{_imposed_text(len(imposed))}."
         )
     sentences.append(

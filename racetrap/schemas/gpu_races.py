@@ -50,7 +50,7 @@ class LineFinding(TypedDict):
     kinds: Annotated[dict[str, int], "races by kind"]
     classes: Annotated[dict[str, int], "races by how their threads are related"]
     schedules: Annotated[list[int], "schedules in which they were found"]
-    outcomes: Annotated[dict[str, int], "what the detector made of different races of the lines"]
+    outcomes: Annotated[dict[str, int], "what the detector made of distinct races of the lines"]
     exposure: Annotated[Exposure | None, "null without `--memory`"]
 
 
@@ -161,7 +161,7 @@ class OracleRace(OraclePair):
     """A race of the exact analysis beside the detector's reports."""
 
     outcome: Annotated[str, "what the detector made of it"]
-    missed: Annotated[bool, "whether it missed a race that is its task"]
+    missed: Annotated[bool, "whether it missed a race that it looks for"]
 
 
 class Oracle(TypedDict):

@@ -80,7 +80,7 @@ class CampaignRow(TypedDict):
     events_per_second: Annotated[NotRequired[int], "SigRace"]
     operations: Annotated[NotRequired[int], "bus monitor: operations"]
     rows: Annotated[NotRequired[int], "bus monitor: rows of operations compared"]
-    compactions: Annotated[NotRequired[int], "bus monitor: merges of entries for want of room"]
+    compactions: Annotated[NotRequired[int], "bus monitor: merges of entries of full sets"]
     operations_per_cycle: Annotated[NotRequired[float], "bus monitor"]
     operations_per_second: Annotated[NotRequired[int], "bus monitor"]
     races: Annotated[NotRequired[int], "ScoRD and bus monitor: races"]
@@ -172,7 +172,7 @@ class AcceleratorSimulation(SimulatedTrace):
 
     rows: Annotated[int, "rows of operations compared with the golden model"]
     cycles: Annotated[int, "clock cycles"]
-    compactions: Annotated[int, "merges of two entries of a set for want of room"]
+    compactions: Annotated[int, "merges of two entries of a full set"]
     races: Annotated[list[MonitorRaceDocument], "races; the hardware found the same"]
 
 

@@ -50,7 +50,7 @@ class ReaderCount(TypedDict):
 
 
 class FuzzFinding(TypedDict):
-    """A file that a reader takes amiss."""
+    """A file that a reader crashes on, or reads for too long."""
 
     reader: Annotated[str, "the reader"]
     number: Annotated[int, "number of the file"]

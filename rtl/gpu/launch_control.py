@@ -26,7 +26,7 @@ class LaunchControl(wiring.Component):
     region of another.  A configuration that breaks a rule of ``Region.check``, or a ring that
     is misaligned or ends beyond the address bits, is refused: ``o_config_error`` rises,
     nothing is cleared and the launch before it stays in force.  A launch that is asked for
-    while one is going on is ignored.  Registers may be written until it clears: it takes what
+    during one is ignored.  Registers may be written until it clears: it takes what
     has been checked, and no register in the cycle in which it changes.
 
     Parameters
@@ -61,7 +61,7 @@ class LaunchControl(wiring.Component):
     o_launched : ``Out(1)``
         There has been a good launch.
     o_busy : ``Out(1)``
-        A launch is going on.
+        A launch is in progress.
     o_config_error : ``Out(1)``
         The last launch was refused.
     """

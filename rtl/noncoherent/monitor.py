@@ -59,7 +59,7 @@ class Monitor(wiring.Component):
     o_step : ``Out(1)``
         Pulse: a row has been checked.
     o_compacted : ``Out(1)``
-        Pulse: a set has merged two entries for want of room.
+        Pulse: a full set has merged two entries.
     o_idle : ``Out(1)``
         Nothing is held here.
     trace : ``Out({valid, payload: step_layout})``

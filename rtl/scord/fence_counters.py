@@ -54,7 +54,7 @@ class FenceCounters(wiring.Component):
     i_clear : ``In(1)``
         Pulse: reset all counters.
     o_busy : ``Out(1)``
-        The reset is going on; lookups and fences are not allowed.
+        The reset is in progress; lookups and fences are not allowed.
     """
 
     def __init__(self, params: ScordParams):

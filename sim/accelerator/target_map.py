@@ -1,4 +1,4 @@
-"""Addresses of the target's objects, from its linker's map file, in the place of the host's."""
+"""Addresses of the target's objects, from its linker's map file, instead of the host's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Compiler of unmodified C and C++ sources for recording, linked with the runtime.
 
 Sources are compiled as for the compiler's own race detector, with a call at every access and
-every basic block, but linked with our runtime in the place of the compiler's.  The compiler's
+every basic block, but linked with our runtime instead of the compiler's.  The compiler's
 driver does all that it does for others, so that any build can use it.
 """
 
@@ -43,7 +43,7 @@ _COMPILE_RUNTIME = (
 
 @dataclass(frozen=True)
 class Runtime:
-    """What stands in the place of the compiler's own runtime in an instrumented program.
+    """What replaces the compiler's own runtime in an instrumented program.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ class RunOptions(TypedDict, total=False):
     grace : float
         Seconds that threads may go on after the program's end, if any still run; 0 for none.
     child : bool
-        Whether to record, from a fork on, the child in the place of its parent.
+        Whether to record, from a fork on, the child instead of its parent.
     only : sequence of str
         Functions of the program; plain accesses are recorded in calls of them alone.  Empty:
         everywhere.

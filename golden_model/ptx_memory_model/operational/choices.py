@@ -141,7 +141,7 @@ class Choices(ABC):
         options : int
             How many options there are, at least 1; of one alone nothing is asked.
         story : callable
-            Tells what comes of an option.
+            Gives the outcome of an option.
         load : (int, int), optional
             Thread and address of a load that can be settled late.
         """

@@ -136,7 +136,7 @@ class Machine:
             return False
 
         def story(option: int) -> Story:
-            return Story(f"thread {ready[option]}", "goes on in the place of others")
+            return Story(f"thread {ready[option]}", "runs instead of the others")
 
         thread = self._threads[ready[self.choices.take(Kind.TURN, len(ready), story)]]
         self._execute(thread)

@@ -56,7 +56,7 @@ class Reports:
     output: Mapping[str, str]
 
     def baseline(self) -> Baseline | None:
-        """Known races; exit if a file is not as it must be, before anything is run."""
+        """Known races; exit on a malformed file, before anything is run."""
         with input_errors():
             if (new := self.output.get(".toml")) is not None and Path(new).exists():
                 raise ValueError(f"Baseline must be a new file, not {new}")

@@ -103,7 +103,7 @@ def simulate_trace(
     region: MonitoredRegion | None = None,
 ) -> SimulatedTrace:
     """As :func:`run_hardware`; ``found`` is given every race of the hardware's steps with both its
-    accesses.  ``region`` is monitored in the place of the trace's own."""
+    accesses.  ``region`` is monitored instead of the trace's own."""
     params = model.params
     region = region or region_of(trace)
     finder = RaceFinder(params, region, trace.header.locations)

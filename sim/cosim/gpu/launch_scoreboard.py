@@ -6,7 +6,7 @@ Nothing here knows a clock: a monitor hands over what it saw, in any order betwe
 * Each SM's transactions go through golden trackers, which give the packets that each bank must
   receive from that SM.
 * The packets in the order of a bank's trace port go through a golden bank, and every field of
-  every step is compared.  The order between SMs is the hardware's to choose.
+  every step is compared.  The order between SMs is unspecified.
 * Race reports must be the golden races of their bank in order, and each race that is missing
   must have been counted as dropped or suppressed.
 """

@@ -27,7 +27,7 @@ class RunResult:
     operations, rows, races : int
         Operations, their rows, and rules broken, definitely or possibly.
     compactions : int
-        How often two entries became one for want of room.
+        How often two entries of a full set became one.
     cycles : int
         Clock cycles from the first step to the last.
     steps : tuple of MonitorStep

@@ -155,7 +155,7 @@ class Coverage(BinCounts):
         if kind == PacketKind.FENCE:
             scope = "device" if packet.scope else "block"
             counts[f"fence.{scope}"] += 1
-            # A counter that an increment left at 0 has come round.
+            # A counter that an increment left at 0 has wrapped.
             if not (step.own_dev_fence_id if packet.scope else step.own_blk_fence_id):
                 counts[f"wrap.fence_id.{scope}"] += 1
             return

@@ -85,7 +85,7 @@ KNOBS: dict[str, Knobs] = {
     "atomics": replace(_DEFAULT, hot_words=6, atomics=0.6, wide=0.3, lanes=8),
     # Every access may push another word's metadata out.
     "tags": replace(_DEFAULT, tag_pressure=0.5, hot_words=8),
-    # Counters come round between two accesses.
+    # Counters wrap between two accesses.
     "wraps": replace(_DEFAULT, hot_words=2, locality=1.0, lanes=1, wrap=0.03),
     # Full warps over the whole GPU: volume.
     "streaming": replace(

@@ -47,7 +47,7 @@ class RdmCheck:
         self._coming: list[deque[FinishedBlock | Remap]] = [
             deque() for _ in range(params.cores * params.contexts)
         ]
-        self._due: deque[RdmStep] = deque()  # steps of the message that is going on
+        self._due: deque[RdmStep] = deque()  # steps of the message in progress
         self.messages = self.steps = 0
 
     def add(self, item: FinishedBlock | Remap) -> None:

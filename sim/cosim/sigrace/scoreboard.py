@@ -5,7 +5,7 @@ Nothing here knows a clock: a monitor hands over what it saw, each port in its o
 
 * Each context's events go through a golden core unit, which gives the steps and trap records
   that must come from that context, in that order, and the blocks that it must send.
-* The order of messages between cores is the hardware's to choose.  When the first step of a
+* The order of messages between cores is unspecified.  When the first step of a
   message comes, the next block of its context goes through the golden RDM, and every step of
   the message is compared.
 * Conflict log, rollback request and counters are compared at the end.

@@ -1,5 +1,5 @@
 // Functions of the C library, besides those of strings, that access the program's memory: printing
-// into it, sorting, streams and numbers.  The linker puts ours in the place of the program's calls.
+// into it, sorting, streams and numbers.  The linker redirects the program's calls to ours.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>

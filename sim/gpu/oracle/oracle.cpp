@@ -1,4 +1,4 @@
-// Race oracle by PTX's memory model, compiled: equal to the plain one, which is its specification
+// Race oracle by PTX's memory model, compiled: same results as the Python version, its specification
 // (tests/support/ptx_oracle).
 #include <deque>
 #include <optional>

@@ -105,7 +105,7 @@ def resolve_operands(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]
     Raises
     ------
     PtxError
-        If a name is not declared, or a branch or call is not made as it must be.
+        If a name is not declared, or a branch or call is malformed.
     """
     opcode = node.opcode.partition(".")[0]
     if opcode == "bra":

@@ -81,7 +81,7 @@ class Advice:
     changes : list of AdvisedChange
         What to change.
     instead : list of AdvisedChange
-        What to change in the place of these: orders of accesses that are there; empty if they do
+        What to change instead of these: orders of accesses that are there; empty if they do
         not cure it, or nothing is missing.
     cured : bool
         Whether with the changes no run has failed; if not, no fences help.
@@ -187,7 +187,7 @@ class Advisor:
         return None
 
     def _merged(self, chosen: _Chosen) -> _Chosen:
-        """The same with one fence in the place of two, if that does."""
+        """The same with one fence instead of two, if that does."""
         slots = self._program.slots()
         for pair in combinations([what for what in chosen if what in slots], 2):
             rest = {what: sync for what, sync in chosen.items() if what not in pair}
@@ -205,7 +205,7 @@ class Advisor:
         })  # fmt: skip
 
     def _on_fewer_paths(self, chosen: _Chosen) -> _Chosen:
-        """The same with a fence before one of several next lines in the place of one after a
+        """The same with a fence before one of several next lines instead of one after a
         line, if that does."""
         return self._moved(chosen, {
             what: [Action("insert", place) for place in sorted(self._program.following(what.place))]

@@ -104,7 +104,7 @@ def _ended(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _changed(lines: Sequence[str], number: int, change: AdvisedChange) -> list[str] | None:
-    """What comes in the place of a line; nothing if it is not plain what."""
+    """What replaces a line; nothing if that is unclear."""
     if number >= len(lines):
         return None
     line = lines[number]

@@ -40,7 +40,7 @@ def test_the_readme_has_the_counts_of_this_run(found):
     free = Counter(found[pair.free].detector for pair in PAIRS)
     reported = len(PAIRS) - free["silent"]
     assert (
-        f"{racy['reported']} of {len(PAIRS)} racy ones, {racy['not its task']} are not its task, "
+        f"{racy['reported']} of {len(PAIRS)} racy ones, {racy['out of scope']} are out of scope, "
         f"and {reported} of {len(PAIRS)} race-free ones, "
     ) in (REPOSITORY / "README.md").read_text(encoding="utf-8")
     sentence = detector_sentence(found)
@@ -76,7 +76,7 @@ def test_a_wrong_verdict_or_result_is_not_right(found):
         (Verdict(imposed={"not-strong"}, false={"missing-lock"}), "false: missing-lock"),
         (Verdict({"intra-block"}, outcomes={Cause.REPORTED, Cause.NO_RULE}), "reported"),
         (Verdict({"intra-block"}, outcomes={ELSEWHERE}), "reported"),
-        (Verdict({"divergence"}, outcomes={NOT_CHECKED["warp"]}), "not its task: inside a warp"),
+        (Verdict({"divergence"}, outcomes={NOT_CHECKED["warp"]}), "out of scope: inside a warp"),
         (
             Verdict({"divergence"}, outcomes={NOT_CHECKED["warp"], Cause.NO_RULE}),
             "missed: inside a warp, no rule of the method",

@@ -27,7 +27,7 @@ def _params(name, **changes):
 
 
 class _Machine:
-    """Registers of every context, and what comes of the commands; checks them on the way."""
+    """Registers of every context, and the results of the commands; checks them on the way."""
 
     def __init__(self, params):
         self._params = params

@@ -248,7 +248,7 @@ def test_exact_verdict_by_default(racetrap, racy, tmp_path, monkeypatch):
     assert lines[0].startswith("reader.cu:7: race: load races with store at pc 0x40: nothing")
     assert lines[3:5] == ["    " + "  x = y;", "      ^"]
     assert "exact, by rule causality" in result.stdout
-    assert "Detector scord-nocache: 1 of 1 different races reported, 0 missed" in result.stdout
+    assert "Detector scord-nocache: 1 of 1 distinct races reported, 0 missed" in result.stdout
     assert "did not look at 0 of 2 accesses to global memory" in result.stdout
     assert "and 1 to shared memory; 0 times a word took over the entry" in result.stdout
     document = json.loads((tmp_path / "out.json").read_text())
@@ -274,7 +274,7 @@ def test_history_that_was_pushed_out_is_counted(racetrap, write):
     result = racetrap("check", write(body), "--set", "ratio=2")
     assert result.exit_code == 1
     assert "detector: 1 tag conflict" in result.stdout
-    assert "0 of 1 different races reported, 1 missed" in result.stdout
+    assert "0 of 1 distinct races reported, 1 missed" in result.stdout
     assert "2 times a word took over the entry of another" in result.stdout
 
 
@@ -293,6 +293,6 @@ def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
     assert "Races of body.txt" in (tmp_path / "o.html").read_text()
     result = racetrap("check", racy, *options, "--baseline", "known.toml")
     assert result.exit_code == 0
-    assert "Known: 1 pair of source lines of the baseline, 1 instance." in result.stdout
+    assert "Known: 1 pair of source lines of the baseline, seen once." in result.stdout
     assert "Race 0" not in result.stdout
     assert ": race: " not in result.stdout

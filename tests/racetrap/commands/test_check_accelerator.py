@@ -50,7 +50,7 @@ def test_race_with_both_lines_rule_and_cure(racetrap, trace):
     result = racetrap("check", trace(_MISSING_FLUSH))
     assert result.exit_code == 1
     for text in (
-        "Race 0: rule 5b, the same bytes, 1 instance, bytes 0x1000 to 0x103f",
+        "Race 0: rule 5b, the same bytes, seen once, bytes 0x1000 to 0x103f",
         "earlier: cached write at pc 0x40 (driver.c:12), operation 0",
         "later:   dma read of engine 0 at pc 0x44 (driver.c:14), operation 1",
         "The cached write may still be in the cache: the accelerator reads the old value",

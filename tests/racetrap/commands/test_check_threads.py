@@ -216,7 +216,7 @@ def test_exact_check(racetrap, racy):
     assert data["races"][0]["allocation"] is None
     assert result.stderr.startswith("bank.c:20: race: load races with store at bank.c:12: no ")
     assert "holds no lock" in result.stderr
-    assert "3 instances (3 unordered; 3 inter-thread); first at address 0x1000" in result.stderr
+    assert "seen 3 times (3 unordered; 3 inter-thread); first at address 0x1000" in result.stderr
     assert "Races: 2 pairs of instructions in 13 events" in result.stderr
     result = racetrap("check", racy, "--exact", "--set", "unbounded=true")
     assert result.exit_code == 2
@@ -332,7 +332,7 @@ def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
     (tmp_path / "known.toml").write_text(first)
     result = racetrap("check", racy, *options, "--baseline", "known.toml", "--json", "-")
     assert result.exit_code == 1
-    assert "Known: 1 pair of source lines of the baseline, 3 instances." in result.stderr
+    assert "Known: 1 pair of source lines of the baseline, seen 3 times." in result.stderr
     assert json.loads(result.stdout)["static"] == 1
     (tmp_path / "known.toml").write_text(known)
     result = racetrap("check", racy, *options, "--baseline", "known.toml")

@@ -35,7 +35,9 @@ def test_a_finding_begins_as_a_compilers_message(pair):
         "  earlier: load at a.cu:1, thread 1 of block 0", "    [red] read 100%;", "          ^",
         "  later: store at a.cu:3, thread 3 of block 2", "      write;", "      ^",
     ]  # fmt: skip
-    assert lines[7].startswith("  900 instances (900 unordered; 900 inter-block) in 1 pair of")
+    assert lines[7].startswith(
+        "  seen 900 times, between 1 pair of blocks (900 unordered; 900 inter-"
+    )
     assert lines[8:] == ["", "The end."]
 
 

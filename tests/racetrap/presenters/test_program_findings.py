@@ -51,6 +51,6 @@ def test_what_a_baseline_has_is_counted():
     known = [line_pair("a.cu:1", "a.cu:3", 9)]
     summary = _found({"known": known, "not_found": [gone]}).summary
     assert summary[-2:] == [
-        "Known: 1 pair of source lines of the baseline, 9 instances.",
+        "Known: 1 pair of source lines of the baseline, seen 9 times.",
         "Not found: race of the baseline at b.cu: x = 1;",
     ]  # fmt: skip

@@ -129,7 +129,7 @@ def test_data_may_come_late():
 
 
 class _LocalBank(wiring.Component):
-    """A bank with its local memory in the place of the memory system."""
+    """A bank with its local memory instead of the memory system."""
 
     def __init__(self, params):
         self.bank = DetectorBank(params)

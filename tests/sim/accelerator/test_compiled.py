@@ -1,4 +1,4 @@
-"""The compiled detector against the plain one."""
+"""The compiled detector against the Python version."""
 
 import random
 

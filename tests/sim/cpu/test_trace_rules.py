@@ -1,4 +1,4 @@
-"""The compiled rules hold just where the plain ones do."""
+"""The compiled rules hold just where the Python ones do."""
 
 import numpy as np
 import pytest

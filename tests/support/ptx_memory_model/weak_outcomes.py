@@ -209,7 +209,7 @@ def _compare_searches(memory: str, most: int) -> int:
 
 
 def main() -> None:
-    """Compare, and exit with 1 if something is not as it must be."""
+    """Compare, and exit with 1 if something differs."""
     parser = argparse.ArgumentParser(description="Operational models against the axioms.")
     parser.add_argument("--shapes", type=int, default=20, help="tests of each shape")
     parser.add_argument("--memory", choices=MODELS, default="views", help="memory model")

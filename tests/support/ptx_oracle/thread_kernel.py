@@ -18,7 +18,7 @@ _BRANCHES = (EventKind.IF, EventKind.ELSE, EventKind.FI)
 
 
 class ThreadKernel(Kernel):
-    """A kernel, thread by thread: rows of its own, and threads in the place of warps.
+    """A kernel, thread by thread: rows of its own, and threads instead of warps.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def simulate_trace(
     races.finish()
     call.console.print(
         f"Races: {races.count} in {len(trace)} operations; hardware and golden model agree in all "
-        f"{found.rows} rows ({found.cycles} cycles, {found.compactions} merges for want of room)."
+        f"{found.rows} rows ({found.cycles} cycles, {found.compactions} merges in full sets)."
     )
     call.write_waves("play_trace", {"trace": str(Path(path).resolve())})
     return races.count, {**asdict(found), "races": races.json}

@@ -164,7 +164,7 @@ class ChosenOrder(WarpScheduler):
     def _story(self, option: int) -> Story:
         warp = self._ready[option]
         place = warp.block.launch.block_position(warp.block.index)
-        return Story(f"block {place} warp {warp.index}", "goes on in the place of others")
+        return Story(f"block {place} warp {warp.index}", "runs instead of the others")
 
     def after(self, warp: Warp, status: int | None) -> Warp | None:
         weak = warp.launch.weak

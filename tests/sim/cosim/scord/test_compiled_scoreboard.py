@@ -1,4 +1,4 @@
-"""The compiled scoreboard judges a launch as the plain one does, right or changed anywhere."""
+"""The compiled scoreboard judges a launch as the Python version does, right or changed anywhere."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""The compiled oracle equals the plain one on random traces, with and without memory orders."""
+"""The compiled oracle equals the Python one on random traces, with and without memory orders."""
 
 from random import Random
 
