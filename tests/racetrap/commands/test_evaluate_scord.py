@@ -103,7 +103,7 @@ def test_page_that_cannot_be_written_is_bad_input(racetrap, tmp_path):
     ("options", "sentence"),
     [
         (["--output", "w.vcd"], "not for the suite scor-apps on scord"),
-        (["--set", "environment=fixed"], "not environment"),
+        (["--set", "environment=fixed"], "Unknown setting 'environment'"),
         (["--output", "x.xml"], "Option --output is for "),
         (["--schedules", 0], "Option --schedules must be at least 1 for scor-apps, not 0"),
         (["--set", "sm_count=2"], "Parameter sm_count must be at least the 15"),
