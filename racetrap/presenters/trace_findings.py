@@ -80,7 +80,7 @@ def _summary(check: TraceCheck) -> list[str]:
 
 
 def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
-    """What the detector made of the races, and what it did not look at."""
+    """What the detector made of the races, and what it did not check."""
     if check.detector is None:
         return []
     name, runs, counters = check.detector.name, check.detector_runs, check.counters
@@ -108,7 +108,7 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
             f"{_imposed_text(len(imposed))}."
         )
     sentences.append(
-        f"Detector {name} did not look at {counters['unmonitored']} of "
+        f"Detector {name} did not check {counters['unmonitored']} of "
         f"{counters['accesses'] + counters['unmonitored']} accesses to global memory, outside its "
         f"region, and {sum(run.shared for run in runs)} to shared memory"
         f"{_tag_conflict_text(counters)}."
@@ -126,7 +126,7 @@ def _tag_conflict_text(counters: Mapping[str, int]) -> str:
     """What a detector whose words share entries has lost."""
     if (lost := counters.get("tag_conflicts")) is None:
         return ""
-    return f"; {lost} times a word took over the entry of another, whose history was lost"
+    return f"; metadata evicted {times_text(lost)} by another word"
 
 
 def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:

@@ -249,8 +249,8 @@ def test_exact_verdict_by_default(racetrap, racy, tmp_path, monkeypatch):
     assert lines[3:5] == ["    " + "  x = y;", "      ^"]
     assert "exact, by rule causality" in result.stdout
     assert "Detector scord-nocache: 1 of 1 distinct races reported, 0 missed" in result.stdout
-    assert "did not look at 0 of 2 accesses to global memory" in result.stdout
-    assert "and 1 to shared memory; 0 times a word took over the entry" in result.stdout
+    assert "did not check 0 of 2 accesses to global memory" in result.stdout
+    assert "and 1 to shared memory; metadata evicted 0 times by another word" in result.stdout
     document = json.loads((tmp_path / "out.json").read_text())
     (finding,) = document["findings"]
     assert (finding["later"]["place"], finding["outcomes"]) == ("reader.cu:7", {"reported": 1})
@@ -275,7 +275,7 @@ def test_history_that_was_pushed_out_is_counted(racetrap, write):
     assert result.exit_code == 1
     assert "detector: 1 tag conflict" in result.stdout
     assert "0 of 1 distinct races reported, 1 missed" in result.stdout
-    assert "2 times a word took over the entry of another" in result.stdout
+    assert "metadata evicted 2 times by another word" in result.stdout
 
 
 @pytest.mark.parametrize("options", [(), ("--oracle", "none")])

@@ -223,7 +223,7 @@ def test_detector_beside_the_exact_verdict_and_alone(racetrap, tmp_path):
     result = racetrap("run", path, "--oracle", "none")
     assert result.exit_code == 0
     assert "(the detector's verdict)" in result.stdout
-    assert "Detector scord-nocache did not look at 0 of " in result.stdout
+    assert "Detector scord-nocache did not check 0 of " in result.stdout
 
 
 @needs_compiler
