@@ -22,7 +22,7 @@ help:
 	@echo "make demo      run the ScoR micro-benchmarks on the generated hardware (WAVES=1: with waves)"
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed, and check the cycles that are promised"
-	@echo "make campaign  compare hardware and golden model on random volume and in 400 schedules, and run the longer tests"
+	@echo "make campaign  compare hardware and golden model on many random tests and in 400 schedules, and run the longer tests"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
 	@echo "make load      time of the commands that are called most, and time and memory of large traces"
 	@echo "make kills     kill long commands at twenty random moments each, and start them again"

@@ -1,4 +1,4 @@
-"""Exposures: how often variants fail by weak memory, how soon, and with how small a witness.
+"""Exposures: how often variants fail under weak memory, how soon, and with how small a witness.
 
 Ref: Bugaroo Sections IV-C and IV-D.
 """
@@ -37,7 +37,7 @@ Flushes = tuple[Counter[int], Counter[int]]
 
 @dataclass(frozen=True)
 class ExposureRun:
-    """Runs of a variant by weak memory; plain data, for a worker process.
+    """Runs of a variant under weak memory; plain data, for a worker process.
 
     Parameters
     ----------

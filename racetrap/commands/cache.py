@@ -14,6 +14,6 @@ _LINES = {
 def command() -> None:
     """Keep what was built and measured before: simulators, synthesis, recordings, sweeps.
 
-    It lies in the folder of the platform for caches, or in the one that the environment variable
+    The cache is in the platform's cache folder, or in the one that the environment variable
     RACETRAP_CACHE names; each version of racetrap has a folder of its own there.
     """

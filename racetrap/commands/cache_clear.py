@@ -15,7 +15,7 @@ _KINDS = ("built", "old", "all")
 @click.argument("what", type=click.Choice(_KINDS), default="built")
 @result_options
 def command(what: str, json_file: str | None) -> None:
-    """Remove what can be made again, and nothing that the cache has not made.
+    """Remove cached builds and results, which can be made again.
 
     WHAT is `built`, everything but the points that sweeps have measured (the default); `old`, that
     of other versions of racetrap alone; `all`, the points of sweeps as well.

@@ -34,8 +34,8 @@ from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
 #: What is compared, and what each leaves to choose.
-_ALL = Subject("random volume on many presets", ("budget", "jobs", "configurations", "detector"))
-_NAMED = Subject("random volume on presets that are named", ("budget", "jobs"))
+_ALL = Subject("random tests of many presets", ("budget", "jobs", "configurations", "detector"))
+_NAMED = Subject("random tests of named presets", ("budget", "jobs"))
 _CASE = Subject("one case of a preset", ("number",))
 _RECORDED = Subject("recorded programs", ("recorded", "jobs"))
 
@@ -63,7 +63,7 @@ def command(
     names: tuple[str, ...], detector: str | None, configurations: int | None, budget: int,
     seed: int, number: int | None, recorded: str | None, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
-    """Compare hardware and golden model on random volume, or on recorded programs.
+    """Compare hardware and golden model on many random tests, or on recorded programs.
 
     Without a PRESET all presets are compared.
     Exit status 0 if they agree everywhere (races or not), 3 if they differ or a tool fails; each

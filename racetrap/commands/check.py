@@ -68,7 +68,7 @@ _ACCELERATORS = Subject(
 @launch_option(required=False)
 @compile_options
 @detector_option(
-    "Detector to check with.  [default: of a GPU the one that misses least, scord-nocache; of "
+    "Detector to check with.  [default: for a GPU scord-nocache, which misses least; for "
     "threads sigrace]"
 )
 @set_option
@@ -80,19 +80,19 @@ _ACCELERATORS = Subject(
 )  # fmt: skip
 @click.option(
     "--memory", type=click.Choice(MEMORY_MODELS),
-    help="Also say of each race whether it is exposed by a weak memory: views (PTX's), or "
+    help="Also try to expose each race under a weak memory model: views (PTX's), or "
     "write-buffers (the Bugaroo paper's).",
 )  # fmt: skip
-@budget_option("Most runs for each race; the first has the seed of the launch file.", 100)
+@budget_option("Maximum runs for each race; the first has the seed of the launch file.", 100)
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads instead of a detector: each pair of instructions that races, "
     "with locks and allocation, and lock-order inversions; millions of events a second.",
 )  # fmt: skip
-@click.option("--fail-fast", is_flag=True, help="Stop at the first event that races.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first race.")
 @click.option(
     "--suppress", "suppressed", metavar="FILE", type=InputFile(),
-    help="Leave out what matches a line of FILE: a pattern of places (bank.c:*), or two of them.",
+    help="Hide races that match a line of FILE: a pattern of places (bank.c:*), or two of them.",
 )  # fmt: skip
 @baseline_option
 @form_files(*FINDINGS)
@@ -104,7 +104,7 @@ def command(
     fail_fast: bool, suppressed: str | None, baseline_file: str | None, output: dict[str, str],
     json_file: str | None,
 ) -> None:  # fmt: skip
-    """Check the trace file TRACE, or a run of KERNEL, for races with the golden model.
+    """Check the trace file TRACE, or a run of KERNEL, for races.
 
     KERNEL is a .cu or .ptx file, run as its launch file says: --launch, or the .toml file of the
     same name beside it.  TRACE - is standard input.  Of a GPU the exact analysis judges, and what

@@ -50,7 +50,7 @@ from racetrap.presenters.cost import cost_words, page_of, print_cost, to_json
 )  # fmt: skip
 @click.option(
     "--constraint", "constraint_mhz", metavar="MHZ", default=100.0, show_default=True,
-    type=click.FloatRange(1, 1000), help="Clock that place and route aims at.",
+    type=click.FloatRange(1, 1000), help="Target clock of place and route.",
 )  # fmt: skip
 @jobs_option
 @form_files(PAGE)

@@ -14,7 +14,7 @@ from racetrap.sim.tools import has_hardware, missing_extras, missing_tools
 def command(json_file: str | None) -> None:
     """Check that every tool is there.
 
-    Prints one sentence with its remedy for each missing one.  Exit status 3 if a check needs one
+    Prints each missing tool and how to install it.  Exit status 3 if a check needs one
     of them, or an installed extra `hardware`; other extras and what recording needs are named, too.
     """
     extras, generates = missing_extras(), has_hardware()

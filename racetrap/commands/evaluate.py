@@ -17,4 +17,4 @@ _LINES = {
 
 @lazy_group("evaluate", _LINES)
 def command() -> None:
-    """Make the papers' tables from runs on this machine."""
+    """Reproduce the papers' tables on this machine."""

@@ -49,7 +49,7 @@ def command(
     }
     verdicts = [*work.one_each("Judging", Measure(judge, _judged), variants).values()]
     stressed = {
-        f"{name} by weak memory": ExposureRun(each.program, each.variant, budget, seed)
+        f"{name} under weak memory": ExposureRun(each.program, each.variant, budget, seed)
         for name, each in variants.items()
         if budget
     }

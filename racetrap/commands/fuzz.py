@@ -38,9 +38,9 @@ def command(
     readers: tuple[str, ...], budget: int, output: Path | None, seed: int, jobs: int,
     json_file: str | None,
 ) -> None:  # fmt: skip
-    """Read mutated files: each must be read, or refused in a sentence that says a rule.
+    """Read mutated files: each must be accepted, or refused with an error that states the rule.
 
-    Without a READER all of them are tried.
+    Without a READER, all are tested.
     A file may take 10 s and 1 GiB.  Exit status 3 if a reader takes a file amiss.
     """
     names = list(dict.fromkeys(readers)) or list(READERS)
@@ -58,7 +58,7 @@ def command(
                 console.print(f"  kept as {keep(finding, output)}", markup=False)
     rows = [(name, read[name], amiss[name]) for name in names]
     rows.append(("total", sum(read.values()), len(findings)))
-    print_table(console, f"Files of seed {seed}", ("reader", "read", "taken amiss"), rows)
+    print_table(console, f"Files of seed {seed}", ("reader", "read", "failures"), rows)
     write_json(json_file, {
         "seed": seed, "seconds": SECONDS, "memory_bytes": MEMORY_BYTES,
         "readers": [

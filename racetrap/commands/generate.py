@@ -34,7 +34,7 @@ from racetrap.generators.systems import system_of
 )
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
-    help="Say whether the detector keeps up with a memory that answers after so many cycles.",
+    help="Say whether the detector keeps up with a memory of this latency, in cycles.",
 )  # fmt: skip
 @result_options
 def command(

@@ -25,7 +25,7 @@ from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 
 @click.command("litmus")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
-@budget_option("Most candidate executions to look at, a test.", DEFAULT_LIMIT)
+@budget_option("Maximum candidate executions per test.", DEFAULT_LIMIT)
 @click.option(
     "--memory", type=click.Choice(list(MODELS)),
     help="Also run each test by an operational model, with all choices, and compare.",

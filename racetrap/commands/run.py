@@ -134,20 +134,20 @@ _SOURCE = Subject("a CUDA source", ("include", "define", "std"))
 @compile_options
 @click.option(
     "--launches", metavar="NAME|A:B", multiple=True, type=_Launches(),
-    help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0; with both "
-    "those that are both.",
+    help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0; with both, "
+    "launches that match both.",
 )  # fmt: skip
 @click.option(
     "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
-    help="Runs: the first with warps in turn, others with warps at random.",
+    help="Number of runs: the first schedules warps in turn, others at random.",
 )  # fmt: skip
 @seed_option
 @set_option
-@detector_option("Also say what the detector PRESET makes of the races.")
+@detector_option("Also show which of the races the detector PRESET reports.")
 @oracle_option(others=(NO_RULE,))
 @click.option(
     "--simulate", is_flag=True,
-    help="Let the generated hardware of the detector take the traces, too, every step compared.",
+    help="Also run the traces on the detector's generated hardware and compare every step.",
 )  # fmt: skip
 @limit_option
 @baseline_option

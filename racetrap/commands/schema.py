@@ -12,7 +12,7 @@ from racetrap.commands.shared.terminal import input_errors
 @click.command("schema")
 @click.argument("words", metavar="[COMMAND]", nargs=-1)
 def command(words: tuple[str, ...]) -> None:
-    """Print the JSON Schema (draft 2020-12) of what COMMAND writes with --json.
+    """Print the JSON Schema (draft 2020-12) of COMMAND's --json output.
 
     COMMAND is without `racetrap`, such as `trace info`.  Without it, list the commands.
     """

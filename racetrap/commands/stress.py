@@ -1,4 +1,4 @@
-"""`racetrap stress`: failures of a kernel or program by weak memory, shrunk, replayed and cured."""
+"""`racetrap stress`: failures of a kernel or program, exposed, shrunk, replayed and cured."""
 
 from __future__ import annotations
 
@@ -82,17 +82,17 @@ class _Model(click.ParamType):
 )  # fmt: skip
 @click.option(
     "--budget", metavar="N|Ts", type=BudgetType(), default="100", show_default=True,
-    help="Stop after N runs, after T seconds as in 30s, or after what comes first, as in 100,30s.",
+    help="Stop after N runs, T seconds as in 30s, or whichever comes first, as in 100,30s.",
 )  # fmt: skip
 @click.option(
     "--deviations", type=click.IntRange(min=0),
-    help="Search systematically, with at most so many deviations from a sequentially consistent "
-    "run, not at random.",
+    help="Search systematically, not at random, with at most N deviations from a sequentially "
+    "consistent run.",
 )  # fmt: skip
 @seed_option
 @click.option(
     "--replay", "replay_file", metavar="FILE", type=InputFile(),
-    help="Repeat the run that --output FILE.replay has written.",
+    help="Replay the run that --output FILE.replay wrote.",
 )  # fmt: skip
 @click.option(
     "--advise", is_flag=True,
@@ -109,7 +109,7 @@ def command(
     deviations: int | None, seed: int, replay_file: str | None, advise: bool,
     output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
-    """Run KERNEL or PROGRAM by a weak memory model until it fails.
+    """Run KERNEL or PROGRAM under a weak memory model until it fails.
 
     KERNEL is a .cu or .ptx file with a launch file.  Without one, PROGRAM is a whole CUDA program
     as of `racetrap run`: a .cu file or a program that was built with `-cudart shared`; it must end

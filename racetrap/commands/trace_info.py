@@ -15,7 +15,7 @@ from racetrap.presenters.trace_summary import print_summary, trace_summary
 @click.argument("trace_file", metavar="TRACE", type=InputFile())
 @result_options
 def command(trace_file: str, json_file: str | None) -> None:
-    """Check every rule of the format on TRACE, and summarise it."""
+    """Check TRACE against every rule of the format, and summarise it."""
     with input_errors():
         trace = read_trace(trace_file)
         summary = trace_summary(trace_file, trace)

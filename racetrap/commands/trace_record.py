@@ -155,31 +155,33 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
     "--map", "target_map", metavar="FILE", type=InputFile(),
     help="Map file of the target's linker, with the addresses of its objects.",
 )  # fmt: skip
-@click.option("--compress", is_flag=True, help="Write a smaller file that cannot be mapped.")
+@click.option(
+    "--compress", is_flag=True, help="Write a smaller file, which cannot be memory-mapped."
+)
 @click.option(
     "--seed", type=click.IntRange(0, (1 << 64) - 1),
-    help="Seed of small delays before synchronisation: other orders of events.",
+    help="Seed of small delays before synchronisation, for other orders of events.",
 )  # fmt: skip
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), default=TIMEOUT, show_default=True,
-    help="Seconds after which the program is ended, as one that has failed.",
+    help="Seconds after which the program is killed, and counts as failed.",
 )  # fmt: skip
 @click.option(
     "--budget", metavar="N|Ts", type=BudgetType(), default=Budget(),
-    help="Stop the program after N events, after T seconds as in 10s, or after what comes first, "
+    help="Stop the program after N events, T seconds as in 10s, or whichever comes first, "
     "as in 1000000,10s.",
 )  # fmt: skip
 @click.option(
     "--grace", type=click.FloatRange(0, MOST_GRACE), default=GRACE, show_default=True,
-    help="Seconds that threads may go on after the end of main, if any still run.",
+    help="Seconds that threads may run on after the end of main.",
 )  # fmt: skip
 @click.option(
     "--follow", type=click.Choice(["parent", "child"]), default="parent", show_default=True,
-    help="After a fork, record the process that has forked, or the new one.",
+    help="Process to record after a fork.",
 )  # fmt: skip
 @click.option(
     "--only", metavar="FUNCTION", multiple=True,
-    help="Record the plain accesses in calls of FUNCTION alone; may be repeated.",
+    help="Record plain accesses only within calls of FUNCTION; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--cc", "options", metavar="OPTION", multiple=True,

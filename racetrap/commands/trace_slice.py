@@ -28,7 +28,7 @@ from racetrap.golden_model.trace import read_thread_trace
 def command(
     source: str, output: Path, events: str | None, threads: str | None, json_file: str | None
 ) -> None:
-    """Write a trace of threads with fewer accesses to FILE.
+    """Write some accesses of a trace of threads to FILE.
 
     All that orders threads stays, so the accesses that are left race if and only if they race in
     TRACE.

@@ -89,7 +89,7 @@ def counts_text(pair: LinePair, schedules: int) -> str:
 
 
 def exposure_text(exposure: Mapping[str, Any]) -> str:
-    """What became of a race in runs by weak memory."""
+    """What became of a race in runs under weak memory."""
     memory, runs, seed = exposure["memory"], exposure["runs"], exposure["seed"]
     if exposure["failure"] is None:
         first = seed - runs + 1

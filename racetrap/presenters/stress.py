@@ -1,4 +1,4 @@
-"""Failures of a kernel by weak memory: text for a terminal, and plain data."""
+"""Failures of a kernel under weak memory: text for a terminal, and plain data."""
 
 from __future__ import annotations
 

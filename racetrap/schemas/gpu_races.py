@@ -24,7 +24,7 @@ class LineAccess(TypedDict):
 
 
 class Exposure(TypedDict):
-    """What became of a race in runs by weak memory."""
+    """What became of a race in runs under weak memory."""
 
     memory: Annotated[str, "`--memory`"]
     runs: Annotated[int, "runs made"]

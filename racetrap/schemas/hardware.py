@@ -89,7 +89,7 @@ class CampaignRow(TypedDict):
 
 
 class RandomCampaign(LongWorkDocument):
-    """Campaign on random volume."""
+    """Campaign of random tests."""
 
     presets: Annotated[list[CampaignRow], "of each preset, as the tables show"]
     coverage: Annotated[

@@ -46,7 +46,7 @@ class ReaderCount(TypedDict):
 
     reader: Annotated[str, "the reader"]
     inputs: Annotated[int, "files read"]
-    findings: Annotated[int, "files taken amiss"]
+    findings: Annotated[int, "files that crash a reader, or take it too long"]
 
 
 class FuzzFinding(TypedDict):
@@ -64,4 +64,4 @@ class Fuzz(TypedDict):
     seconds: Annotated[float, "most time for a file"]
     memory_bytes: Annotated[int, "most memory for a file"]
     readers: Annotated[list[ReaderCount], "of each reader"]
-    findings: Annotated[list[FuzzFinding], "files taken amiss"]
+    findings: Annotated[list[FuzzFinding], "files that crash a reader, or take it too long"]

@@ -119,7 +119,7 @@ class LinePair:
     outcomes : Counter of str
         What a detector made of different races of these lines.
     exposure : mapping of str to object
-        What became of it in runs by weak memory; empty if there were none.
+        What became of it in runs under weak memory; empty if there were none.
     """
 
     first: LineRace

@@ -30,8 +30,8 @@ TABLE = (
         "`-cudart shared`", "run", _FINDINGS,
     ),
     Row(
-        "kernel", "`.cu` without `main`, or `.ptx`, with its launch file behind it or, under the "
-        "same name, beside it", "check", _FINDINGS,
+        "kernel", "`.cu` without `main`, or `.ptx`, with its launch file as the next argument, "
+        "or next to it under the same name", "check", _FINDINGS,
     ),
     Row("trace", "of a GPU, of threads, or of a driver and its accelerators", "check", _FINDINGS),
     Row(

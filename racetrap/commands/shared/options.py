@@ -50,7 +50,7 @@ def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Result for programs, as ``json_file``."""
     return click.option(
         "--json", "json_file", metavar="FILE", type=OutputFile(to_standard_output=True),
-        help="Write the result as JSON to FILE; - is standard output, which then has nothing else.",
+        help="Write the result as JSON to FILE; - is standard output, without other text.",
     )(command)  # fmt: skip
 
 
@@ -85,8 +85,8 @@ def limit_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which races are shown, as ``choice``, a ``RaceChoice``."""
     return click.option(
         "--limit", "choice", metavar="N|all", type=_Limit(), default=RaceChoice(),
-        help="Print N races at most, and write N at most; all: print every one, also those that "
-        "are alike.  [default: print 20, write all]",
+        help="Print N races at most, and write N at most; all: print every race, similar ones "
+        "included.  [default: print 20, write all]",
     )(command)  # fmt: skip
 
 
@@ -107,7 +107,7 @@ class _Limit(click.ParamType):
 
 @dataclass(frozen=True)
 class Budget:
-    """Bounds of what could go on for ever; ``None`` is no bound."""
+    """Bounds of open-ended work; ``None`` is no bound."""
 
     count: int | None = None
     seconds: float | None = None
@@ -156,12 +156,12 @@ NO_RULE = "none"
 
 def oracle_option(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = ()) -> _Decorator:
     """Rule of the oracle for GPUs, as ``oracle``."""
-    none = "; none: the verdict of the detector alone, and every report of it" * (NO_RULE in others)
+    none = "; none: only the detector's verdict, with every report" * (NO_RULE in others)
     return click.option(
         "--oracle", type=click.Choice((*ORACLE_RULES, *others)), default=default,
         show_default=True, metavar="RULE",
         help="Rule of the exact analysis: causality (PTX's memory model; volatile accesses must be "
-        "ordered), ptx (by the letter, volatile accesses need no order), scoped (the ScoRD "
+        "ordered), ptx (literally: volatile accesses need no order), scoped (the ScoRD "
         f"paper's: weak accesses need barriers){none}.  See docs/oracle.md.",
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ FINDINGS = (
 #: Known races, as ``baseline_file``.
 baseline_option = click.option(
     "--baseline", "baseline_file", metavar="FILE", type=InputFile(),
-    help="Leave the known races of FILE out.",
+    help="Do not show or count the known races of FILE.",
 )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ class SubjectCommand(click.Command):
             with formatter.section("Settings of --set, besides parameters of the detector"):
                 formatter.write_dl(list(dict.fromkeys(settings)))
         formatter.write_paragraph()
-        formatter.write_text(f"What is for every subject: {ctx.command_path} --help")
+        formatter.write_text(f"Options for every subject: {ctx.command_path} --help")
         return formatter.getvalue().rstrip("\n")
 
 

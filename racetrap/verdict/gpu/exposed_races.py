@@ -38,7 +38,7 @@ def expose_races(
     pairs: Sequence[LinePair], subject: Subject, search: ExposureSearch, folder: Path,
     shown: Callable[[Sequence[LinePair]], Iterable[LinePair]] = iter,
 ) -> dict[frozenset[str], dict[str, Any]]:  # fmt: skip
-    """Note with each race whether a run by weak memory fails by it.
+    """Note with each race whether a run under weak memory fails by it.
 
     Parameters
     ----------

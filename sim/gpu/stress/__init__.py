@@ -1,1 +1,1 @@
-"""Stress of kernels by weak memory: failures exposed, shrunk, replayed, and cured by fences."""
+"""Stress of kernels under weak memory: failures exposed, shrunk, replayed, and cured by fences."""

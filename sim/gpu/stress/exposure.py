@@ -30,7 +30,7 @@ _SHRUNK = 3
 
 @dataclass(frozen=True)
 class Exposure:
-    """What became of a race in runs by weak memory.
+    """What became of a race in runs under weak memory.
 
     Parameters
     ----------

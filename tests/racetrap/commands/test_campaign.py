@@ -164,11 +164,11 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
         (("--detector", "other"), "is not one of 'scord', 'sigrace'"),
         (
             ("scord", "--detector", "scord"),
-            "Option --detector is for random volume on many presets, not for random volume on",
+            "Option --detector is for random tests of many presets, not for random tests of",
         ),
         (
             ("scord", "--configurations", "3"),
-            "--configurations is for random volume on many presets, not for random volume on",
+            "--configurations is for random tests of many presets, not for random tests of",
         ),
         (
             (*_TINY, "--case", "3", "--jobs", "2"),
@@ -176,7 +176,7 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
         ),
         (
             (*_TINY, "--case", "3", "--budget", "9"),
-            "Option --budget is for random volume on many presets or random volume on presets",
+            "Option --budget is for random tests of many presets or random tests of",
         ),
     ],
 )

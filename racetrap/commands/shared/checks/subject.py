@@ -108,4 +108,4 @@ def _expose(
         )
     exposed = sum(pair.exposure["failure"] is not None for pair in pairs)
     counted = f"{exposed} of {number_text(len(pairs), 'unordered pair')}"
-    return failures, [f"Exposed by {memory}: {counted}, {len(weak_only)} by weak memory alone."]
+    return failures, [f"Exposed by {memory}: {counted}, {len(weak_only)} only under weak memory."]

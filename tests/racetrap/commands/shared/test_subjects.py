@@ -56,7 +56,7 @@ def test_each_page_has_its_own_options():
     assert "Options for a sea:\n  --depth INTEGER  Levels.\n  --deep" in sea
     assert "salt=N  How much." in sea
     assert "--seed" not in sea
-    assert sea.endswith("What is for every subject: swim --help\n")
+    assert sea.endswith("Options for every subject: swim --help\n")
     lake = _page("--help-threads")
     assert "--depth" in lake
     assert "--deep" not in lake

@@ -1,4 +1,4 @@
-"""Exposure of races: by themselves, together with others, and by weak memory alone."""
+"""Exposure of races: by themselves, together with others, and only under weak memory."""
 
 import pytest
 
