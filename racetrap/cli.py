@@ -59,7 +59,7 @@ class _Cli(LazyGroup):
         from racetrap.commands.shared.front_door import RECORD_AND_CHECK, command_of
 
         with input_errors():
-            words = command_of(args)
+            words = command_of(args, self.lines)
         if words is None:
             return super().resolve_command(ctx, args)
         if words[0] == RECORD_AND_CHECK:

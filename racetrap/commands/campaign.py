@@ -9,6 +9,7 @@ import click
 
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
+    Choice,
     budget_option,
     complete_preset,
     jobs_option,
@@ -42,7 +43,7 @@ _RECORDED = Subject("recorded programs", ("recorded", "jobs"))
 
 @click.command("campaign", cls=SubjectCommand, subjects=(_ALL, _NAMED, _CASE, _RECORDED))
 @click.argument("names", metavar="[PRESET]...", nargs=-1, shell_complete=complete_preset)
-@click.option("--detector", type=click.Choice(SYSTEM_NAMES), help="Only presets of this detector.")
+@click.option("--detector", type=Choice(SYSTEM_NAMES), help="Only presets of this detector.")
 @click.option(
     "--configurations", type=click.IntRange(1),
     help="Run this many random configurations of each detector instead of the presets.",
@@ -54,7 +55,7 @@ _RECORDED = Subject("recorded programs", ("recorded", "jobs"))
 @seed_option
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
 @click.option(
-    "--recorded", type=click.Choice(SIZES),
+    "--recorded", type=Choice(SIZES),
     help="Compare SigRace on the recorded programs of this size instead.",
 )  # fmt: skip
 @jobs_option

@@ -16,6 +16,7 @@ from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.options import (
     MEMORY_MODELS,
     NO_RULE,
+    Choice,
     budget_option,
     compile_options,
     compiler_options,
@@ -79,7 +80,7 @@ _ACCELERATORS = Subject(
     help="Also list the races that an exact analysis finds in the same run.",
 )  # fmt: skip
 @click.option(
-    "--memory", type=click.Choice(MEMORY_MODELS),
+    "--memory", type=Choice(MEMORY_MODELS),
     help="Also try to expose each race under a weak memory model: views (PTX's), or "
     "write-buffers (the Bugaroo paper's).",
 )  # fmt: skip

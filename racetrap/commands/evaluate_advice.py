@@ -8,6 +8,7 @@ import click
 
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
+    Choice,
     budget_option,
     jobs_option,
     result_options,
@@ -20,9 +21,7 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 
 @click.command("advice")
-@click.argument(
-    "names", metavar="[PROGRAM]...", nargs=-1, type=click.Choice([*PROGRAMS, *WORKLOADS])
-)
+@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=Choice([*PROGRAMS, *WORKLOADS]))
 @budget_option("Random runs of each question, and as many systematic ones.", 100)
 @seed_option
 @jobs_option

@@ -6,6 +6,7 @@ import click
 
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
+    Choice,
     budget_option,
     jobs_option,
     result_options,
@@ -19,7 +20,7 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
 
 @click.command("bugaroo")
-@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(PROGRAMS)))
+@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(PROGRAMS)))
 @click.option("--race-free", is_flag=True, help="Run only the variants that lack nothing.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,

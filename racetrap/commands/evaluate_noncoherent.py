@@ -9,6 +9,7 @@ import click
 
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
+    Choice,
     budget_option,
     jobs_option,
     result_options,
@@ -40,7 +41,7 @@ _ENTRIES = (4, 8)
 
 @click.command("noncoherent")
 @click.argument(
-    "programs", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(ACCELERATOR_PROGRAMS))
+    "programs", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(ACCELERATOR_PROGRAMS))
 )
 @click.option(
     "--schedules", type=click.IntRange(1), default=100, show_default=True,
@@ -48,7 +49,7 @@ _ENTRIES = (4, 8)
 )  # fmt: skip
 @budget_option("Random traces to compare with the exhaustive machine.", 10_000, least=0)
 @click.option(
-    "--also", type=click.Choice(("fixpoint", "original-size", "monitor", "cycles")), multiple=True,
+    "--also", type=Choice(("fixpoint", "original-size", "monitor", "cycles")), multiple=True,
     help="What else to do; may be repeated.  fixpoint visits every state of the tiniest machines "
     "(three minutes); original-size measures the analysis of the thesis' programs at the sizes of "
     "the originals (a minute, 1 GB of temporary files); monitor compares the bus monitor, whose "

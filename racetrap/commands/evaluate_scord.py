@@ -10,6 +10,7 @@ import click
 
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
+    Choice,
     jobs_option,
     oracle_option,
     result_options,
@@ -35,7 +36,7 @@ _RACY_DETECTORS = ("base", "cached")
 
 @click.command("scord")
 @size_option
-@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(RACES)))
+@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(RACES)))
 @click.option("--race-free", is_flag=True, help="Run only the builds without a race.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,

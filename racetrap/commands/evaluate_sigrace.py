@@ -12,6 +12,7 @@ import click
 
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.options import (
+    Choice,
     budget_option,
     jobs_option,
     result_options,
@@ -33,13 +34,13 @@ _PRESET = SIGRACE.presets["sigrace"]
 
 @click.command("sigrace")
 @click.option(
-    "--size", type=click.Choice(SIZES), default="small", show_default=True,
+    "--size", type=Choice(SIZES), default="small", show_default=True,
     help="Size of the programs' inputs.",
 )  # fmt: skip
-@click.argument("programs", metavar="[PROGRAM]...", nargs=-1, type=click.Choice(list(PROGRAMS)))
+@click.argument("programs", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(PROGRAMS)))
 @budget_option("Runs of each program with an injected race.", 25, least=0)
 @click.option(
-    "--hardware-size", type=click.Choice(("none", *SIZES)), default="tiny", show_default=True,
+    "--hardware-size", type=Choice(("none", *SIZES)), default="tiny", show_default=True,
     help="Size of the programs' runs on the generated hardware.",
 )  # fmt: skip
 @seed_option

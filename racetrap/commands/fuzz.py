@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from racetrap.commands.shared.options import (
+    Choice,
     budget_option,
     jobs_option,
     output_option,
@@ -28,7 +29,7 @@ from racetrap.presenters.tables import print_table
 
 
 @click.command("fuzz")
-@click.argument("readers", metavar="[READER]...", nargs=-1, type=click.Choice(list(READERS)))
+@click.argument("readers", metavar="[READER]...", nargs=-1, type=Choice(list(READERS)))
 @budget_option("Number of files, over all readers.", 2000)
 @output_option("DIR", "Write each file that crashes a reader to DIR/READER.")
 @seed_option

@@ -7,7 +7,7 @@ import sys
 import click
 
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.options import budget_option, result_options
+from racetrap.commands.shared.options import Choice, budget_option, result_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     complain,
@@ -27,7 +27,7 @@ from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
 @budget_option("Maximum candidate executions per test.", DEFAULT_LIMIT)
 @click.option(
-    "--memory", type=click.Choice(list(MODELS)),
+    "--memory", type=Choice(list(MODELS)),
     help="Also run each test by an operational model, with all choices, and compare.",
 )  # fmt: skip
 @result_options

@@ -16,6 +16,7 @@ from racetrap.commands.shared.options import (
     MEMORY_MODELS,
     Budget,
     BudgetType,
+    Choice,
     compile_options,
     compiler_options,
     launch_option,
@@ -64,7 +65,7 @@ class _Model(click.ParamType):
         if isinstance(value, tuple):
             return value
         name, colon, hold = value.partition(":")
-        memory: str = click.Choice(MEMORY_MODELS)(name, param, ctx)
+        memory: str = Choice(MEMORY_MODELS)(name, param, ctx)
         if colon and name != "write-buffers":
             self.fail(f"Memory {name} holds back no store: leave out :{hold}", param, ctx)
         return memory, click.FloatRange(0, 1)(hold, param, ctx) if colon else 1.0

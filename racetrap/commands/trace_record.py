@@ -14,7 +14,13 @@ import numpy as np
 from rich.console import Console
 
 from racetrap.commands.shared.input_files import InputFile, NamedFiles, given_name
-from racetrap.commands.shared.options import Budget, BudgetType, output_option, result_options
+from racetrap.commands.shared.options import (
+    Budget,
+    BudgetType,
+    Choice,
+    output_option,
+    result_options,
+)
 from racetrap.commands.shared.output_files import OutputFile, is_standard_output_taken
 from racetrap.commands.shared.settings import memory_with
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
@@ -176,7 +182,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
     help="Seconds that threads may run on after the end of main.",
 )  # fmt: skip
 @click.option(
-    "--follow", type=click.Choice(["parent", "child"]), default="parent", show_default=True,
+    "--follow", type=Choice(["parent", "child"]), default="parent", show_default=True,
     help="Process to record after a fork.",
 )  # fmt: skip
 @click.option(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
+
+from racetrap.golden_model.checks import unknown_name
 
 _CUDA, _PTX = ".cu", ".ptx"
 _HEAD = 1 << 12
@@ -50,9 +53,9 @@ _GIVE = (
 RECORD_AND_CHECK = "record-and-check"
 
 
-def command_of(words: Sequence[str]) -> list[str] | None:
+def command_of(words: Sequence[str], commands: Collection[str]) -> list[str] | None:
     """Command line that `racetrap FILE ...` stands for; ``None`` if the first word is no file and
-    no preset.
+    no preset, nor nearer to a preset's name than to one of ``commands``.
 
     Raises
     ------
@@ -70,6 +73,7 @@ def command_of(words: Sequence[str]) -> list[str] | None:
             return ["presets", *words]
         if path.suffix and not first.startswith("-"):
             raise ValueError(f"{first}: No such file, command or preset")
+        _refuse_near_preset(first, commands)
         return None
     if path.is_dir():
         raise ValueError(f"{first} is a folder: {_GIVE}")
@@ -84,6 +88,14 @@ def command_of(words: Sequence[str]) -> list[str] | None:
     return _by_content(words)
 
 
+def _refuse_near_preset(name: str, commands: Collection[str]) -> None:
+    from racetrap.generators.presets import PRESETS
+
+    near = get_close_matches(name, [*commands, *PRESETS], n=1)
+    if near and near[0] not in commands:
+        raise ValueError(unknown_name("preset", name, PRESETS))
+
+
 def _is_preset(name: str) -> bool:
     try:
         from racetrap.generators.presets import find_preset  # slow to import
@@ -96,11 +108,15 @@ def _is_preset(name: str) -> bool:
 
 def _cuda(words: Sequence[str]) -> list[str]:
     source = Path(words[0]).read_text(encoding="utf-8", errors="replace")
-    has_main = _MAIN.search(_COMMENT_OR_TEXT.sub(" ", source)) is not None
     others = [word for word in words[1:] if word.endswith(_CUDA)]
-    if has_main or others:
+    if has_main(source) or others:
         return ["run", *words]
     return _kernel(words, "CUDA kernel, without `main`,")
+
+
+def has_main(source: str) -> bool:
+    """Whether a CUDA source has the function `main`, outside comments and texts."""
+    return _MAIN.search(_COMMENT_OR_TEXT.sub(" ", source)) is not None
 
 
 def _kernel(words: Sequence[str], what: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
 
 #: End of the names of traces in their text form.
 TEXT_SUFFIX = ".txt"
+
+
+class Choice(click.Choice):
+    """One of some words; the error for another names the nearest."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            near = get_close_matches(str(value), map(str, self.choices), n=1)
+            hint = f" Did you mean {near[0]!r}?" * bool(near)
+            raise click.BadParameter(error.message + hint, ctx, param) from None
+
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -60,7 +74,7 @@ set_option = click.option(
     help="Change one parameter; may be repeated.",
 )  # fmt: skip
 size_option = click.option(
-    "--size", type=click.Choice(("tiny", "small", "paper")), default="tiny", show_default=True,
+    "--size", type=Choice(("tiny", "small", "paper")), default="tiny", show_default=True,
     help="Size of the applications' inputs.",
 )  # fmt: skip
 seed_option = click.option(
@@ -158,7 +172,7 @@ def oracle_option(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = (
     """Rule of the oracle for GPUs, as ``oracle``."""
     none = "; none: only the detector's verdict, with every report" * (NO_RULE in others)
     return click.option(
-        "--oracle", type=click.Choice((*ORACLE_RULES, *others)), default=default,
+        "--oracle", type=Choice((*ORACLE_RULES, *others)), default=default,
         show_default=True, metavar="RULE",
         help="Rule of the exact analysis: causality (PTX's memory model; volatile accesses must be "
         "ordered), ptx (literally: volatile accesses need no order), scoped (the ScoRD "

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 
+#: What the linker says of a source that is a kernel alone.
+_NO_MAIN = "undefined reference to `main'"
 #: Modules that commands need once a program is compiled.
 _SLOW_IMPORTS = (
     "racetrap.verdict.gpu.program_check",
@@ -37,7 +39,7 @@ def executable(program: str, options: CompilerOptions, *further: str) -> Iterato
 
 def _compiled(files: list[Path], folder: Path, options: CompilerOptions) -> Path:
     from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-    from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, compile_program
+    from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, ToolkitError, compile_program
 
     program = files[0]
     for file in files:
@@ -49,7 +51,15 @@ def _compiled(files: list[Path], folder: Path, options: CompilerOptions) -> Path
     with Console(stderr=True).status(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:
         # Together they take as long as the compiler needs for a small program.
         prepared = pool.submit(_prepare)
-        compile_program(files, target, runtime_library(), options)
+        try:
+            compile_program(files, target, runtime_library(), options)
+        except ToolkitError as error:
+            if _NO_MAIN not in str(error):
+                raise
+            raise ToolkitError(
+                f"{program} has no `main`: check its kernel by `racetrap check {program} --launch "
+                "FILE` (docs/kernels.md says what is in FILE)"
+            ) from None
         prepared.result()
     return target
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from racetrap.commands.shared.front_door import has_main
 from racetrap.commands.shared.terminal import input_errors, progress
 from racetrap.golden_model.trace import AnyTrace, Trace, read_trace
 from racetrap.presenters.line_pairs import exposure_text, number_text
@@ -61,6 +62,12 @@ def read_subject(
     if launch_file is None and Path(path).suffix in KERNELS:
         with input_errors():
             if not beside.is_file():
+                source = Path(path).read_text(encoding="utf-8", errors="replace")
+                if Path(path).suffix != ".ptx" and has_main(source):
+                    raise ValueError(
+                        f"{path} is a whole CUDA program, with `main`: check it by "
+                        f"`racetrap run {path}`"
+                    )
                 raise ValueError(
                     f"{path}: Kernel must have a launch file, as --launch FILE or as {beside}"
                 )

@@ -40,7 +40,7 @@ def test_sources(write):
         ("d.cpp c.c", f"{RECORD_AND_CHECK} d.cpp c.c"),
         ("-", "check -"),
     ):
-        assert command_of(given.split()) == stands_for.split()
+        assert command_of(given.split(), ()) == stands_for.split()
 
 
 def test_files_by_their_content(write, tmp_path):
@@ -54,7 +54,7 @@ def test_files_by_their_content(write, tmp_path):
         ("text", "check"), ("thesis", "check"), ("binary", "check"), ("test", "litmus"),
         ("cuda", "run"), ("ours", RECORD_AND_CHECK),
     ):  # fmt: skip
-        assert command_of([name, "-x"]) == [command, name, "-x"], name
+        assert command_of([name, "-x"], ()) == [command, name, "-x"], name
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_what_cannot_be_given_is_said(racetrap, write, name, content, look):
 
 
 def test_words_that_are_no_file(racetrap, tmp_path):
-    assert command_of(["scord-tiny", "--json", "-"]) == ["presets", "scord-tiny", "--json", "-"]
-    assert command_of(["chek"]) is None
+    assert command_of(["scord-tiny", "--json", "-"], ()) == ["presets", "scord-tiny", "--json", "-"]
+    assert command_of(["chek"], ["check"]) is None
     assert "Did you mean check or" in racetrap("chek").output
     assert "nothing.cu: No such file, command or preset" in racetrap("nothing.cu").stderr
     assert "is a folder: give a CUDA program" in racetrap(tmp_path).stderr
