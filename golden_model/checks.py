@@ -13,6 +13,14 @@ def check_integer(what: str, value: object, low: int, high: int) -> None:
         raise ValueError(f"{what} must be from {low} to {high}, not {value}")
 
 
+def nearest_name(value: object, known: Iterable[object]) -> str:
+    """Question whether a known name was meant that is near to one given; empty if none is."""
+    from difflib import get_close_matches  # only an error needs it
+
+    near = get_close_matches(str(value), map(str, known), n=1, cutoff=0.7)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
 def unknown_name(what: str, value: object, known: Iterable[object], remedy: str = "") -> str:
     """Error sentence about a name that is none of those known.
 
@@ -29,12 +37,9 @@ def unknown_name(what: str, value: object, known: Iterable[object], remedy: str 
     remedy : str
         What to do, if the names are too many to be listed: "`racetrap presets` lists them".
     """
-    from difflib import get_close_matches  # only an error needs it
-
     names = [str(each) for each in known]
-    near = get_close_matches(str(value), names, n=1, cutoff=0.7)
-    if near:
-        advice = f"did you mean {near[0]!r}?"
+    if advice := nearest_name(value, names):
+        pass
     elif remedy:
         advice = remedy
     elif names:

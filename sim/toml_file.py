@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from racetrap.golden_model.checks import nearest_name
+
 #: Of a value in an error.
 _MOST_CHARACTERS = 200
 _Schema = TypeVar("_Schema", bound="TomlFile")
@@ -37,7 +39,9 @@ class Table(BaseModel):
         for key in data:
             if key not in cls.model_fields:
                 known = ", ".join(cls.model_fields)
-                raise PydanticCustomError("key", "one of {known}", {"known": known, "key": key})
+                near = nearest_name(key, cls.model_fields)
+                given = f"{key}: {near}" if near else key
+                raise PydanticCustomError("key", "one of {known}", {"known": known, "key": given})
         return data
 
 
@@ -59,7 +63,8 @@ def one_of(known: Collection[str]) -> AfterValidator:
 
     def check(word: str) -> str:
         if word not in known:
-            raise ValueError(f"one of {', '.join(known)}")
+            near = nearest_name(word, known)
+            raise ValueError(f"one of {', '.join(known)}" + f" ({near})" * bool(near))
         return word
 
     return AfterValidator(check)

@@ -107,15 +107,15 @@ def _is_preset(name: str) -> bool:
 
 
 def _cuda(words: Sequence[str]) -> list[str]:
-    source = Path(words[0]).read_text(encoding="utf-8", errors="replace")
     others = [word for word in words[1:] if word.endswith(_CUDA)]
-    if has_main(source) or others:
+    if has_main(Path(words[0])) or others:
         return ["run", *words]
     return _kernel(words, "CUDA kernel, without `main`,")
 
 
-def has_main(source: str) -> bool:
+def has_main(path: Path) -> bool:
     """Whether a CUDA source has the function `main`, outside comments and texts."""
+    source = path.read_text(encoding="utf-8", errors="replace")
     return _MAIN.search(_COMMENT_OR_TEXT.sub(" ", source)) is not None
 
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
+from racetrap.golden_model.checks import nearest_name
 from racetrap.golden_model.events import USUAL_GEOMETRY, WARP_SIZE, Geometry
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
@@ -216,8 +217,11 @@ def fitting_kernel(launch: LaunchSpec, module: Module, number: int = 0) -> Funct
         names = [name for name, f in module.functions.items() if f.is_kernel]
         written = list(map(written_name, names))
         # Of kernels with one name in the source, those in the PTX tell them apart.
-        kernels = ", ".join(written if len(set(written)) == len(written) else names)
-        raise launch.error(f"{place}kernel", f"one of {kernels or '(no kernel)'}", table.kernel)
+        kernels = written if len(set(written)) == len(written) else names
+        near = nearest_name(table.kernel, kernels)
+        rule = f"one of {', '.join(kernels) or '(no kernel)'}"
+        given = f"{table.kernel}: {near}" if near else table.kernel
+        raise launch.error(f"{place}kernel", rule, given)
     threads = prod(table.block)
     if kernel.max_threads is not None and threads > kernel.max_threads:
         rule = f"at most the {kernel.max_threads} threads that the kernel allows"

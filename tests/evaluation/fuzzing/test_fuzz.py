@@ -97,7 +97,7 @@ def _read(path):
     if data == b"bug":
         raise KeyError("bug")
     if data == b"raw":
-        raise ValueError("invalid literal for int()")
+        return int("raw")
     raise ValueError("File must be right, not wrong")
 
 
@@ -107,7 +107,7 @@ def _read(path):
         (b"hang", "Reader took longer than"),
         (b"grow", "Reader took more than"),
         (b"bug", "but ended in KeyError: \"'bug'\" at test_fuzz.py:"),
-        (b"raw", "Sentence is Python's own: 'invalid literal"),
+        (b"raw", "Sentence is Python's own: \"invalid literal"),
         (b"wrong", ""),
     ],
 )

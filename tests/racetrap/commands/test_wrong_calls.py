@@ -42,7 +42,7 @@ _CALLS = (
     ("generate scord --set access_policy=drop", "access_buffer_depth must be at least 1"),
     ("generate sigrace --set corse=2", "'cores'"),
     ("check locked-sum.trace --set environment=migratoin", "'migration'"),
-    ("check locked-sum.trace --set threads=1", "--set threads=2"),
+    ("check locked-sum.trace --set threads=1", "--set threads=3"),
     # Options.
     (f"{_CHECK} --oracel ptx", "--oracle"), (f"{_CHECK} --limt 3", "--limit"),
     ("check handover.ptx --lunch handover.toml", "--launch"),
@@ -66,9 +66,9 @@ _CALLS = (
     ("check block-fence.trace --exact", "leave it out"),
     (f"{_CHECK} --fail-fast", "leave it out"),
     # Numbers.
-    (f"{_CHECK} --limit some", "all"), ("simulate scord scor-micro --schedules 0", ">=1"),
+    (f"{_CHECK} --limit some", "all"), ("simulate scord scor-micro --schedules -1", ">=0"),
     ("campaign --budget 0", ">=1"), ("simulate scord scor-micro --seed -1", ">=0"),
-    ("trace slice locked-sum.trace x.trace --events 5:2", "A below B"),
+    ("trace slice locked-sum.trace -o x.trace --events 5:2", "A below B"),
     # Files.
     ("nofile.trace", "No such file"), ("check nofile.trace", "No such file"),
     ("folder", "racetrap --help"), ("check folder", "directory"), ("text.txt", "racetrap --help"),

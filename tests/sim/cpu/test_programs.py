@@ -83,7 +83,7 @@ def test_every_source_is_in_the_catalogue():
 
 
 def test_unknown_size_is_refused():
-    with pytest.raises(ValueError, match="Size of fft must be one of tiny, small, not huge"):
+    with pytest.raises(ValueError, match="Unknown size of fft 'huge': choose tiny"):
         PROGRAMS["fft"].command_line("huge", 4)
 
 

@@ -62,8 +62,7 @@ def read_subject(
     if launch_file is None and Path(path).suffix in KERNELS:
         with input_errors():
             if not beside.is_file():
-                source = Path(path).read_text(encoding="utf-8", errors="replace")
-                if Path(path).suffix != ".ptx" and has_main(source):
+                if Path(path).is_file() and has_main(Path(path)):
                     raise ValueError(
                         f"{path} is a whole CUDA program, with `main`: check it by "
                         f"`racetrap run {path}`"

@@ -10,6 +10,8 @@ from racetrap.cli import cli
 from racetrap.commands.shared.lazy_group import LazyGroup
 
 _MODULES = {each.name for each in pkgutil.iter_modules(racetrap.commands.__path__)} - {"shared"}
+#: What the front door alone calls.
+_UNLISTED = {"record_and_check"}
 _GROUPS = [
     name
     for name in sorted(_MODULES)
@@ -24,7 +26,7 @@ def _group(name):
 def test_every_module_is_a_command_of_its_name():
     listed = {name.replace("+", "x") for name in cli.lines}
     listed |= {f"{group}_{name}" for group in _GROUPS for name in _group(group).lines}
-    assert listed == _MODULES
+    assert listed == _MODULES - _UNLISTED
 
 
 @pytest.mark.parametrize("group", ["", *_GROUPS])

@@ -131,9 +131,9 @@ def test_errors_are_the_golden_models():
         Sigrace(SigraceParams(), instruction_limit=10),
         Sigrace(SigraceParams(timestamp_bits=2)),
     ):
-        with pytest.raises(ValueError, match="must be at") as golden:
+        with pytest.raises(ValueError, match=r"Trace has \d+|timestamp_bits") as golden:
             sigrace.run(trace)
-        with pytest.raises(ValueError, match="must be at") as compiled:
+        with pytest.raises(ValueError, match=r"Trace has \d+|timestamp_bits") as compiled:
             run_sigrace(sigrace, trace)
         assert str(compiled.value) == str(golden.value)
 
