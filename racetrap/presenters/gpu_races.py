@@ -57,8 +57,8 @@ def _key(report: Report) -> tuple[int, int, int, str]:
 def left_out_sentence(name: str, accesses: int) -> str:
     """What is to be said of accesses that the policy of the access buffers left out."""
     return (
-        f"Detector {name} left out {number_text(accesses, 'access')} that its access buffers "
-        "dropped or did not sample: races of these are not counted."
+        f"Detector {name} did not check {number_text(accesses, 'access')} that its access buffers "
+        "dropped or did not sample; their races are not counted."
     )
 
 

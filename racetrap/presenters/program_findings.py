@@ -32,7 +32,7 @@ def _launches(check: ProgramCheck) -> str:
     return (
         f"Checked: {traced} of {number_text(len(launches), 'launch')}, "
         f"{number_text(len(check.faults), 'fault')}; accesses of the host to memory that it shares "
-        "with kernels are not looked at."
+        "with kernels are not checked."
     )
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 #: What is not in a trace, before its number.
 _LOSSES = {
-    "outliving_threads": "Threads that still ran when the grace at the end was over, whose later "
-    "events are missing (--grace SECONDS gives more)",
-    "events_after_end": "Events that are missing since their threads had ended",
+    "outliving_threads": "Threads that still ran after the grace period, whose later "
+    "events are missing (--grace SECONDS extends it)",
+    "events_after_end": "Events that are missing because their threads had ended",
     "unknown_frames": "Function calls too deep for the tree of a thread's calls, whose accesses "
     "have no stack",
-    "formats": "Formats that are not understood, so that accesses of their arguments are missing",
-    "large_frees": "Freed blocks of more than 64 KiB, of which only so much is recorded as written",
-    "children": "Processes made by fork, whose events are missing (--follow child records one)",
-    "frames": "Functions on stacks that have no name, as a trace has at most 50,000",
+    "formats": "Unsupported formats, whose accesses to arguments are missing",
+    "large_frees": "Freed blocks of more than 64 KiB, whose first 64 KiB are recorded as written",
+    "children": "Forked processes, whose events are missing (--follow child records one)",
+    "frames": "Functions on stacks without a name, because a trace names at most 50,000",
 }
 
 
@@ -32,10 +32,10 @@ def recording_remarks(summary: dict[str, Any]) -> Iterator[str]:
         address = thread["address_text"]
         yield f"Thread {thread['thread']} waits behind {place} for {address}, {holds}."
     if summary["threads"] == 1:
-        yield "Program made no threads, so the trace has no races: look at what it printed."
+        yield "Program made no threads, so the trace has no races: check the program's output."
     if option := summary["optimisation"]:
         yield (
-            f"Compiled with {option}, as no option says otherwise: the compiler may remove "
+            f"Compiled with {option}, because no option sets a level: the compiler may remove "
             "accesses that race (--cc -Og keeps them)."
         )
     for loss, count in summary["losses"].items():

@@ -46,7 +46,7 @@ def witness_lines(run: Run, folder: Path) -> Iterator[str]:
     count = len(run.deviations)
     yield f"  Witness: {count} deviation{'s' * (count != 1)} from warps in order and strong memory"
     if run.is_sequential:
-        yield "  Memory has not deviated: it is wrong without weak memory, too (`racetrap check`)."
+        yield "  Memory did not deviate: the failure needs no weak memory (see `racetrap check`)."
     places: list[str] = []
     for number, deviation in enumerate(run.deviations, 1):
         yield f"  {number}. {with_relative_places(deviation.story)}"
@@ -73,21 +73,21 @@ def advice_lines(advice: Advice, folder: Path) -> Iterator[str]:
     models = " and ".join(advice.memories)
     runs = f"{advice.runs} runs" + f" by {models}" * (len(advice.memories) > 1)
     if not advice.cured:
-        yield "Advice: no fences before accesses cure it."
+        yield "Advice: no fences before accesses prevent the failure."
     elif not advice.changes:
         yield (
-            "Advice: nothing is called redundant, since accesses race as it is (`racetrap check`)."
+            "Advice: no fence is judged redundant, because accesses race (see `racetrap check`)."
             if advice.races
-            else f"Advice: every fence that ran is needed as it is ({runs} a question)."
+            else f"Advice: every executed fence is needed as it is ({runs} per fence tested)."
         )
     else:
-        yield f"Advice, which no one of {runs} refutes:"
+        yield f"Advice, which none of {runs} refutes:"
     yield from _change_lines(advice.changes, folder)
     if advice.instead:
-        yield "Or instead, orders of accesses that are there:"
+        yield "Alternatively, change the memory order of existing accesses:"
         yield from _change_lines(advice.instead, folder)
     if advice.unexecuted:
-        yield "Not executed, or not everywhere, so that nothing is called redundant there:"
+        yield "Not executed, or not on every path, and therefore not judged redundant:"
     for each in advice.unexecuted:
         yield f"  {each.what} at {relative_place(each.place)}"
         yield from _quoted([each.place], folder)
@@ -98,7 +98,7 @@ def patch_lines(file: str, patch: Patch) -> Iterator[str]:
     elsewhere = f", to be applied in {patch.folder}" * (patch.folder != Path.cwd())
     yield f"Patch: {file}{elsewhere}" if patch.text else f"Patch: {file} is empty"
     for change in patch.left_out:
-        yield f"  not in it, since the source there is not plain: {_sentence(change)}"
+        yield f"  not in the patch, because the source line is unclear: {_sentence(change)}"
 
 
 def _to_dicts(changes: Sequence[AdvisedChange]) -> list[dict[str, str]]:

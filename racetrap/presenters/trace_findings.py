@@ -99,7 +99,7 @@ def _detector(check: TraceCheck, choice: RaceChoice) -> list[str]:
         why_imposed = verdict_of(check.detector.params).why_imposed
         sentences += [
             f"{relative_place(place)}: imposed by the method: detector {name} reports {kind}; the "
-            f"accesses are ordered or free to conflict, but {why_imposed(kind)}"
+            f"accesses are ordered or allowed to conflict, but {why_imposed(kind)}"
             for place, kind in imposed[: choice.most_shown]
         ]
         sentences.append(

@@ -93,7 +93,8 @@ class GpuVerdict(TypedDict):
     findings: Annotated[list[LineFinding], "one for each pair of source lines"]
     known: Annotated[list[LineFinding], "the same for races of the baseline"]
     unordered_strong: Annotated[
-        list[LineFinding], "the same for pairs that are unordered, but free to conflict: no races"
+        list[LineFinding],
+        "the same for pairs that are unordered, but allowed to conflict: no races",
     ]
     ordered_by_lockstep: Annotated[
         list[LineFinding], "the same for pairs ordered by the lockstep of a warp's lanes alone"

@@ -175,9 +175,7 @@ class AdviceDocument(TypedDict):
     not_executed: Annotated[
         list[NotExecuted], "fences and ordered accesses that did not run, or not everywhere"
     ]
-    races: Annotated[
-        bool, "whether accesses race as the program stands, so that nothing is called redundant"
-    ]
+    races: Annotated[bool, "whether accesses race, so that no fence is judged redundant"]
     patch: Annotated[str, "the changes as a patch"]
 
 

@@ -267,7 +267,7 @@ def test_fail_fast_stops_at_the_first_race_that_is_not_suppressed(racetrap, racy
     result, first = checked(racetrap, racy, "--fail-fast")
     assert (result.exit_code, first["static"]) == (1, 1)
     assert first["checked_events"] < whole["checked_events"] == whole["events"]
-    assert f"Stopped at event {first['checked_events'] - 1}: what comes after" in result.stderr
+    assert f"Stopped at event {first['checked_events'] - 1}: later races and" in result.stderr
     pair = [first["races"][0][side]["location"] for side in ("first", "second")]
     file = tmp_path / "known"
     file.write_text(" ".join(pair))

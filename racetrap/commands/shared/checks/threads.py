@@ -53,8 +53,8 @@ def check_exact(
     )
     if exact.events < len(trace):
         words += (
-            f" Stopped at event {exact.events - 1}: what comes after it, and lock-order "
-            "inversions, were not looked for."
+            f" Stopped at event {exact.events - 1}: later races and lock-order "
+            "inversions were not checked."
         )
     unused = [f"Suppression matches nothing: {pattern}" for pattern in suppressions.unused]
     findings = replace(
