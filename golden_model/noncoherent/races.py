@@ -69,5 +69,5 @@ class Race:
 
     @property
     def is_false_sharing(self) -> bool:
-        """Whether no byte that either operation uses can come out wrong by it."""
+        """Whether no byte that either operation uses can be wrong because of it."""
         return is_harmless_alone(self.rule, self.earlier.kind, self.overlap)

@@ -47,7 +47,7 @@ _REAL_BY_GRANULE = frozenset({
 
 
 def is_harmless_alone(rule: Rule, earlier: int, overlap: Overlap) -> bool:
-    """Whether a report is false sharing: no byte that either uses can come out wrong by it.
+    """Whether a report is false sharing: no byte that either uses can be wrong because of it.
 
     Parameters
     ----------

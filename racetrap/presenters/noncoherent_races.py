@@ -35,7 +35,7 @@ def _class_of(race: Race) -> str:
     if race.is_overwritten:
         return "lost data that is overwritten before anyone reads it"
     if race.is_false_sharing:
-        return f"false sharing of a {race.overlap.value}, harmless by itself"
+        return f"false sharing of a {race.overlap.value}, harmless on its own"
     if race.overlap is not Overlap.BYTES:
         return f"different bytes of a {race.overlap.value}"
     return "the same bytes"

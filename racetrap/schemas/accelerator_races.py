@@ -25,7 +25,7 @@ class AcceleratorRace(TypedDict):
     first: Annotated[int, "first byte in question"]
     last: Annotated[int, "last byte in question"]
     overlap: Annotated[str, "overlap of both operations: `bytes`, `granule`, `line`"]
-    false_sharing: Annotated[bool, "harmless by itself"]
+    false_sharing: Annotated[bool, "harmless on its own"]
     overwritten: Annotated[bool, "lost data that nobody reads"]
     earlier: Annotated[OperationParty, "the operation that came first"]
     later: Annotated[OperationParty, "the other"]

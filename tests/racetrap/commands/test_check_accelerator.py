@@ -82,7 +82,7 @@ def test_false_sharing_is_told_apart(racetrap, trace):
     assert racetrap("check", path).exit_code == 0
     result = racetrap("check", path, "--set", "mode=thesis")
     assert result.exit_code == 1
-    assert "rule 5b, false sharing of a granule, harmless by itself" in result.stdout
+    assert "rule 5b, false sharing of a granule, harmless on its own" in result.stdout
     assert "Cure: Pad or align the two objects" in result.stdout
     assert racetrap("check", path, "--set", "mode=thesis", "--set", "line_bytes=16").exit_code == 0
 
