@@ -5,7 +5,7 @@ from __future__ import annotations
 from racetrap.commands.shared.lazy_group import lazy_group
 
 _LINES = {
-    "advice": "Advice on programs of weak memory beside what their authors have.",
+    "advice": "Compare advice on fences with the fences that authors wrote.",
     "bugaroo": "Tables II, III and IV of the Bugaroo paper.",
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
     "policies": "Races that access buffers find which leave accesses out.",

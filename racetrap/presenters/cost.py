@@ -45,7 +45,7 @@ def tables_of(cost: CostTable) -> list[Table]:
             ),
         ),
         Table(
-            f"{cost.preset}-paper", f"{title}: beside the paper", "",
+            f"{cost.preset}-paper", f"{title}: compared with the paper", "",
             ("figure", "paper", "counted", "unit", "why", "Ref"),
             tuple(
                 (each.name, each.paper, each.counted, each.unit, each.explanation, each.reference)

@@ -30,7 +30,7 @@ def recording_remarks(summary: dict[str, Any]) -> Iterator[str]:
             since = thread["holder_place"] or f"pc {thread['holder_pc']:#x}"
             holds = f"a lock that thread {thread['holder']} holds since {since}"
         address = thread["address_text"]
-        yield f"Thread {thread['thread']} waits behind {place} for {address}, {holds}."
+        yield f"Thread {thread['thread']} is blocked after {place}, waiting for {address}, {holds}."
     if summary["threads"] == 1:
         yield "Program made no threads, so the trace has no races: check the program's output."
     if option := summary["optimisation"]:

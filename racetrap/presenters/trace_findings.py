@@ -57,7 +57,7 @@ def trace_findings(
 def _barriers(check: TraceCheck) -> list[str]:
     return [
         f"{relative_place(each.place)}: barrier: thread {each.thread} of block "
-        f"{each.grid_block} does not come to it with the others"
+        f"{each.grid_block} does not reach it with the others"
         for each in check.divergences.values()
     ]
 

@@ -127,7 +127,7 @@ def _kernel(words: Sequence[str], what: str) -> list[str]:
     if "--launch" in rest or beside.is_file():
         return ["check", *words]
     raise ValueError(
-        f"{kernel} is a {what} without a launch file: write {beside} beside it, or give "
+        f"{kernel} is a {what} without a launch file: write {beside} next to it, or give "
         f"another as `racetrap {kernel} LAUNCH.toml` (docs/kernels.md)"
     )
 

@@ -42,5 +42,5 @@ def _unwatched_shared(trace: Trace, params: HiraceParams) -> int:
 
 VERDICT = DetectorVerdict(
     find_races, race_words, outcomes, _imposed, _unwatched_shared,
-    lambda kind: "HiRace knows barriers and atomics alone",
+    lambda kind: "HiRace knows only barriers and atomics",
 )  # fmt: skip

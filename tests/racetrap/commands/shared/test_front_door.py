@@ -61,7 +61,7 @@ def test_files_by_their_content(write, tmp_path):
     ("name", "content", "look"),
     [
         ("k_cu", _KERNEL, "a CUDA kernel, without `main`, without a launch file: write k.toml"),
-        ("k_ptx", "", "a PTX kernel without a launch file: write k.toml beside it"),
+        ("k_ptx", "", "a PTX kernel without a launch file: write k.toml next to it"),
         ("other", b"\x7fELF\0", "a program that racetrap has not built: build it"),
         ("x_gz", b"\x1f\x8b\0", "compressed data (`zcat x.gz | racetrap check -`"),
         ("x_py", "import os", "a Python script: give a CUDA program, a kernel with its"),
