@@ -38,12 +38,14 @@ class Scord(GpuModel):
     report = RaceReport
 
     def parts(self, region: MonitoredRegion) -> tuple[list[Tracker], list[DetectorBank]]:
+        """Trackers and banks; access buffers are made with them."""
         params: ScordParams = self._params
         self.access_buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
         trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
         return trackers, [DetectorBank(params, region, bank) for bank in range(params.banks)]
 
     def transactions(self, event: Event) -> list[Transaction]:
+        """What the coalescer makes of an event."""
         return coalesce(event, self._params)
 
     def transact(self, sm: int, transaction: Transaction, is_full: bool = False) -> list[Step]:

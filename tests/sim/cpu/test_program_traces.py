@@ -50,7 +50,7 @@ def test_a_program_is_recorded_once(monkeypatch, tmp_path):
     ("arguments", "message"),
     [
         (("sort", "tiny", 4), "Unknown program 'sort': choose fft, lu"),
-        (("fft", "large", 4), "Size of fft must be one of tiny, small, not large"),
+        (("fft", "large", 4), "Unknown size of fft 'large': choose tiny"),
         (("fft", "tiny", 0), "Threads must be from 1 to 64, not 0"),
         (("fft", "tiny", 65), "Threads must be from 1 to 64, not 65"),
     ],

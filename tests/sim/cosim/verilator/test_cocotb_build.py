@@ -41,7 +41,9 @@ def test_broken_source_is_an_error_that_shows_the_tools_words():
 
 
 def test_unknown_part_is_refused():
-    with pytest.raises(ValueError, match="must be one of core-unit, rdm, not wheel"):
+    with pytest.raises(
+        ValueError, match="Unknown part of sigrace-tiny 'wheel': choose core-unit or rdm"
+    ):
         build("sigrace-tiny", find_preset("sigrace-tiny").params, part="wheel")
 
 

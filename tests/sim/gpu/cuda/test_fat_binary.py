@@ -51,7 +51,7 @@ def test_compressed_ptx():
         (b"", "truncated"),
         (b"\0" * 16, "must begin with 0xba55ed50, not 0x0"),
         (_binary(_entry(_PTX, 75, b"x"))[:-1], "must have 81 bytes, not 80"),
-        (_binary(_entry(_PTX, 75, b"\xff")), "must be text, not binary"),
+        (_binary(_entry(_PTX, 75, b"\xff")), "is not text"),
         (_binary(_entry(_PTX, 75, b"x", _LZ4)), "is compressed for speed"),
         (_binary(bytes(64)), "lies outside it"),
     ],
