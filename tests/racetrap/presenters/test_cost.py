@@ -35,7 +35,7 @@ def test_json():
 
 
 def test_page():
-    page = page_of([cost_table()], "racetrap cost scord-tiny --output <page>")
+    page = page_of([cost_table()], "racetrap cost scord-tiny --output <page>", {})
     assert "racetrap cost scord-tiny --output &lt;page&gt;" in page
     for text in (
         "<td>1,234</td>", "100.0 (90.0-120.0)", "<td>1,151</td>", "not-for", "path of seed 3",
