@@ -1,4 +1,4 @@
-"""Random volume for GPU detectors: what their cases share."""
+"""Random tests of GPU detectors: what their cases share."""
 
 from __future__ import annotations
 

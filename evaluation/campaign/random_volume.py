@@ -1,4 +1,4 @@
-"""Random volume through hardware and golden model, in cases that can be rerun alone.
+"""Random tests of hardware and golden model, in cases that can be rerun alone.
 
 A case is one simulation after reset.  Everything about it follows from preset, seed and the
 case's number.

@@ -1,4 +1,4 @@
-"""Random volume for HiRace: cases of two launches.
+"""Random tests of HiRace: cases of two launches.
 
 Stimulus, timing of the memories, region and report ring are drawn anew for each case.
 """

@@ -1,4 +1,4 @@
-"""Random volume for the bus monitor: cases of some runs.
+"""Random tests of the bus monitor: cases of some runs.
 
 Between the runs of a case software forgets all operations, or does not, and switches checking off
 and on.

@@ -1,4 +1,4 @@
-"""Random volume for ScoRD: cases of two launches.
+"""Random tests of ScoRD: cases of two launches.
 
 Stimulus, timing of the memories, region and report ring are drawn anew for each case.  A quarter
 of the regions are of any size that the parameters take.  The first launch of all sweeps 2**20

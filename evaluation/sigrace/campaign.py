@@ -1,4 +1,4 @@
-"""Random volume for SigRace: cases of three runs.
+"""Random tests of SigRace: cases of three runs.
 
 Between the runs of a case software flushes queues, clears log and counters, and switches
 checking off and on.

@@ -98,7 +98,7 @@ class EvaluateBugaroo(LongWorkDocument):
     seed: Annotated[int, "seed of the first"]
     tables: Annotated[
         Tables,
-        "`programs` (what each variant lacks, its wrong and racy runs, different races), "
+        "`programs` (what each variant lacks, its wrong and racy runs, distinct races), "
         "`table-2`, `table-3`, `table-4`, `figures-3-4` (columns that begin with `paper` are the "
         "paper's)",
     ]

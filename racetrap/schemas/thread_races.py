@@ -88,7 +88,7 @@ class SigraceFigures(TypedDict):
     conflicts: Annotated[int, "pairs of unordered blocks whose signatures have common bits"]
     false_positives: Annotated[int, "conflicts that Analysis looked at and found no race for"]
     static: Annotated[int, "races of different pairs of instructions"]
-    dynamic: Annotated[int, "all different races"]
+    dynamic: Annotated[int, "all distinct races"]
     false_sharing: Annotated[
         int, "reports that Analysis has cleared: accesses to different bytes of one granule"
     ]

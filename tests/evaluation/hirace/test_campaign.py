@@ -1,4 +1,4 @@
-"""Random volume of HiRace agrees, and reaches the bins of its coverage."""
+"""Random tests of HiRace agree, and reach the bins of its coverage."""
 
 from random import Random
 
