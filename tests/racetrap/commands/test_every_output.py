@@ -33,7 +33,7 @@ from tests.support.sigrace.programs import ThreadProgram
 from tests.support.threads.random_traces import random_thread_trace
 
 _EXAMPLES = REPOSITORY / "docs" / "examples"
-#: Seeds whose traces have every class of race inside a kernel, and barriers that some threads do not reach.
+#: Seeds whose traces have every class of race in a kernel, and barriers not reached by all threads.
 _GPU_SEEDS = (0, 6, 7, 9, 10)
 #: A kernel that reads what a copy of another stream writes, faults, and ends with a status.
 _PROGRAM = """
