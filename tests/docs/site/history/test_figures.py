@@ -135,5 +135,5 @@ def test_another_region_is_another_figure():
     ("command", "found"), [("check a", {"findings": []}), ("cost scord", {"tables": []})]
 )
 def test_json_without_figures_is_refused(command, found):
-    with pytest.raises(ValueError, match=r"^Command must be one of bench, cost, evaluate "):
+    with pytest.raises(ValueError, match=r"gives no figure: choose bench or cost or evaluate "):
         figures_of(command.split(), found)
