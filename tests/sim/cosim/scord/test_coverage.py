@@ -111,7 +111,7 @@ def test_lock_transitions(coverage):
 
 
 def test_unknown_bins_are_refused(coverage):
-    with pytest.raises(KeyError, match="Unknown coverage bin 'no.such.bin'"):
+    with pytest.raises(KeyError, match=r"Unknown coverage bin 'no.such.bin'"):
         coverage.hit("no.such.bin")
 
 

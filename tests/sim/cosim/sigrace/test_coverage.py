@@ -101,7 +101,7 @@ def test_remaps_with_messages_under_way_and_threads_that_move(coverage):
 
 
 def test_unknown_bins_are_refused(coverage):
-    with pytest.raises(KeyError, match="Unknown coverage bin 'no.such.bin'"):
+    with pytest.raises(KeyError, match=r"Unknown coverage bin 'no.such.bin'"):
         coverage.hit("no.such.bin")
 
 
