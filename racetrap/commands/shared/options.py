@@ -31,8 +31,8 @@ class Choice(click.Choice):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             near = get_close_matches(str(value), map(str, self.choices), n=1)
-            hint = f" Did you mean {near[0]!r}?" * bool(near)
-            raise click.BadParameter(error.message + hint, ctx, param) from None
+            hints = [f"Did you mean {each!r}?" for each in near]
+            raise click.BadParameter(" ".join([error.message, *hints]), ctx, param) from None
 
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
