@@ -33,4 +33,4 @@ def test_program_is_played(model, testbench, tmp_path, configuration, threads, e
 def test_too_many_threads_are_refused(model, testbench, tmp_path):
     result = _play(model, testbench, tmp_path, "tiny", 3, name="fixed")
     assert len(result.failures) == 1
-    assert "must be at most the 2 contexts" in result.failures[0].failure
+    assert "has only 2 contexts" in result.failures[0].failure
