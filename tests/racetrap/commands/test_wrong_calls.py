@@ -55,7 +55,8 @@ _CALLS = (
     ("campaign --volume 3", "--budget"), ("check x --quiet", "racetrap --quiet"),
     # Words of options.
     (f"{_CHECK} --oracle causalty", "'causality'"), (f"{_CHECK} --memory view", "'views'"),
-    ("litmus x --memory wiews", "'views'"), ("cache clear zzz", "'built'"), ("bench scrod", "'scord'"),
+    ("litmus x --memory wiews", "'views'"), ("cache clear zzz", "'built'"),
+    ("bench scrod", "'scord'"),
     ("campaign --detector sigace", "'sigrace'"), ("evaluate scord MMM", "'MM'"),
     ("evaluate scord --size tinny", "'tiny'"), ("cost scord --family ecp", "'ecp5'"),
     ("cost scord --block lock_tabel", "'lock_tables'"),
