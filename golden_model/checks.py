@@ -21,6 +21,11 @@ def nearest_name(value: object, known: Iterable[object]) -> str:
     return f"did you mean {near[0]!r}?" if near else ""
 
 
+def with_nearest(value: object, known: Iterable[object]) -> str:
+    """A name that was given, with the question for the known one that is near to it, if any is."""
+    return ": ".join(filter(None, (str(value), nearest_name(value, known))))
+
+
 def unknown_name(what: str, value: object, known: Iterable[object], remedy: str = "") -> str:
     """Error sentence about a name that is none of those known.
 
@@ -38,15 +43,9 @@ def unknown_name(what: str, value: object, known: Iterable[object], remedy: str 
         What to do, if the names are too many to be listed: "`racetrap presets` lists them".
     """
     names = [str(each) for each in known]
-    if advice := nearest_name(value, names):
-        pass
-    elif remedy:
-        advice = remedy
-    elif names:
-        advice = f"choose {', '.join(names[:-1])}{' or ' * (len(names) > 1)}{names[-1]}"
-    else:
-        advice = "there is none to choose"
-    return f"Unknown {what} {value!r}: {advice}"
+    choices = " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    every = f"choose {choices}" if names else "there is none to choose"
+    return f"Unknown {what} {value!r}: {nearest_name(value, names) or remedy or every}"
 
 
 def check_parameters(

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from racetrap.golden_model.checks import nearest_name
+from racetrap.golden_model.checks import nearest_name, with_nearest
 
 #: Of a value in an error.
 _MOST_CHARACTERS = 200
@@ -39,8 +39,7 @@ class Table(BaseModel):
         for key in data:
             if key not in cls.model_fields:
                 known = ", ".join(cls.model_fields)
-                near = nearest_name(key, cls.model_fields)
-                given = f"{key}: {near}" if near else key
+                given = with_nearest(key, cls.model_fields)
                 raise PydanticCustomError("key", "one of {known}", {"known": known, "key": given})
         return data
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import click
 
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.output_files import OutputFile, OutputFolder
+from racetrap.golden_model.checks import nearest_name
 from racetrap.presenters.race_choice import RaceChoice
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class Choice(click.Choice):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
-            near = get_close_matches(str(value), map(str, self.choices), n=1)
-            hints = [f"Did you mean {each!r}?" for each in near]
-            raise click.BadParameter(" ".join([error.message, *hints]), ctx, param) from None
+            near = nearest_name(value, self.choices)
+            text = f"{error.message.rstrip('.')}: {near}" if near else error.message
+            raise click.BadParameter(text, ctx, param) from None
 
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

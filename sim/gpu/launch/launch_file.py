@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
-from racetrap.golden_model.checks import nearest_name
+from racetrap.golden_model.checks import with_nearest
 from racetrap.golden_model.events import USUAL_GEOMETRY, WARP_SIZE, Geometry
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
@@ -218,10 +218,8 @@ def fitting_kernel(launch: LaunchSpec, module: Module, number: int = 0) -> Funct
         written = list(map(written_name, names))
         # Of kernels with one name in the source, those in the PTX tell them apart.
         kernels = written if len(set(written)) == len(written) else names
-        near = nearest_name(table.kernel, kernels)
         rule = f"one of {', '.join(kernels) or '(no kernel)'}"
-        given = f"{table.kernel}: {near}" if near else table.kernel
-        raise launch.error(f"{place}kernel", rule, given)
+        raise launch.error(f"{place}kernel", rule, with_nearest(table.kernel, kernels))
     threads = prod(table.block)
     if kernel.max_threads is not None and threads > kernel.max_threads:
         rule = f"at most the {kernel.max_threads} threads that the kernel allows"
