@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 
 def check_integer(what: str, value: object, low: int, high: int) -> None:
@@ -46,48 +46,6 @@ def unknown_name(what: str, value: object, known: Iterable[object], remedy: str 
     choices = " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
     every = f"choose {choices}" if names else "there is none to choose"
     return f"Unknown {what} {value!r}: {nearest_name(value, names) or remedy or every}"
-
-
-def check_parameters(
-    parameters: object,
-    ranges: Mapping[str, tuple[int, int]],
-    powers_of_two: Collection[str],
-    switches: Collection[str],
-) -> None:
-    """Check the parameters of an instance.
-
-    Parameters
-    ----------
-    parameters : object
-        Has them as attributes.
-    ranges : mapping of str to (int, int)
-        Inclusive range of every integer parameter.
-    powers_of_two, switches : collection of str
-        Those of them that must be powers of two, and the boolean parameters.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter has the wrong type or is out of range.
-    """
-    for name, (low, high) in ranges.items():
-        value = getattr(parameters, name)
-        check_integer(f"Parameter {name}", value, low, high)
-        if name in powers_of_two and value.bit_count() != 1:
-            raise ValueError(f"Parameter {name} must be a power of two, not {value}")
-    for name in switches:
-        value = getattr(parameters, name)
-        if not isinstance(value, bool):
-            raise TypeError(f"Parameter {name} must be true or false, not {value!r}")
-
-
-def check_bytes(parameters: object, name: str, least: int) -> None:
-    """Raise ``ValueError`` unless a parameter is 0 or a power of two of at least so many bytes."""
-    value = getattr(parameters, name)
-    if value and (value.bit_count() != 1 or value < least):
-        raise ValueError(
-            f"Parameter {name} must be 0 or a power of two of at least {least}, not {value}"
-        )
 
 
 def check_printable(what: str, value: object) -> None:

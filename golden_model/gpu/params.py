@@ -6,10 +6,12 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Table V.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.layout import Layout, index_bits
+from racetrap.golden_model.parameters import Parameters, integer
 
 #: Bytes of a word: the unit in which locks are named and lines are masked.
 WORD_BYTES = 4
@@ -24,53 +26,47 @@ ENTRY_BYTES = ENTRY_BITS // 8
 VALID_ROW_BITS = 64
 
 
-class GpuParams(ABC):
+@dataclass(frozen=True)
+class GpuParams(Parameters, ABC):
     """Parameters of a detector that keeps an entry of metadata for each piece of global memory.
 
-    The parameters of a detector are a frozen dataclass that inherits from this.  What is a field
-    there is an abstract property here; what has a value here is an option that a detector may have
-    as a field.
+    What every such detector has is a field here; those of a detector inherit it, and may give it
+    another default or range.  A property with a value is an option that a detector may have as a
+    field.
+
+    Parameters
+    ----------
+    sm_count, blocks_per_sm, warps_per_sm : int
+        SMs of the GPU, block slots and warp slots of each.
+    address_bits, pc_bits : int
+        Width of byte addresses (data and metadata) and of program counters.
+    banks : int
+        Detector banks.
+    outstanding : int
+        Segments a port may have in flight between its metadata read and its write's response.
+    merge_in_flight : bool
+        Whether a packet takes its entries from a segment in flight; otherwise it waits until that
+        is in memory again, and reads it there.
+    packet_fifo_depth, report_fifo_depth : int
+        Depth of the FIFO before each port (segments) and after each bank (race reports).
+    report_filter_entries : int
+        Entries of the optional filter that lets only new (PC, kind) pairs through.
+    trace_port : bool
+        Whether the banks have the retire-style trace port.
     """
 
-    @property
-    @abstractmethod
-    def sm_count(self) -> int:
-        """SMs."""
-
-    @property
-    @abstractmethod
-    def blocks_per_sm(self) -> int:
-        """Block slots of an SM."""
-
-    @property
-    @abstractmethod
-    def warps_per_sm(self) -> int:
-        """Warp slots of an SM."""
-
-    @property
-    @abstractmethod
-    def address_bits(self) -> int:
-        """Width of byte addresses (data and metadata)."""
-
-    @property
-    @abstractmethod
-    def pc_bits(self) -> int:
-        """Width of program counters."""
-
-    @property
-    @abstractmethod
-    def banks(self) -> int:
-        """Detector banks."""
-
-    @property
-    @abstractmethod
-    def outstanding(self) -> int:
-        """Segments a port may have in flight."""
-
-    @property
-    @abstractmethod
-    def report_filter_entries(self) -> int:
-        """Entries of the filter that lets only new (PC, kind) pairs through."""
+    sm_count: int = integer(15, 1, 255)
+    blocks_per_sm: int = integer(8, 1, 32)
+    warps_per_sm: int = integer(32, 1, 2 * WORDS_PER_LINE)
+    address_bits: int = integer(40, 16, 64)
+    pc_bits: int = integer(32, 8, 32)
+    banks: int = integer(1, 1, 1024)
+    outstanding: int = integer(32, 4, 1024, power_of_two=True)
+    merge_in_flight: bool = True
+    packet_fifo_depth: int = integer(8, 2, 64)
+    report_fifo_depth: int = integer(16, 2, 1024)
+    report_filter_entries: int = integer(64, 2, 1024, power_of_two=True)
+    trace_port: bool = True
 
     # Layouts ----------------------------------------------------------------------------
 
@@ -138,11 +134,6 @@ class GpuParams(ABC):
     def words_per_cycle(self) -> int:
         """Banks that share a metadata port."""
         return 1
-
-    @property
-    def merge_in_flight(self) -> bool:
-        """Whether a packet takes its entries from a segment in flight."""
-        return True
 
     @property
     def local_bytes(self) -> int:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from racetrap.golden_model.checks import check_bytes, check_parameters
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.golden_model.gpu.params import ENTRY_BITS, WORD_BYTES, GpuParams
 from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.parameters import integer
 
 #: Bits of a lane's number in its warp, and of a word's state.
 LANE_BITS = WARP_SIZE.bit_length() - 1
@@ -19,92 +19,43 @@ STATE_BITS = 5
 #: Words that one lane may access at once: a vector of 128 bits.
 MOST_WORDS = 4
 
-#: Inclusive range of every integer parameter.
-_RANGES = {
-    "sm_count": (1, 255),
-    "blocks_per_sm": (1, 32),
-    "warps_per_sm": (1, 64),
-    "generation_bits": (1, 16),
-    "barrier_bits": (2, 16),
-    "warp_barrier_bits": (2, 16),
-    "address_bits": (16, 64),
-    "pc_bits": (8, 32),
-    "banks": (1, 128),
-    "outstanding": (4, 1024),
-    "packet_fifo_depth": (2, 64),
-    "report_fifo_depth": (2, 1024),
-    "report_filter_entries": (2, 1024),
-    "shared_bytes": (0, 1 << 18),
-}
-_POWERS_OF_TWO = ("banks", "outstanding", "report_filter_entries")
-
 
 @dataclass(frozen=True)
 class HiraceParams(GpuParams):
-    """Size of a HiRace instance.
+    """Size of a HiRace instance: what ``GpuParams`` has, and its own.
+
+    A thread is named by block slot, warp slot and lane.
 
     Parameters
     ----------
-    sm_count, blocks_per_sm, warps_per_sm : int
-        Geometry of the GPU.  A thread is named by block slot, warp slot and lane.
     generation_bits : int
         Width of the counter that tells apart the blocks which take a slot one after the other.
     barrier_bits, warp_barrier_bits : int
         Width of the counts of block barriers and of warp barriers; they wrap.
-    address_bits, pc_bits : int
-        Width of byte addresses (data and metadata) and of program counters.
     banks : int
         Detector banks, each with a metadata port of its own; words are interleaved over them.
-    outstanding : int
-        Accesses a bank may have in flight between its metadata read and its write's response.
-    merge_in_flight : bool
-        Whether an access takes its entry from one in flight; otherwise it waits until that is in
-        memory again, and reads it there.
-    packet_fifo_depth, report_fifo_depth : int
-        Depth of the FIFO before each bank (accesses) and after it (race reports).
-    report_filter_entries : int
-        Entries of the optional filter that lets only new (PC, kind) pairs through.
     shared_bytes : int
         Bytes of shared memory of each block slot that are watched, from the block's first on; 0:
         shared memory is not watched.
     begin_anew : bool
         Whether a word begins anew after a race, as with a first access; otherwise it stays in
         RACE, as in the artefact, and has one report.
-    trace_port : bool
-        Whether the banks have the retire-style trace port.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter has the wrong type, is out of range or conflicts with another.
     """
 
-    sm_count: int = 15
-    blocks_per_sm: int = 8
-    warps_per_sm: int = 32
-    generation_bits: int = 8
-    barrier_bits: int = 16
-    warp_barrier_bits: int = 10
-    address_bits: int = 40
-    pc_bits: int = 32
-    banks: int = 1
-    outstanding: int = 32
-    merge_in_flight: bool = True
-    packet_fifo_depth: int = 8
-    report_fifo_depth: int = 16
-    report_filter_entries: int = 64
-    shared_bytes: int = 4096
+    generation_bits: int = integer(8, 1, 16)
+    barrier_bits: int = integer(16, 2, 16)
+    warp_barrier_bits: int = integer(10, 2, 16)
+    banks: int = integer(1, 1, 128, power_of_two=True)
+    shared_bytes: int = integer(4096, 0, 1 << 18)
     begin_anew: bool = True
-    trace_port: bool = True
 
     def __post_init__(self) -> None:
-        switches = ("merge_in_flight", "begin_anew", "trace_port")
-        check_parameters(self, _RANGES, _POWERS_OF_TWO, switches)
+        super().__post_init__()
         self.check_entry(
             "sm_count, blocks_per_sm, warps_per_sm, generation_bits, barrier_bits or "
             "warp_barrier_bits"
         )
-        check_bytes(self, "shared_bytes", WORD_BYTES * self.banks)
+        self.check_bytes("shared_bytes", WORD_BYTES * self.banks)
         if self.min_region_log2 > self.max_region_log2:
             raise ValueError(
                 f"Parameter shared_bytes must leave room for the window in {self.address_bits} "

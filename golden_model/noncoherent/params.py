@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from racetrap.golden_model.checks import check_parameters
 from racetrap.golden_model.layout import Layout, index_bits
+from racetrap.golden_model.parameters import Parameters, integer
 from racetrap.golden_model.trace.noncoherent.operations import (
     MAX_ENGINES,
     MAX_LINE_BYTES,
@@ -22,19 +22,6 @@ class Mode(StrEnum):
     THESIS = "thesis"
 
 
-#: Inclusive range of every integer parameter.
-_RANGES = {
-    "line_bytes": (1, MAX_LINE_BYTES),
-    "granule_bytes": (1, MAX_LINE_BYTES),
-    "engines": (1, MAX_ENGINES),
-    "entries": (2, 64),
-    "address_bits": (16, 48),
-    "tag_bits": (4, 32),
-    "report_fifo_depth": (1, 1024),
-    "bus_fifo_depth": (2, 1024),
-    "window_bytes": (0, 1 << 30),
-    "window_base": (0, (1 << 48) - 1),
-}
 #: Granules of a word of the bitmap.
 WORD_GRANULES = 32
 _SIZE_BITS = 32
@@ -43,7 +30,7 @@ _KIND_BITS = 4
 
 
 @dataclass(frozen=True)
-class NoncoherentParams:
+class NoncoherentParams(Parameters):
     """Size of a monitor, and the hardware that it watches.
 
     Parameters
@@ -79,32 +66,23 @@ class NoncoherentParams:
     """
 
     mode: Mode = Mode.STRICT
-    line_bytes: int = 32
-    granule_bytes: int = 32
-    engines: int = 1
+    line_bytes: int = integer(32, 1, MAX_LINE_BYTES, power_of_two=True)
+    granule_bytes: int = integer(32, 1, MAX_LINE_BYTES, power_of_two=True)
+    engines: int = integer(1, 1, MAX_ENGINES)
     prefetch: bool = False
     uncached_snoops_cache: bool = False
-    entries: int = 8
-    address_bits: int = 32
-    tag_bits: int = 32
-    report_fifo_depth: int = 16
+    entries: int = integer(8, 2, 64)
+    address_bits: int = integer(32, 16, 48)
+    tag_bits: int = integer(32, 4, 32)
+    report_fifo_depth: int = integer(16, 1, 1024)
     observes_bus: bool = False
-    bus_fifo_depth: int = 16
-    window_bytes: int = 0
-    window_base: int = 0
+    bus_fifo_depth: int = integer(16, 2, 1024)
+    window_bytes: int = integer(0, 0, 1 << 30)
+    window_base: int = integer(0, 0, (1 << 48) - 1)
     trace_port: bool = True
 
     def __post_init__(self) -> None:
-        try:
-            # JSON and settings give the mode as a string.
-            object.__setattr__(self, "mode", Mode(self.mode))
-        except ValueError:
-            choices = " or ".join(mode.value for mode in Mode)
-            raise ValueError(f"Parameter mode must be {choices}, not {self.mode}") from None
-        check_parameters(
-            self, _RANGES, ("line_bytes", "granule_bytes"),
-            ("prefetch", "uncached_snoops_cache", "observes_bus", "trace_port"),
-        )  # fmt: skip
+        super().__post_init__()
         if self.granule_bytes > self.line_bytes:
             raise ValueError(
                 f"Parameter granule_bytes must be at most line_bytes, {self.line_bytes}, "

@@ -5,12 +5,10 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6-7, Table V, Section IV-C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from racetrap.golden_model.checks import check_bytes, check_parameters, unknown_name
-from racetrap.golden_model.configuration import HASHED_IF_SET
 from racetrap.golden_model.gpu.params import (
     ENTRY_BITS,
     ENTRY_BYTES,
@@ -19,6 +17,7 @@ from racetrap.golden_model.gpu.params import (
     GpuParams,
 )  # fmt: skip
 from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.parameters import integer
 
 #: Cycles that a segment is in flight besides its read's and its write's latency.
 CHECK_CYCLES = 13
@@ -38,47 +37,16 @@ class AccessPolicy(StrEnum):
     SAMPLE = "sample"
 
 
-#: Inclusive range of every integer parameter.
-_RANGES = {
-    "sm_count": (1, 255),
-    "blocks_per_sm": (1, 32),
-    "warps_per_sm": (1, 2 * WORDS_PER_LINE),
-    "granularity": (4, 16),
-    "ratio": (1, 64),
-    "lock_table_depth": (1, 16),
-    "fence_id_bits": (2, 16),
-    "barrier_id_bits": (2, 16),
-    "slot_generation_bits": (0, 8),
-    "address_bits": (16, 64),
-    "pc_bits": (8, 32),
-    "banks": (1, 1024),
-    "words_per_cycle": (1, 8),
-    "fence_lanes": (1, 16),
-    "outstanding": (4, 1024),
-    "packet_fifo_depth": (2, 64),
-    "report_fifo_depth": (2, 1024),
-    "report_filter_entries": (2, 1024),
-    "access_buffer_depth": (0, 256),
-    "sample_log2": (0, 15),
-    "local_bytes": (0, 1 << 20),
-    "regions": (1, 8),
-    "valid_segments": (0, 1 << 28),
-}
-_POWERS_OF_TWO = (
-    "granularity", "ratio", "words_per_cycle", "fence_lanes", "outstanding",
-    "report_filter_entries",
-)  # fmt: skip
-
-
 @dataclass(frozen=True)
 class ScordParams(GpuParams):
-    """Size of a ScoRD instance.
+    """Size of a ScoRD instance: what ``GpuParams`` has, and its own.
+
+    A warp is named by its slot in the SM, so that one fence counter pair a warp slot is enough
+    (Section IV-C counts 720 bytes for 15 x 32 of them).  ``banks`` is a multiple of
+    ``words_per_cycle``; metadata entries are interleaved over the banks by their index.
 
     Parameters
     ----------
-    sm_count, blocks_per_sm, warps_per_sm : int
-        Geometry of the GPU.  A warp is named by its slot in the SM, so that one fence counter
-        pair a warp slot is enough (Section IV-C counts 720 bytes for 15 x 32 of them).
     granularity : int
         Bytes of a granule, the data that one metadata entry stands for: 4, 8 or 16 (Table VII).
     ratio : int
@@ -90,26 +58,12 @@ class ScordParams(GpuParams):
     slot_generation_bits : int
         Width of the number that tells the blocks of one slot apart, which each block start there
         increments; it wraps.  0: a block is taken for the one before it in its slot.
-    address_bits, pc_bits : int
-        Width of byte addresses (data and metadata) and of program counters.
-    banks : int
-        Detector banks, a multiple of ``words_per_cycle``; metadata entries are interleaved over
-        them by their index.
     words_per_cycle : int
         Banks that check the words of one segment in one cycle and share a metadata port of as many
         entries: 1 (each bank has a port of its own), 2, 4 or 8.
     fence_lanes : int
         Fences that every bank counts in one cycle: one of each group of SMs, whose numbers are
         equal modulo ``fence_lanes``.
-    outstanding : int
-        Segments a port may have in flight between its metadata read and its write's response.
-    merge_in_flight : bool
-        Whether a packet takes its entries from a segment in flight; otherwise it waits until that
-        is in memory again, and reads it there.
-    packet_fifo_depth, report_fifo_depth : int
-        Depth of the FIFO before each port (segments) and after each bank (race reports).
-    report_filter_entries : int
-        Entries of the optional filter that lets only new (PC, kind) pairs through.
     access_buffer_depth : int
         Transactions that may wait between an SM's load/store unit and its tracker; 0: no buffer.
     access_policy : AccessPolicy or str
@@ -125,44 +79,25 @@ class ScordParams(GpuParams):
     valid_segments : int
         Bits of each port's table of valid segments, which a launch clears instead of the metadata
         of so many segments (``valid_share``); 0: a launch writes all metadata.
-    trace_port : bool
-        Whether the banks have the retire-style trace port.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter has the wrong type, is out of range or conflicts with another.
     """
 
-    sm_count: int = 15
-    blocks_per_sm: int = 8
-    warps_per_sm: int = 32
-    granularity: int = 4
-    ratio: int = 16
-    lock_table_depth: int = 4
-    fence_id_bits: int = 6
-    barrier_id_bits: int = 8
-    address_bits: int = 40
-    pc_bits: int = 32
-    banks: int = 1
-    words_per_cycle: int = 1
-    fence_lanes: int = 1
-    outstanding: int = 32
-    merge_in_flight: bool = True
-    packet_fifo_depth: int = 8
-    report_fifo_depth: int = 16
-    report_filter_entries: int = 64
-    access_buffer_depth: int = 0
+    granularity: int = integer(4, 4, 16, power_of_two=True)
+    ratio: int = integer(16, 1, 64, power_of_two=True)
+    lock_table_depth: int = integer(4, 1, 16)
+    fence_id_bits: int = integer(6, 2, 16)
+    barrier_id_bits: int = integer(8, 2, 16)
+    words_per_cycle: int = integer(1, 1, 8, power_of_two=True)
+    fence_lanes: int = integer(1, 1, 16, power_of_two=True)
+    access_buffer_depth: int = integer(0, 0, 256)
     access_policy: AccessPolicy = AccessPolicy.STALL
-    sample_log2: int = 0
-    local_bytes: int = 0
-    regions: int = 1
-    valid_segments: int = 0
-    trace_port: bool = True
-    slot_generation_bits: int = field(default=0, metadata=HASHED_IF_SET)
+    sample_log2: int = integer(0, 0, 15)
+    local_bytes: int = integer(0, 0, 1 << 20)
+    regions: int = integer(1, 1, 8)
+    valid_segments: int = integer(0, 0, 1 << 28)
+    slot_generation_bits: int = integer(0, 0, 8, came_later=True)
 
     def __post_init__(self) -> None:
-        check_parameters(self, _RANGES, _POWERS_OF_TWO, ("merge_in_flight", "trace_port"))
+        super().__post_init__()
         self._check_access_buffer()
         self._check_valid_segments()
         self.check_entry(
@@ -191,12 +126,12 @@ class ScordParams(GpuParams):
                 f"not {self.fence_bundle_bits} (reduce fence_lanes, or widen pc_bits or "
                 "address_bits)"
             )
-        check_bytes(self, "local_bytes", ENTRY_BYTES * self.banks)
+        self.check_bytes("local_bytes", ENTRY_BYTES * self.banks)
 
     def _check_valid_segments(self) -> None:
         largest = self.max_region_log2 - self.granularity_bits - self.tag_bits - self.lane_bits
         low = VALID_ROW_BITS << self.region_number_bits
-        high = min(1 << max(largest - self.port_shift, 0), _RANGES["valid_segments"][1])
+        high = min(1 << max(largest - self.port_shift, 0), self.most("valid_segments"))
         bits = self.valid_segments
         if bits and not (bits.bit_count() == 1 and low <= bits <= high):
             raise ValueError(
@@ -205,13 +140,6 @@ class ScordParams(GpuParams):
             )
 
     def _check_access_buffer(self) -> None:
-        try:
-            object.__setattr__(self, "access_policy", AccessPolicy(self.access_policy))
-        except ValueError:
-            known = [policy.value for policy in AccessPolicy]
-            raise ValueError(
-                unknown_name("value of access_policy", self.access_policy, known)
-            ) from None
         if self.access_policy != AccessPolicy.STALL and not self.access_buffer_depth:
             raise ValueError(
                 f"Parameter access_buffer_depth must be at least 1 with access_policy "
@@ -243,11 +171,11 @@ class ScordParams(GpuParams):
         """
         return min(1.0, self.outstanding / (2 * latency + CHECK_CYCLES))
 
-    @staticmethod
-    def outstanding_for(latency: int) -> int:
+    @classmethod
+    def outstanding_for(cls, latency: int) -> int:
         """Least ``outstanding`` with which a port takes a segment in each cycle, or the largest."""
         needed = 2 * latency + CHECK_CYCLES
-        return min(1 << (needed - 1).bit_length(), _RANGES["outstanding"][1])
+        return min(1 << (needed - 1).bit_length(), cls.most("outstanding"))
 
     @property
     def looks_up_owners(self) -> bool:

@@ -10,9 +10,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from racetrap.golden_model.checks import check_parameters
 from racetrap.golden_model.h3 import h3_rows
 from racetrap.golden_model.layout import Layout, index_bits
+from racetrap.golden_model.parameters import Parameters, integer
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 #: Bits of an address that go into a signature.
@@ -57,25 +57,6 @@ class SubFilter(NamedTuple):
     rows: tuple[int, ...] | None
 
 
-#: Inclusive range of every integer parameter.
-_RANGES = {
-    "cores": (1, 64),
-    "contexts": (1, 8),
-    "threads": (1, 128),
-    "lsb_bits": (4, 24),
-    "filters": (2, 32),
-    "filter_bits": (16, 1024),
-    "usb_limit": (1, 63),
-    "block_instructions": (1, 1 << 20),
-    "history_depth": (1, 256),
-    "timestamp_bits": (2, 32),
-    "sequence_bits": (2, 8),
-    "log_depth": (1, 64),
-    "log_blocks": (1, 255),
-    "trap_depth": (1, 64),
-    "link_depth": (2, 1024),
-    "pc_bits": (8, 32),
-}
 #: Largest LSB portion that is sent as a bitmap.
 MAX_BITMAP_LSB_BITS = 12
 #: Bits of the LSB portion of the paper's address partitions B1 to B3 (Table 5).
@@ -85,7 +66,7 @@ ORGANISATIONS = {1: (16, 256), 2: (16, 128), 3: (16, 64), 4: (8, 512), 5: (8, 25
 
 
 @dataclass(frozen=True)
-class SigraceParams:
+class SigraceParams(Parameters):
     """Size of a SigRace instance.
 
     Parameters
@@ -131,34 +112,28 @@ class SigraceParams:
         If a parameter has the wrong type, is out of range or conflicts with another.
     """
 
-    cores: int = 8
-    contexts: int = 1
-    threads: int = 8
-    lsb_bits: int = 10
-    filters: int = 16
-    filter_bits: int = 128
+    cores: int = integer(8, 1, 64)
+    contexts: int = integer(1, 1, 8)
+    threads: int = integer(8, 1, 128)
+    lsb_bits: int = integer(10, 4, 24)
+    filters: int = integer(16, 2, 32)
+    filter_bits: int = integer(128, 16, 1024, power_of_two=True)
     one_hot_lsb: bool = False
     form: Form = Form.SETS
-    usb_limit: int = 24
-    block_instructions: int = 2000
-    history_depth: int = 16
-    timestamp_bits: int = 20
-    sequence_bits: int = 8
-    log_depth: int = 8
-    log_blocks: int = 8
-    trap_depth: int = 8
-    link_depth: int = 32
-    pc_bits: int = 32
+    usb_limit: int = integer(24, 1, 63)
+    block_instructions: int = integer(2000, 1, 1 << 20)
+    history_depth: int = integer(16, 1, 256)
+    timestamp_bits: int = integer(20, 2, 32)
+    sequence_bits: int = integer(8, 2, 8)
+    log_depth: int = integer(8, 1, 64)
+    log_blocks: int = integer(8, 1, 255)
+    trap_depth: int = integer(8, 1, 64)
+    link_depth: int = integer(32, 2, 1024)
+    pc_bits: int = integer(32, 8, 32)
     trace_port: bool = True
 
     def __post_init__(self) -> None:
-        try:
-            # JSON and settings give the form as a string.
-            object.__setattr__(self, "form", Form(self.form))
-        except ValueError:
-            choices = " or ".join(form.value for form in Form)
-            raise ValueError(f"Parameter form must be {choices}, not {self.form}") from None
-        check_parameters(self, _RANGES, ("filter_bits",), ("one_hot_lsb", "trace_port"))
+        super().__post_init__()
         if self.filters % 2:
             raise ValueError(f"Parameter filters must be even, not {self.filters}")
         if self.lsb_bits > MAX_BITMAP_LSB_BITS and (self.form is Form.SETS or self.one_hot_lsb):
@@ -167,11 +142,6 @@ class SigraceParams:
                 f"form sets or one_hot_lsb, not {self.lsb_bits}: lower it, or set "
                 "form=hashed"
             )
-
-    @staticmethod
-    def most(name: str) -> int:
-        """Largest value of an integer parameter."""
-        return _RANGES[name][1]
 
     # Signatures -------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from racetrap.golden_model.noncoherent.state import state_bits
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"mode": "exact"}, "Parameter mode must be strict or thesis, not exact"),
+        ({"mode": "exact"}, "Unknown value of mode 'exact': choose strict or thesis"),
         ({"line_bytes": 24}, "Parameter line_bytes must be a power of two, not 24"),
         ({"granule_bytes": 64}, "Parameter granule_bytes must be at most line_bytes, 32, not 64"),
         ({"entries": 1}, "Parameter entries must be from 2 to 64, not 1"),
