@@ -9,7 +9,7 @@ Ref: ScoRD (ISCA'20) Section V (LHD), Table VI.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -17,9 +17,10 @@ from typing import TypeAlias
 from racetrap.evaluation.scord.programs import Build, Schedule, trace_of
 from racetrap.evaluation.table import Table
 from racetrap.generators.scord import SCORD
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.scord.access_buffer import AccessBuffer
 from racetrap.golden_model.scord.coalescer import coalesce
-from racetrap.golden_model.scord.packets import Transaction, TransactionKind
+from racetrap.golden_model.scord.packets import Step, Transaction, TransactionKind
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
@@ -34,7 +35,8 @@ from racetrap.verdict.gpu.oracle import (
     run_oracle,
     unconfirmed,
 )
-from racetrap.verdict.scord.findings import RaceFinder
+from racetrap.verdict.gpu.race_finder import reports_of
+from racetrap.verdict.scord.findings import ScordFinder
 
 _DEPTH = 8
 _PARAMS = SCORD.presets["scord"].params
@@ -192,7 +194,7 @@ def _play(
     """Run the golden model over a trace under a policy, and add what it finds."""
     params, region = policy.params, region_of(trace)
     scord = Scord(params, region, keep_races=False)
-    finder = RaceFinder(params, region, trace.header.locations)
+    finder = ScordFinder(params, region, trace)
     events = list(trace)
     transactions = [coalesce(event, params) for event in events]
     full = fullness(
@@ -200,13 +202,16 @@ def _play(
          for each in some),
         policy,
     )  # fmt: skip
-    reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
-    for number, event in enumerate(events):
-        steps = scord.run(event) if not transactions[number] else []
-        for transaction in transactions[number]:
+    of_event = iter(transactions)
+
+    def run(event: Event) -> list[Step]:
+        own = next(of_event)
+        steps = scord.run(event) if not own else []
+        for transaction in own:
             steps += scord.transact(event.sm, transaction, next(full))
-        for finding in finder.take(number, event, steps):
-            reports[finding.report.key].add(finding.earlier.pc)
+        return steps
+
+    reports = reports_of(finder.take_all(events, run))
     counters = scord.counters
     count.checked += counters["accesses"] + counters["unmonitored"]
     count.left_out += counters.get("accesses_left_out", 0)

@@ -15,9 +15,11 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
+from racetrap.verdict.gpu.fit import region_of
 from racetrap.verdict.gpu.oracle import NOT_CHECKED, PAPER_RULE, oracle_races
+from racetrap.verdict.gpu.race_finder import reports_of
 from racetrap.verdict.scord.detect import detect
-from racetrap.verdict.scord.findings import reports_of
+from racetrap.verdict.scord.findings import find_races
 from racetrap.verdict.scord.hardware import HardwareRun, run_hardware
 
 
@@ -104,7 +106,7 @@ def run_build(run: BuildRun) -> RunResult:
     """
     trace = trace_of(run.build, run.size, run.schedule, run.seed, run.region_log2)
     params = run.detectors[run.explained]
-    reports = reports_of(trace, params)
+    reports = reports_of(find_races(trace, params, region_of(trace))[1])
     found = oracle_races(trace, params, reports, run.rule)
     checked = [each for each in found if each.outcome not in NOT_CHECKED.values()]
     result = RunResult(

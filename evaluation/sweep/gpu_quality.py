@@ -7,7 +7,6 @@ any race.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -19,7 +18,6 @@ from racetrap.sim.failure import DoesNotFit
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.verdict.gpu.detector_verdict import verdict_of
-from racetrap.verdict.gpu.findings import UniqueRace
 from racetrap.verdict.gpu.oracle import (
     NOT_CHECKED,
     is_missed,
@@ -27,6 +25,7 @@ from racetrap.verdict.gpu.oracle import (
     racing_pairs,
     unconfirmed,
 )
+from racetrap.verdict.gpu.race_finder import reports_of
 
 #: Traces are the same at every point; a process keeps them.
 _KEPT_TRACES = 1024
@@ -57,9 +56,7 @@ def gpu_quality(trace: Trace, params: Any, rule: str) -> Quality:
         _, findings = own.find_races(trace, params, None)
     except ValueError as error:
         raise DoesNotFit(str(error)) from None
-    reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
-    for finding in findings:
-        reports[finding.report.key].add(finding.earlier.pc)
+    reports = reports_of(findings)
     found = oracle_races(trace, params, reports, rule)
     missed: dict[tuple[int, int, str], bool] = {}
     for each in found:

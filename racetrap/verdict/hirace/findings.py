@@ -1,18 +1,17 @@
 """Races of a trace with both accesses, from the steps of golden model or hardware.
 
-A word names the thread of the last access.  The events of a trace have the rest: grid blocks, and
-which access it was.
+A word names the thread of the last access.
 
 Ref: HiRace (SC'24).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from racetrap.golden_model.events import Event, EventKind
-from racetrap.golden_model.gpu.region import Region, bank_of
+from racetrap.golden_model.events import Event
+from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.packets import Step
@@ -20,6 +19,7 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Access, Finding
+from racetrap.verdict.gpu.race_finder import RaceFinder
 from racetrap.verdict.hirace.fit import check_fit, region_of
 
 
@@ -38,53 +38,23 @@ class HiraceFinding(Finding):
         )
 
 
-class RaceFinder:
-    """Joins the detector's steps with the events that they are of.
+class HiraceFinder(RaceFinder):
+    """Joins HiRace's steps with the events that they are of."""
 
-    Parameters
-    ----------
-    params : HiraceParams
-        Configuration.
-    region : Region
-        Monitored region.
-    locations : mapping of int to str
-        Line of the source of a program counter, as a trace's header has it.
-    """
+    def entry_of(self, step: Step) -> int | None:
+        """Entry of the word of a step."""
+        return entry_of(self.params, self.region, step.packet)
 
-    def __init__(self, params: HiraceParams, region: Region, locations: Mapping[int, str]) -> None:
-        self._params, self._region, self._locations = params, region, locations
-        self._count = 0
-        self._grid_blocks: dict[tuple[int, int], int] = {}
-        # By entry: number, event and grid block of the last access.
-        self._last: dict[int, tuple[int, Event, int]] = {}
-
-    def take(self, number: int, event: Event, steps: Iterable[Step]) -> Iterator[HiraceFinding]:
-        """Races in event ``number`` of the trace, from all its steps."""
-        if event.kind == EventKind.BLOCK_PLACED:
-            self._grid_blocks[event.sm, event.slot] = event.grid_block
-        if event.kind > EventKind.ATOMIC:
-            return
-        current = (number, event, self._grid_blocks[event.sm, event.slot])
-        for step in steps:
-            entry = entry_of(self._params, self._region, step.packet)
-            if entry is None:
-                continue
-            if step.race:
-                bank = bank_of(self._params, step.packet.word)
-                report = RaceReport.from_step(self._params, step, bank, self._count)
-                self._count += 1
-                yield HiraceFinding(
-                    report, self._access(*current), self._access(*self._last[entry])
-                )
-            self._last[entry] = current
-
-    def _access(self, number: int, event: Event, grid_block: int) -> Access:
-        return Access.from_event(number, event, grid_block, self._locations.get(event.pc))
+    def finding(self, step: Step, sequence: int, access: Access, earlier: Access) -> HiraceFinding:
+        """The race of a step."""
+        bank = bank_of(self.params, step.packet.word)
+        report = RaceReport.from_step(self.params, step, bank, sequence)
+        return HiraceFinding(report, access, earlier)
 
 
 def find_races(
     trace: Trace, params: HiraceParams, events: Iterable[Event] | None = None
-) -> tuple[Hirace, Iterator[HiraceFinding]]:
+) -> tuple[Hirace, Iterator[Finding]]:
     """Run the golden model over a trace.
 
     Parameters
@@ -98,7 +68,7 @@ def find_races(
 
     Returns
     -------
-    Hirace, iterator of HiraceFinding
+    Hirace, iterator of Finding
         The model, and every race with both accesses as it is found: the run goes on with the
         iteration.
 
@@ -111,13 +81,5 @@ def find_races(
     check_fit(trace, params)
     region = region_of(trace, params)
     hirace = Hirace(params, region, keep_races=False)
-    finder = RaceFinder(params, region, trace.header.locations)
-
-    def found() -> Iterator[HiraceFinding]:
-        for number, event in enumerate(trace if events is None else events):
-            try:
-                yield from finder.take(number, event, hirace.run(event))
-            except ValueError as error:
-                raise ValueError(f"Event {number}: {error}") from error
-
-    return hirace, found()
+    finder = HiraceFinder(params, region, trace)
+    return hirace, finder.take_all(trace if events is None else events, hirace.run)

@@ -5,43 +5,31 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.hirace.lane_splitter import split_lanes
-from racetrap.golden_model.hirace.packets import TransactionKind
+from racetrap.golden_model.hirace.packets import Step, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.hirace.fast_compare import check_launch, transactions_of
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
+from racetrap.verdict.gpu.findings import Finding
 from racetrap.verdict.gpu.fit import kernels_of
-from racetrap.verdict.hirace.findings import HiraceFinding, RaceFinder
+from racetrap.verdict.gpu.simulated_trace import KernelRun, SimulatedTrace, join_kernels
+from racetrap.verdict.hirace.findings import HiraceFinder
 from racetrap.verdict.hirace.fit import region_of
 
 _CAPACITY_LOG2 = 12
-
-
-@dataclass(frozen=True)
-class SimulatedTrace:
-    """What the hardware found in a trace; all of it has been compared with the golden model.
-
-    Parameters
-    ----------
-    steps, cycles : int
-        Steps compared, and clock cycles, of all kernels.
-    """
-
-    steps: int
-    cycles: int
 
 
 def simulate_trace(
     model: FastModel[HiraceParams],
     trace: Trace,
     seed: int,
-    found: Callable[[HiraceFinding], object],
+    found: Callable[[Finding], object],
 ) -> SimulatedTrace:
     """Play a trace, kernel by kernel, in its global order.
 
@@ -64,26 +52,25 @@ def simulate_trace(
         If the simulation cannot go on.
     """
     params, region = model.params, region_of(trace, model.params)
-    finder = RaceFinder(params, region, trace.header.locations)
-    number = steps = cycles = 0
-    with FastSim(model, seed) as sim:
-        for events in kernels_of(trace):
-            result = check_launch(
-                sim, params, region, transactions_of(events, params), in_order=True,
-                capacity_log2=_CAPACITY_LOG2,
-            )  # fmt: skip
-            banks = [iter(sim.steps(bank)) for bank in range(params.banks)]
-            for event in events:
-                words = [
-                    transaction.word + offset
-                    for transaction in split_lanes(event, params)
-                    if transaction.kind <= TransactionKind.ATOMIC
-                    for offset in range(transaction.more + 1)
-                ]
-                taken = [next(banks[bank_of(params, word)]) for word in words]
-                for finding in finder.take(number, event, taken):
-                    found(finding)
-                number += 1
-            steps += result.steps
-            cycles += result.cycles
-    return SimulatedTrace(steps, cycles)
+
+    def kernels() -> Iterator[KernelRun]:
+        with FastSim(model, seed) as sim:
+            for events in kernels_of(trace):
+                yield sim, events, check_launch(
+                    sim, params, region, transactions_of(events, params),
+                    in_order=True, capacity_log2=_CAPACITY_LOG2,
+                )  # fmt: skip
+
+    return join_kernels(kernels(), HiraceFinder(params, region, trace), _steps_of_event, found)
+
+
+def _steps_of_event(
+    event: Event, params: HiraceParams, banks: Sequence[Iterator[Step]]
+) -> list[Step]:
+    words = [
+        transaction.word + offset
+        for transaction in split_lanes(event, params)
+        if transaction.kind <= TransactionKind.ATOMIC
+        for offset in range(transaction.more + 1)
+    ]
+    return [next(banks[bank_of(params, word)]) for word in words]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import islice
 
-from racetrap.golden_model.barracuda import Party, Race, RaceClass
+from racetrap.golden_model.barracuda import Race, RaceClass
 from racetrap.golden_model.events import Space
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.entry_locator import entry_of
@@ -22,6 +22,7 @@ from racetrap.golden_model.hirace.packets import Packet, Step
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.states import Sync
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.accesses import words_of
 from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED
 from racetrap.verdict.hirace.fit import region_of
 
@@ -55,26 +56,13 @@ def outcomes(trace: Trace, params: HiraceParams, races: Sequence[Race]) -> list[
 
 def _entry(trace: Trace, params: HiraceParams, region: Region, race: Race) -> int | None:
     """Entry of the word that both accesses touch; None if it is not monitored."""
-    common = _words(trace, race.first) & _words(trace, race.second)
+    common = words_of(trace, race.first.event) & words_of(trace, race.second.event)
     word = min((word for word in common if word >= race.address >> 2), default=race.address >> 2)
     event = trace.events[race.second.event]
     block = params.block_id(int(event["sm"]), int(event["slot"]))
     is_shared = race.space == Space.SHARED
     packet = Packet(0, 0, int(is_shared), 0, 0, block if is_shared else 0, 0, 0, 0, 0, word)
     return entry_of(params, region, packet)
-
-
-def _words(trace: Trace, party: Party) -> set[int]:
-    """Word addresses that an access touches."""
-    event = trace.events[party.event]
-    first = int(event["first_lane"])
-    addresses = trace.lanes["address"][first : first + int(event["mask"]).bit_count()]
-    last = int(event["size"]) - 1
-    return {
-        word
-        for address in addresses.tolist()
-        for word in range(address >> 2, (address + last >> 2) + 1)
-    }
 
 
 def _histories(

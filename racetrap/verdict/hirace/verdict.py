@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from racetrap.golden_model.events import EventKind, MemoryOrder, Space
+from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import race_words
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.accesses import shared_accesses
 from racetrap.verdict.gpu.detector_verdict import DetectorVerdict
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
 from racetrap.verdict.hirace.findings import find_races
@@ -34,10 +35,7 @@ def _imposed(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
 
 def _unwatched_shared(trace: Trace, params: HiraceParams) -> int:
     """All accesses to shared memory, or none: what lies behind the window is counted elsewhere."""
-    if params.shared_bytes:
-        return 0
-    events = trace.events
-    return int(((events["kind"] <= EventKind.ATOMIC) & (events["space"] == Space.SHARED)).sum())
+    return 0 if params.shared_bytes else shared_accesses(trace)
 
 
 VERDICT = DetectorVerdict(

@@ -1,17 +1,15 @@
 """Races of a trace with both accesses, from the steps of golden model or hardware.
 
-A report of the hardware names block slots and knows no more of the earlier access than its
-warp.  The events of a trace have the rest: grid blocks, and which access it was.
+A report of the hardware knows no more of the earlier access than its warp.
 
 Ref: ScoRD (ISCA'20) Section IV.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
@@ -29,8 +27,9 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu.findings import Access, Finding, Reports, UniqueRace
-from racetrap.verdict.gpu.fit import check_geometry, region_of
+from racetrap.verdict.gpu.findings import Access, Finding
+from racetrap.verdict.gpu.fit import check_geometry
+from racetrap.verdict.gpu.race_finder import RaceFinder
 
 
 class ScordFinding(Finding):
@@ -47,52 +46,25 @@ class ScordFinding(Finding):
         return f"The {access.party()} races with {other}: {self.report.reason}."
 
 
-class RaceFinder:
-    """Joins the detector's steps with the events that they are of.
+class ScordFinder(RaceFinder):
+    """Joins ScoRD's steps with the events that they are of."""
 
-    Parameters
-    ----------
-    params : ScordParams
-        Configuration.
-    region : MonitoredRegion
-        Monitored region.
-    locations : mapping of int to str
-        Line of the source of a program counter, as a trace's header has it.
-    """
+    def entry_of(self, step: Step) -> int | None:
+        """Metadata entry of the word of a step."""
+        if step.row == TableRow.UNMONITORED:
+            return None
+        entry, _ = self.region.locate(self.params, step.packet.word << 2)
+        return int(entry)
 
-    def __init__(
-        self, params: ScordParams, region: MonitoredRegion, locations: Mapping[int, str]
-    ) -> None:
-        self._params, self._region, self._locations = params, region, locations
-        self._count = 0
-        self._grid_blocks: dict[tuple[int, int], int] = {}
-        # By metadata entry: number, event and grid block of the access that owns it.  A launch
-        # leaves them: the first access after it owns its entry whatever was there.
-        self._owners: dict[int, tuple[int, Event, int]] = {}
+    def owns_entry(self, step: Step) -> bool:
+        """Whether the row of the metadata table that a step took writes the owner."""
+        return step.row not in ROWS_KEEPING_OWNER
 
-    def take(self, number: int, event: Event, steps: Iterable[Step]) -> Iterator[Finding]:
-        """Races in event ``number`` of the trace, from all its steps."""
-        if event.kind == EventKind.BLOCK_PLACED:
-            self._grid_blocks[event.sm, event.slot] = event.grid_block
-        if event.kind > EventKind.ATOMIC:
-            return
-        current = (number, event, self._grid_blocks[event.sm, event.slot])
-        for step in steps:
-            if step.row == TableRow.UNMONITORED:
-                continue
-            word = step.packet.word
-            entry, _ = self._region.locate(self._params, word << 2)
-            if step.race:
-                bank = bank_of(self._params, word)
-                report = RaceReport.from_step(self._params, step, bank, self._count)
-                accesses = self._access(*current), self._access(*self._owners[entry])
-                self._count += 1
-                yield ScordFinding(report, *accesses)
-            if step.race or step.row not in ROWS_KEEPING_OWNER:
-                self._owners[entry] = current
-
-    def _access(self, number: int, event: Event, grid_block: int) -> Access:
-        return Access.from_event(number, event, grid_block, self._locations.get(event.pc))
+    def finding(self, step: Step, sequence: int, access: Access, earlier: Access) -> ScordFinding:
+        """The race of a step."""
+        bank = bank_of(self.params, step.packet.word)
+        report = RaceReport.from_step(self.params, step, bank, sequence)
+        return ScordFinding(report, access, earlier)
 
 
 def find_races(
@@ -128,25 +100,8 @@ def find_races(
     """
     check_geometry(trace.header.geometry, params)
     scord = Scord(params, region, keep_races=False)
-    finder = RaceFinder(params, region, trace.header.locations)
-
-    def found() -> Iterator[Finding]:
-        for number, event in enumerate(trace if events is None else events):
-            try:
-                yield from finder.take(number, event, scord.run(event))
-            except ValueError as error:
-                raise ValueError(f"Event {number}: {error}") from error
-
-    return scord, found()
-
-
-def reports_of(trace: Trace, params: ScordParams) -> Reports:
-    """Different races that the golden model reports."""
-    reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
-    _, findings = find_races(trace, params, region_of(trace))
-    for finding in findings:
-        reports[finding.report.key].add(finding.earlier.pc)
-    return reports
+    finder = ScordFinder(params, region, trace)
+    return scord, finder.take_all(trace if events is None else events, scord.run)
 
 
 def steps_of_event(

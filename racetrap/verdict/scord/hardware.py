@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.verdict.gpu.findings import Finding, UniqueRace
 from racetrap.verdict.gpu.fit import kernels_of, region_of
-from racetrap.verdict.scord.findings import RaceFinder, steps_of_event
+from racetrap.verdict.gpu.simulated_trace import KernelRun, SimulatedTrace, join_kernels
+from racetrap.verdict.scord.findings import ScordFinder, steps_of_event
 
 _CAPACITY_LOG2 = 12
 
@@ -78,23 +77,6 @@ def run_hardware(model: FastModel[ScordParams], trace: Trace, seed: int) -> Hard
     return HardwareRun(races, accesses, steps, cycles, dropped)
 
 
-@dataclass(frozen=True)
-class SimulatedTrace:
-    """What the hardware found in a trace; all of it has been compared with the golden model.
-
-    Parameters
-    ----------
-    steps, cycles : int
-        Steps compared, and clock cycles, of all kernels.
-    left_out : int or None
-        Accesses that the access buffers left out; None if their policy leaves nothing out.
-    """
-
-    steps: int
-    cycles: int
-    left_out: int | None
-
-
 def simulate_trace(
     model: FastModel[ScordParams],
     trace: Trace,
@@ -104,20 +86,10 @@ def simulate_trace(
 ) -> SimulatedTrace:
     """As :func:`run_hardware`; ``found`` is given every race of the hardware's steps with both its
     accesses.  ``region`` is monitored instead of the trace's own."""
-    params = model.params
     region = region or region_of(trace)
-    finder = RaceFinder(params, region, trace.header.locations)
-    number = steps = cycles = left_out = 0
-    for sim, events, result in _launches(model, trace, region, seed):
-        banks = [iter(sim.steps(bank)) for bank in range(params.banks)]
-        for event in events:
-            for finding in finder.take(number, event, steps_of_event(event, params, banks)):
-                found(finding)
-            number += 1
-        steps += result.steps
-        cycles += result.cycles
-        left_out += sim.read("ACCESSES_LEFT_OUT") if params.leaves_out else 0
-    return SimulatedTrace(steps, cycles, left_out if params.leaves_out else None)
+    finder = ScordFinder(model.params, region, trace)
+    kernels = _launches(model, trace, region, seed)
+    return join_kernels(kernels, finder, steps_of_event, found, model.params.leaves_out)
 
 
 def _launches(
@@ -126,7 +98,7 @@ def _launches(
     region: MonitoredRegion,
     seed: int,
     report_filter: bool = False,
-) -> Iterator[tuple[FastSim, list[Event], LaunchResult]]:
+) -> Iterator[KernelRun]:
     """Play each kernel; gives the simulation, the kernel's events and what was compared."""
     with FastSim(model, seed) as sim:
         for events in kernels_of(trace):

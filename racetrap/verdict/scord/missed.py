@@ -21,6 +21,7 @@ from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import Preliminary, Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.accesses import words_of
 from racetrap.verdict.gpu.fit import region_of
 from racetrap.verdict.gpu.oracle import NOT_CHECKED
 from racetrap.verdict.scord.detect import History, histories
@@ -106,21 +107,8 @@ def _has_fence(trace: Trace, pair: Pair) -> bool:
 
 
 def _common_word(trace: Trace, pair: Pair) -> int:
-    common = _words(trace, pair.first) & _words(trace, pair.second)
+    common = words_of(trace, pair.first) & words_of(trace, pair.second)
     return min(word for word in common if word >= pair.address >> 2)
-
-
-def _words(trace: Trace, number: int) -> set[int]:
-    """Word addresses that an access touches."""
-    event = trace.events[number]
-    first = int(event["first_lane"])
-    addresses = trace.lanes["address"][first : first + int(event["mask"]).bit_count()]
-    last = int(event["size"]) - 1
-    return {
-        word
-        for address in addresses.tolist()
-        for word in range(address >> 2, (address + last >> 2) + 1)
-    }
 
 
 def _cause(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from racetrap.golden_model.events import Event, EventKind, Space
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.scord.packets import RaceKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import race_words
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.accesses import shared_accesses
 from racetrap.verdict.gpu.detector_verdict import DetectorVerdict
 from racetrap.verdict.gpu.findings import Finding
 from racetrap.verdict.gpu.fit import region_of
@@ -42,20 +43,11 @@ def _find_races(
     return find_races(trace, params, region_of(trace), events)
 
 
-def _shared_accesses(trace: Trace, params: ScordParams) -> int:
-    events = trace.events
-    return int(((events["kind"] <= EventKind.ATOMIC) & (events["space"] == Space.SHARED)).sum())
-
-
-def _why_imposed(kind: str) -> str:
-    return _WHY_IMPOSED[kind]
-
-
 VERDICT = DetectorVerdict(
     _find_races,
     race_words,
     outcomes,
     imposed_by_method,
-    _shared_accesses,
-    _why_imposed,
+    lambda trace, params: shared_accesses(trace),
+    _WHY_IMPOSED.__getitem__,
 )

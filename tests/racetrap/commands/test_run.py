@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from racetrap.golden_model.trace import read_trace
-from racetrap.verdict.scord.hardware import SimulatedTrace
+from racetrap.verdict.gpu.simulated_trace import SimulatedTrace
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 
 _PROGRAM = """#include "size.h"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from racetrap.commands.shared.detectors.gpu_trace import simulate
 from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import Trace
-from racetrap.presenters import gpu_races
 from racetrap.verdict.hirace.fit import check_fit, region_of
 
 #: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
@@ -27,14 +25,4 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
 
     with input_errors(path):
         check_fit(trace, call.params)
-    races = gpu_races.race_list(call.console, call.choice)
-    found = simulate_trace(call.build(), trace, call.seed, races.take)
-    gpu_races.print_kinds(call.console, races)
-    call.console.print(
-        f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
-        f"all {found.steps} steps ({found.cycles} cycles)."
-    )
-    plan = {"trace": str(Path(path).resolve()), "region": asdict(region_of(trace, call.params))}
-    call.write_waves("play_trace", plan)
-    # There is no buffer that could leave accesses out.
-    return races.count, {**asdict(found), "left_out": None, "races": races.json}
+    return simulate(call, path, trace, region_of(trace, call.params), simulate_trace)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from racetrap.commands.shared.detectors.gpu_trace import simulate
 from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
 from racetrap.commands.shared.terminal import input_errors, progress, write_file
@@ -45,18 +45,7 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
         if table is None:
             check_fit(trace, call.params)
         check_geometry(trace.header.geometry, call.params)
-    races = gpu_races.race_list(call.console, call.choice)
-    found = simulate_trace(call.build(), trace, call.seed, races.take, table)
-    gpu_races.print_kinds(call.console, races)
-    call.console.print(
-        f"Races: {races.count} in {len(trace)} events; hardware and golden model agree in "
-        f"all {found.steps} steps ({found.cycles} cycles)."
-    )
-    if found.left_out is not None:
-        call.console.print(gpu_races.left_out_sentence(call.preset, found.left_out))
-    plan = {"trace": str(Path(path).resolve()), "region": asdict(region_of(trace))}
-    call.write_waves("play_trace", plan)
-    return races.count, {**asdict(found), "races": races.json}
+    return simulate(call, path, trace, region_of(trace), partial(simulate_trace, region=table))
 
 
 def _table(call: Simulation) -> RegionTable | None:

@@ -16,8 +16,9 @@ from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events
 from racetrap.verdict.gpu.fit import region_of
+from racetrap.verdict.gpu.race_finder import reports_of
 from racetrap.verdict.scord.detect import detect
-from racetrap.verdict.scord.findings import find_races, reports_of, steps_of_event
+from racetrap.verdict.scord.findings import find_races, steps_of_event
 from racetrap.verdict.scord.hardware import simulate_trace
 
 _REGION = Region(0x10000, 12)
@@ -68,7 +69,8 @@ def test_both_parties_are_those_of_the_report(knobs, changes):
 def test_reports_are_the_unique_races_of_the_detector():
     params = ScordParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4)
     trace = _trace(params, ("contended", 1, 300))
-    assert set(reports_of(trace, params)) == detect(trace, params) != set()
+    _, found = find_races(trace, params, region_of(trace))
+    assert set(reports_of(found)) == detect(trace, params) != set()
 
 
 def test_metadata_from_before_a_launch_is_forgotten():
