@@ -6,8 +6,9 @@ from tests.support.rtl.arbiter_proof import ArbiterHarness
 
 _FILE = "common/arbiter.py"
 PROOF = Proof(
-    rule="What an arbiter takes it gives next, once and unchanged; it takes one payload a cycle if "
-    "any is offered, and an input waits for at most one payload of each other.",
+    rule="An arbiter outputs the payload it accepted next, once and unchanged; it accepts one "
+    "payload a cycle if any is offered, and an input waits for at most one payload of each other "
+    "input.",
     sizes="3 inputs",
     harness=lambda case: ArbiterHarness(3, case),
     depth=3,

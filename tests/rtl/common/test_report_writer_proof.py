@@ -6,8 +6,8 @@ from tests.support.rtl.ring_proof import RingHarness
 
 _FILE = "common/report_writer.py"
 PROOF = Proof(
-    rule="Each report is one burst of four beats inside the ring and its 4 KiB, with id 0; what "
-    "waits stays as it is, and the next burst begins after the response.",
+    rule="Each report is one burst of four beats inside the ring and one 4 KiB page, with id 0; a "
+    "waiting request is stable, and the next burst begins after the response.",
     sizes="16 address bits, any ring",
     harness=RingHarness,
     depth=3,

@@ -10,9 +10,9 @@ _PARAMS = ScordParams(
     sm_count=2, blocks_per_sm=1, warps_per_sm=1, ratio=1, address_bits=16, pc_bits=8
 )
 PROOF = Proof(
-    rule="When a launch clears, nothing is unfinished and no transaction comes in until it has "
-    "cleared; region and ring change then only, and obey the rules of a configuration; no "
-    "transaction that a tracker has seen is withdrawn.",
+    rule="When a launch clears, nothing is in flight and no transaction enters until it has "
+    "cleared; region and ring change only then, and obey the rules of a configuration; no "
+    "transaction offered to a tracker is withdrawn.",
     sizes="2 SMs, 16 address bits, any registers",
     harness=lambda case: LaunchHarness(_PARAMS, case),
     depth=3,

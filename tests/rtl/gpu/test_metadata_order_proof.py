@@ -16,8 +16,8 @@ from tests.support.scord.accessor_proof import (
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 PROOF = Proof(
-    rule="No entry is read from memory between the offer of a write of it and its answer, also "
-    "during and after a launch's initialisation.",
+    rule="No entry is read from memory between the request of a write to it and the response, "
+    "also during and after a launch's initialisation.",
     sizes=f"{ACCESSOR_SIZES}; also segments of 2 words, no merging, a table of valid segments",
     harness=lambda case: AccessorHarness(ACCESSOR, case, "order"),
     depth=4,

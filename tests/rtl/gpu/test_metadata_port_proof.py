@@ -15,8 +15,8 @@ from tests.support.scord.accessor_proof import (
 )
 
 PROOF = Proof(
-    rule="A request of a metadata port that waits stays as it is, keeps to its 4 KiB, and has an "
-    "id of which no read is unanswered.",
+    rule="A waiting request of a metadata port is stable, stays within one 4 KiB page, and has an "
+    "id without an unanswered read.",
     sizes=f"{ACCESSOR_SIZES}; also segments of 2 words, no merging, a table of valid segments",
     harness=lambda case: AccessorHarness(ACCESSOR, case, "port"),
     depth=4,

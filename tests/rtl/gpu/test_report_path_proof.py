@@ -11,8 +11,8 @@ _PARAMS = ScordParams(
     report_filter_entries=2, address_bits=16, pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="Races counted are the reports written, dropped and suppressed, once no report is held; "
-    "what says that none is held is right.",
+    rule="Once no report is held, the races counted are the reports written, dropped and "
+    "suppressed; the signal that no report is held is right.",
     sizes="2 banks, FIFOs of 3 reports, 2 filter entries",
     harness=lambda case: ReportHarness(_PARAMS, case),
     depth=3,

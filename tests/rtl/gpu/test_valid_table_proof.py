@@ -11,8 +11,8 @@ _PARAMS = ScordParams(
     ratio=1,
 )  # fmt: skip
 PROOF = Proof(
-    rule="A segment is called new if and only if it has a bit in the table and none with that bit "
-    "went through since the launch; all else of it goes through unchanged, in order.",
+    rule="A segment is marked new if and only if it has a bit in the table and no segment with "
+    "that bit has passed since the launch; all its other fields pass unchanged, in order.",
     sizes="4 rows of 16 bits",
     harness=lambda case: ValidTableHarness(_PARAMS, case),
     depth=2,

@@ -10,9 +10,9 @@ _PARAMS = ScordParams(
     fence_id_bits=2, barrier_id_bits=2, slot_generation_bits=1,
 )  # fmt: skip
 PROOF = Proof(
-    rule="Each step is the decision on the entry that its packet was given, or that the slot it "
-    "takes it from left behind (never an older one), with the fence counters after all packets "
-    "before.",
+    rule="Each step is the decision on the entry given with its packet, or left by the slot that "
+    "it is forwarded from (never an older one), with the fence counters after all earlier "
+    "packets.",
     sizes="4 slots, 2 SMs of 2 warps and 2 blocks, counters of 2 bits, generations of 1",
     harness=lambda case: PipelineHarness(_PARAMS, case),
     depth=2,

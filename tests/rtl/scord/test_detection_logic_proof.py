@@ -7,8 +7,8 @@ from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 _PARAMS = ScordParams(pc_bits=8, slot_generation_bits=6)
 PROOF = Proof(
-    rule="Row, preliminary check, race, entry left behind and change of owner are those of the "
-    "golden tables, for every access, entry and fence counter.",
+    rule="Row, preliminary check, race, new entry and change of owner are those of the golden "
+    "tables, for every access, entry and fence counter.",
     sizes="the paper's entry (15 SMs, 32 warps, ratio 16), generations in its 6 spare bits",
     harness=lambda case: DecisionHarness(_PARAMS, case),
     depth=1,

@@ -11,7 +11,7 @@ _PARAMS = ScordParams(
 )
 PROOF = Proof(
     rule="Each port's banks take each fence exactly once, with its scope; a warp is notified once "
-    "for each, when every port has taken it or takes it next; nothing is idle before.",
+    "for each, when every port has taken it or takes it next; the interleaver is not idle before.",
     sizes="3 SMs of 2 warps, 2 ports, 2 lanes",
     harness=lambda case: InterleaverHarness(_PARAMS, case),
     depth=2,

@@ -15,10 +15,10 @@ _PARAMS = ScordParams(
     slot_generation_bits=2,
 )  # fmt: skip
 PROOF = Proof(
-    rule="From the fence of a warp until the warp is notified, nothing of that warp is taken, "
-    "nor a barrier of its block; each fence becomes one packet of its scope, and none is on its "
-    "way when idle. "
-    "Any other packet has the number of blocks that its slot has had, wrapped, as its generation.",
+    rule="From the fence of a warp until the warp is notified, no transaction of that warp is "
+    "accepted, and no barrier of its block; each fence becomes one packet of its scope, and none "
+    "is in flight when idle. The generation of any other packet is the number of blocks that its "
+    "slot has had, wrapped.",
     sizes="2 warps, 2 block slots, lock tables of an entry, generations of 2 bits",
     harness=lambda case: TrackerHarness(_PARAMS, case),
     depth=2,
