@@ -86,7 +86,7 @@ def print_judgement(console: Console, judgement: Judgement, with_witness: bool) 
 def _details(judgement: Judgement) -> list[str]:
     lines = [
         f"  {judgement.executions} consistent executions, of {judgement.candidates} candidates "
-        "looked at"
+        "examined"
     ]
     for state in judgement.states:
         values = " ".join(f"{print_observed(what)}={value}" for what, value in state.values.items())
