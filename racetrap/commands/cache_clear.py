@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import Choice, result_options
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.sim.cache_inventory import SWEEPS, holdings, remove
 
@@ -12,8 +12,8 @@ _KINDS = ("built", "old", "all")
 
 
 @click.command("clear")
-@click.argument("what", type=Choice(_KINDS), default="built")
-@result_options
+@click.argument("what", type=options.Choice(_KINDS), default="built")
+@options.result
 def command(what: str, json_file: str | None) -> None:
     """Remove cached builds and results, which can be made again.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import result_options
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.presenters.tables import print_table
 from racetrap.sim.cache_inventory import holdings
@@ -12,7 +12,7 @@ from racetrap.sim.content_cache import cache_folder
 
 
 @click.command("info")
-@result_options
+@options.result
 def command(json_file: str | None) -> None:
     """Show the cache's folder, and the size of each kind of content."""
     found, console = holdings(), report_console()

@@ -7,15 +7,8 @@ from typing import Any, cast
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    Choice,
-    budget_option,
-    complete_preset,
-    jobs_option,
-    result_options,
-    seed_option,
-)
 from racetrap.commands.shared.stimuli import check_system
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import ExitStatus, input_errors
@@ -42,24 +35,26 @@ _RECORDED = Subject("recorded programs", ("recorded", "jobs"))
 
 
 @click.command("campaign", cls=SubjectCommand, subjects=(_ALL, _NAMED, _CASE, _RECORDED))
-@click.argument("names", metavar="[PRESET]...", nargs=-1, shell_complete=complete_preset)
-@click.option("--detector", type=Choice(SYSTEM_NAMES), help="Only presets of this detector.")
+@click.argument("names", metavar="[PRESET]...", nargs=-1, shell_complete=options.complete_preset)
+@click.option(
+    "--detector", type=options.Choice(SYSTEM_NAMES), help="Only presets of this detector."
+)
 @click.option(
     "--configurations", type=click.IntRange(1),
     help="Run this many random configurations of each detector instead of the presets.",
 )  # fmt: skip
-@budget_option(
+@options.budget(
     "Accesses (of a GPU), core events (sigrace) or operations (noncoherent) to compare for each "
     "preset.", 1_000_000,
 )  # fmt: skip
-@seed_option
+@options.seed
 @click.option("--case", "number", type=click.IntRange(0), help="Run only this case of a preset.")
 @click.option(
-    "--recorded", type=Choice(SIZES),
+    "--recorded", type=options.Choice(SIZES),
     help="Compare SigRace on the recorded programs of this size instead.",
 )  # fmt: skip
-@jobs_option
-@result_options
+@options.jobs
+@options.result
 def command(
     names: tuple[str, ...], detector: str | None, configurations: int | None, budget: int,
     seed: int, number: int | None, recorded: str | None, jobs: int, json_file: str | None,

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.checks.accelerators import check_accelerators
 from racetrap.commands.shared.checks.gpu import check_gpu
 from racetrap.commands.shared.checks.subject import KERNELS, read_subject
 from racetrap.commands.shared.checks.threads import check_exact, check_threads
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.options import (
-    MEMORY_MODELS,
-    NO_RULE,
-    Choice,
-    budget_option,
-    compile_options,
-    compiler_options,
-    detector_option,
-    launch_option,
-    limit_option,
-    oracle_option,
-    result_options,
-    set_option,
-)
 from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
 from racetrap.commands.shared.result_forms import form_files
 from racetrap.commands.shared.settings import (
@@ -47,6 +34,9 @@ from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.trace_check import MOST_FINDING
 
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
 _DETECTED = ("detector", "settings", "choice")
 _GPU = Subject(Trace.kind, (*_DETECTED, "oracle"), "gpu")
 _KERNEL = Subject("a kernel", (*_DETECTED, "oracle", "launch_file", "memory"), "gpu")
@@ -66,25 +56,25 @@ _ACCELERATORS = Subject(
     subjects=(_GPU, _KERNEL, _SOURCE, _EXPOSED, _THREADS, _EXACT, _ACCELERATORS),
 )  # fmt: skip
 @click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
-@launch_option(required=False)
-@compile_options
-@detector_option(
+@options.launch(required=False)
+@options.compiler
+@options.detector(
     "Detector to check with.  [default: for a GPU scord-nocache, which misses least; for "
     "threads sigrace]"
 )
-@set_option
-@limit_option
-@oracle_option(others=(NO_RULE,))
+@options.setting
+@options.limit
+@options.oracle(others=(options.NO_RULE,))
 @click.option(
     "--compare", is_flag=True,
     help="Also list the races that an exact analysis finds in the same run.",
 )  # fmt: skip
 @click.option(
-    "--memory", type=Choice(MEMORY_MODELS),
+    "--memory", type=options.Choice(options.MEMORY_MODELS),
     help="Also try to expose each race under a weak memory model: views (PTX's), or "
     "write-buffers (the Bugaroo paper's).",
 )  # fmt: skip
-@budget_option("Maximum runs for each race; the first has the seed of the launch file.", 100)
+@options.budget("Maximum runs for each race; the first has the seed of the launch file.", 100)
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads instead of a detector: each pair of instructions that races, "
@@ -97,13 +87,12 @@ _ACCELERATORS = Subject(
 )  # fmt: skip
 @baseline_option
 @form_files(*FINDINGS)
-@result_options
+@options.result
 def command(
-    path: str, launch_file: str | None, include: tuple[str, ...], define: tuple[str, ...],
-    arch: int, std: str | None, detector: str | None, settings: tuple[str, ...],
-    choice: RaceChoice, oracle: str, compare: bool, memory: str | None, budget: int, exact: bool,
-    fail_fast: bool, suppressed: str | None, baseline_file: str | None, output: dict[str, str],
-    json_file: str | None,
+    path: str, launch_file: str | None, compiler: CompilerOptions, detector: str | None,
+    settings: tuple[str, ...], choice: RaceChoice, oracle: str, compare: bool, memory: str | None,
+    budget: int, exact: bool, fail_fast: bool, suppressed: str | None, baseline_file: str | None,
+    output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races.
 
@@ -118,8 +107,7 @@ def command(
         with input_errors():
             kernel = _SOURCE.name if path.endswith(".cu") else "a kernel in PTX"
             require_suitable(kernel, _KERNEL.name, *([_EXPOSED.name] if memory else []))
-    name, options = given_name(path), compiler_options(include, define, arch, std)
-    subject = read_subject(path, launch_file, options, memory, budget)
+    name, subject = given_name(path), read_subject(path, launch_file, compiler, memory, budget)
     trace = subject.first
     is_exact = isinstance(trace, ThreadTrace) and (exact or fail_fast or suppressed is not None)
     console = report_console()
@@ -135,7 +123,7 @@ def command(
     if is_exact:
         outcome = check_exact(console, choice, trace, baseline, suppressed, fail_fast)
     elif isinstance(trace, Trace):
-        rule = None if oracle == NO_RULE else oracle
+        rule = None if oracle == options.NO_RULE else oracle
         outcome = check_gpu(
             console, choice, subject, path, detector or MOST_FINDING, settings, rule, baseline
         )

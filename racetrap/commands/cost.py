@@ -6,13 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    complete_preset,
-    jobs_option,
-    result_options,
-    set_option,
-)
 from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import command_line, input_errors
 from racetrap.fpga.cost.measure import (
@@ -32,8 +27,8 @@ from racetrap.presenters.cost import cost_words, page_of, print_cost, to_json
 
 
 @click.command("cost")
-@click.argument("presets", nargs=-1, required=True, shell_complete=complete_preset)
-@set_option
+@click.argument("presets", nargs=-1, required=True, shell_complete=options.complete_preset)
+@options.setting
 @click.option(
     "--family", "families", metavar="FAMILY[:DEVICE]", multiple=True,
     default=("ecp5", "asic"), show_default=True,
@@ -52,9 +47,9 @@ from racetrap.presenters.cost import cost_words, page_of, print_cost, to_json
     "--constraint", "constraint_mhz", metavar="MHZ", default=100.0, show_default=True,
     type=click.FloatRange(1, 1000), help="Target clock of place and route.",
 )  # fmt: skip
-@jobs_option
+@options.jobs
 @form_files(PAGE)
-@result_options
+@options.result
 def command(
     presets: tuple[str, ...], settings: tuple[str, ...], families: tuple[str, ...],
     seeds: int, names: tuple[str, ...], constraint_mhz: float, jobs: int, output: dict[str, str],

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.options import result_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
@@ -20,7 +20,7 @@ from racetrap.presenters.tables import print_table
 
 @click.command("coverage")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
-@result_options
+@options.result
 def command(files: tuple[str, ...], json_file: str | None) -> None:
     """Merge functional coverage and print every bin with its hits.
 

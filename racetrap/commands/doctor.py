@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from racetrap.commands.shared.options import result_options
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import ExitStatus, report_console, write_json
 from racetrap.sim.tools import has_hardware, missing_extras, missing_tools
 
 
 @click.command("doctor")
-@result_options
+@options.result
 def command(json_file: str | None) -> None:
     """Check that every tool is there.
 

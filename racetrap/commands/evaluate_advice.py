@@ -6,14 +6,8 @@ from collections import Counter
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    Choice,
-    budget_option,
-    jobs_option,
-    result_options,
-    seed_option,
-)
 from racetrap.evaluation.bugaroo.advised import advice_runs, advice_table, advise
 from racetrap.presenters.tables import show_tables
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
@@ -21,11 +15,13 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 
 @click.command("advice")
-@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=Choice([*PROGRAMS, *WORKLOADS]))
-@budget_option("Random runs of each question, and as many systematic ones.", 100)
-@seed_option
-@jobs_option
-@result_options
+@click.argument(
+    "names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice([*PROGRAMS, *WORKLOADS])
+)
+@options.budget("Random runs of each question, and as many systematic ones.", 100)
+@options.seed
+@options.jobs
+@options.result
 def command(
     names: tuple[str, ...], budget: int, seed: int, jobs: int, json_file: str | None
 ) -> None:  # fmt: skip

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    Choice,
-    budget_option,
-    jobs_option,
-    result_options,
-    seed_option,
-)
 from racetrap.evaluation.bugaroo.exposures import Exposure, ExposureRun, expose, exposed_wrongly
 from racetrap.evaluation.bugaroo.tables import make_tables
 from racetrap.evaluation.bugaroo.verdicts import Verdict, judge, problems, variant_runs
@@ -20,16 +14,16 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
 
 @click.command("bugaroo")
-@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(PROGRAMS)))
+@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(PROGRAMS)))
 @click.option("--race-free", is_flag=True, help="Run only the variants that lack nothing.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
     help="Schedules of each variant: round robin, then random ones.",
 )  # fmt: skip
-@budget_option("Runs of each variant by each weak memory; 0 leaves them out.", 100, least=0)
-@seed_option
-@jobs_option
-@result_options
+@options.budget("Runs of each variant by each weak memory; 0 leaves them out.", 100, least=0)
+@options.seed
+@options.jobs
+@options.result
 def command(
     names: tuple[str, ...], race_free: bool, schedules: int, budget: int,
     seed: int, jobs: int, json_file: str | None,

@@ -7,14 +7,8 @@ from collections.abc import Sequence
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    Choice,
-    budget_option,
-    jobs_option,
-    result_options,
-    seed_option,
-)
 from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import command_line
 from racetrap.evaluation.noncoherent.fixpoint import TINY_MACHINES, reach_fixpoint
@@ -41,25 +35,26 @@ _ENTRIES = (4, 8)
 
 @click.command("noncoherent")
 @click.argument(
-    "programs", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(ACCELERATOR_PROGRAMS))
+    "programs", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(ACCELERATOR_PROGRAMS))
 )
 @click.option(
     "--schedules", type=click.IntRange(1), default=100, show_default=True,
     help="Runs of each case of a program under random timings.",
 )  # fmt: skip
-@budget_option("Random traces to compare with the exhaustive machine.", 10_000, least=0)
+@options.budget("Random traces to compare with the exhaustive machine.", 10_000, least=0)
 @click.option(
-    "--also", type=Choice(("fixpoint", "original-size", "monitor", "cycles")), multiple=True,
+    "--also", multiple=True,
+    type=options.Choice(("fixpoint", "original-size", "monitor", "cycles")),
     help="What else to do; may be repeated.  fixpoint visits every state of the tiniest machines "
     "(three minutes); original-size measures the analysis of the thesis' programs at the sizes of "
     "the originals (a minute, 1 GB of temporary files); monitor compares the bus monitor, whose "
     "sets have few entries, with both modes; cycles plays the programs on the generated bus "
     "monitor and counts its cycles.",
 )  # fmt: skip
-@seed_option
-@jobs_option
+@options.seed
+@options.jobs
 @form_files(PAGE)
-@result_options
+@options.result
 def command(
     programs: tuple[str, ...], schedules: int, budget: int, also: tuple[str, ...], seed: int,
     jobs: int, output: dict[str, str], json_file: str | None,

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    Choice,
-    jobs_option,
-    result_options,
-    seed_option,
-    size_option,
-)
 from racetrap.evaluation.scord.access_policies import JudgedBuild, PolicyRun, judge, tables
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Schedule, applications, micro_benchmarks
@@ -19,15 +13,15 @@ from racetrap.presenters.tables import show_tables
 
 
 @click.command("policies")
-@size_option
-@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(RACES)))
+@options.size
+@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(RACES)))
 @click.option(
     "--schedules", type=click.IntRange(1), default=3, show_default=True,
     help="Schedules of each build: round robin, greedy-then-oldest, in order, then random ones.",
 )  # fmt: skip
-@seed_option
-@jobs_option
-@result_options
+@options.seed
+@options.jobs
+@options.result
 def command(
     size: str, workloads: tuple[str, ...], schedules: int, seed: int, jobs: int,
     json_file: str | None,

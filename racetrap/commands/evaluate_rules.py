@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import jobs_option, result_options, seed_option, size_option
 from racetrap.evaluation.scord.programs import Schedule
 from racetrap.evaluation.scord.rule_verdicts import SubjectRun, Verdicts, judge, subjects, tables
 from racetrap.presenters.tables import show_tables
@@ -13,14 +13,14 @@ from racetrap.presenters.tables import show_tables
 
 @click.command("rules")
 @click.argument("names", metavar="[TEXT]...", nargs=-1)
-@size_option
+@options.size
 @click.option(
     "--schedules", type=click.IntRange(1), default=8, show_default=True,
     help="Schedules of each program: round robin, greedy-then-oldest, in order, then random ones.",
 )  # fmt: skip
-@seed_option
-@jobs_option
-@result_options
+@options.seed
+@options.jobs
+@options.result
 def command(
     names: tuple[str, ...], size: str, schedules: int, seed: int, jobs: int, json_file: str | None
 ) -> None:

@@ -8,15 +8,8 @@ from itertools import chain
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    Choice,
-    jobs_option,
-    oracle_option,
-    result_options,
-    seed_option,
-    size_option,
-)
 from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import command_line
 from racetrap.evaluation.scord.paper import RACES
@@ -35,8 +28,8 @@ _RACY_DETECTORS = ("base", "cached")
 
 
 @click.command("scord")
-@size_option
-@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(RACES)))
+@options.size
+@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(RACES)))
 @click.option("--race-free", is_flag=True, help="Run only the builds without a race.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
@@ -50,11 +43,11 @@ _RACY_DETECTORS = ("base", "cached")
     "--region-log2", default=DEFAULT_REGION_LOG2, show_default=True, type=click.IntRange(0, 30),
     help="Log2 of the least monitored bytes; caching misses more in a tight region.",
 )  # fmt: skip
-@oracle_option(PAPER_RULE)
-@seed_option
-@jobs_option
+@options.oracle(PAPER_RULE)
+@options.seed
+@options.jobs
 @form_files(PAGE)
-@result_options
+@options.result
 def command(
     size: str, workloads: tuple[str, ...], race_free: bool, schedules: int, on_hardware: int,
     region_log2: int, oracle: str, seed: int, jobs: int, output: dict[str, str],

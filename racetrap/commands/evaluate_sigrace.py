@@ -10,14 +10,8 @@ from importlib.metadata import version
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    Choice,
-    budget_option,
-    jobs_option,
-    result_options,
-    seed_option,
-)
 from racetrap.commands.shared.result_forms import PAGE, form_files
 from racetrap.commands.shared.terminal import command_line
 from racetrap.evaluation.sigrace.races import Existing, Injected
@@ -34,19 +28,19 @@ _PRESET = SIGRACE.presets["sigrace"]
 
 @click.command("sigrace")
 @click.option(
-    "--size", type=Choice(SIZES), default="small", show_default=True,
+    "--size", type=options.Choice(SIZES), default="small", show_default=True,
     help="Size of the programs' inputs.",
 )  # fmt: skip
-@click.argument("programs", metavar="[PROGRAM]...", nargs=-1, type=Choice(list(PROGRAMS)))
-@budget_option("Runs of each program with an injected race.", 25, least=0)
+@click.argument("programs", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(PROGRAMS)))
+@options.budget("Runs of each program with an injected race.", 25, least=0)
 @click.option(
-    "--hardware-size", type=Choice(("none", *SIZES)), default="tiny", show_default=True,
+    "--hardware-size", type=options.Choice(("none", *SIZES)), default="tiny", show_default=True,
     help="Size of the programs' runs on the generated hardware.",
 )  # fmt: skip
-@seed_option
-@jobs_option
+@options.seed
+@options.jobs
 @form_files(PAGE)
-@result_options
+@options.result
 def command(
     size: str, programs: tuple[str, ...], budget: int, hardware_size: str, seed: int, jobs: int,
     output: dict[str, str], json_file: str | None,

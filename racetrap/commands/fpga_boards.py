@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 
 import click
 
-from racetrap.commands.shared.options import result_options
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import report_console, write_json
 from racetrap.fpga.boards.table import BOARDS
 from racetrap.presenters.tables import print_table
 
 
 @click.command("boards")
-@result_options
+@options.result
 def command(json_file: str | None) -> None:
     """List the boards, and the presets that fit on each."""
     rows = [

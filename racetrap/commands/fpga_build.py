@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import output_option, result_options, seed_option, set_option
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import fail, input_errors, report_console, write_json
 from racetrap.fpga.boards.build import build
 from racetrap.fpga.boards.table import board_params, find_board
@@ -18,12 +18,12 @@ from racetrap.presenters.tables import print_table
 @click.command("build")
 @click.argument("preset", metavar="PRESET")
 @click.option("--board", "board_name", required=True, help="Board; see racetrap fpga boards.")
-@set_option
-@seed_option
-@output_option(
+@options.setting
+@options.seed
+@options.output(
     "DIR", "Folder of the files.  [default: build/fpga/BOARD/PRESET; PRESET-HASH with --set]"
 )
-@result_options
+@options.result
 def command(
     preset: str, board_name: str, settings: tuple[str, ...], seed: int, output: Path | None,
     json_file: str | None,

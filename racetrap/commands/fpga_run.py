@@ -7,12 +7,8 @@ from typing import Any
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.options import (
-    limit_option,
-    result_options,
-    set_option,
-)
 from racetrap.commands.shared.stimuli import check_reads
 from racetrap.commands.shared.terminal import (
     exit_on,
@@ -43,13 +39,13 @@ from racetrap.presenters.race_choice import RaceChoice
     help="Preset that the board must have, with the settings that `fpga build` gave it for BOARD.  "
     "[default: what the board says it is]",
 )  # fmt: skip
-@set_option
+@options.setting
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=0.25, show_default=True,
     help="Seconds after which a request without a reply is sent again.",
 )  # fmt: skip
-@limit_option
-@result_options
+@options.limit
+@options.result
 def command(
     trace_file: str, port: str, baud: int, detector: str | None,
     settings: tuple[str, ...], timeout: float, choice: RaceChoice, json_file: str | None,

@@ -7,14 +7,7 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import (
-    Choice,
-    budget_option,
-    jobs_option,
-    output_option,
-    result_options,
-    seed_option,
-)
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     fail,
@@ -29,12 +22,12 @@ from racetrap.presenters.tables import print_table
 
 
 @click.command("fuzz")
-@click.argument("readers", metavar="[READER]...", nargs=-1, type=Choice(list(READERS)))
-@budget_option("Number of files, over all readers.", 2000)
-@output_option("DIR", "Write each file that crashes a reader to DIR/READER.")
-@seed_option
-@jobs_option
-@result_options
+@click.argument("readers", metavar="[READER]...", nargs=-1, type=options.Choice(list(READERS)))
+@options.budget("Number of files, over all readers.", 2000)
+@options.output("DIR", "Write each file that crashes a reader to DIR/READER.")
+@options.seed
+@options.jobs
+@options.result
 def command(
     readers: tuple[str, ...], budget: int, output: Path | None, seed: int, jobs: int,
     json_file: str | None,

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import click
 
-from racetrap.commands.shared.options import (
-    complete_preset,
-    output_option,
-    result_options,
-    set_option,
-)
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import find_preset, with_settings
@@ -20,9 +15,9 @@ from racetrap.generators.systems import system_of
 
 
 @click.command("generate")
-@click.argument("preset", shell_complete=complete_preset)
-@output_option("DIR", "Folder of the files.", show_default="NAME")
-@set_option
+@click.argument("preset", shell_complete=options.complete_preset)
+@options.output("DIR", "Folder of the files.", show_default="NAME")
+@options.setting
 @click.option(
     "--name",
     metavar="NAME",
@@ -36,7 +31,7 @@ from racetrap.generators.systems import system_of
     "--latency", type=click.IntRange(1), metavar="CYCLES",
     help="Say whether the detector keeps up with a memory of this latency, in cycles.",
 )  # fmt: skip
-@result_options
+@options.result
 def command(
     preset: str, output: Path | None, settings: tuple[str, ...], name: str | None,
     asynchronous_reset: bool, latency: int | None, json_file: str | None,

@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.options import Choice, budget_option, result_options
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     complain,
@@ -25,12 +25,12 @@ from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 
 @click.command("litmus")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
-@budget_option("Maximum candidate executions per test.", DEFAULT_LIMIT)
+@options.budget("Maximum candidate executions per test.", DEFAULT_LIMIT)
 @click.option(
-    "--memory", type=Choice(list(MODELS)),
+    "--memory", type=options.Choice(list(MODELS)),
     help="Also run each test by an operational model, with all choices, and compare.",
 )  # fmt: skip
-@result_options
+@options.result
 def command(files: tuple[str, ...], budget: int, memory: str | None, json_file: str | None) -> None:
     """Judge the litmus tests in FILE... by the axioms of PTX's memory model.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from racetrap.commands.shared.options import complete_preset, result_options
+from racetrap.commands.shared import options
 from racetrap.commands.shared.terminal import input_errors, report_console, write_json
 from racetrap.generators.description import describe_layouts
 from racetrap.generators.presets import PRESETS, find_preset
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @click.command("presets")
-@click.argument("name", required=False, shell_complete=complete_preset)
-@result_options
+@click.argument("name", required=False, shell_complete=options.complete_preset)
+@options.result
 def command(name: str | None, json_file: str | None) -> None:
     """List the presets, or show one: parameters, packed fields, state bits by kind."""
     console = report_console()

@@ -12,7 +12,7 @@ from racetrap.commands import check, trace_record
 from racetrap.commands.shared.input_files import name_file
 
 #: Parameters of the two commands that the one has; those of a recording go to the recorder.
-_RECORDED = ("words", "seed", "timeout", "budget", "grace", "follow", "only", "options")
+_RECORDED = ("words", "seed", "timeout", "budget", "grace", "follow", "only", "cc")
 _CHECKED = ("choice", "fail_fast", "suppressed", "baseline_file", "output", "json_file")
 
 

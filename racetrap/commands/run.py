@@ -12,20 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.kernels import launch_bar
-from racetrap.commands.shared.options import (
-    NO_RULE,
-    compile_options,
-    compiler_options,
-    detector_option,
-    limit_option,
-    numbers_from,
-    oracle_option,
-    result_options,
-    seed_option,
-    set_option,
-)
 from racetrap.commands.shared.output_files import is_standard_output_taken
 from racetrap.commands.shared.programs import executable, program_errors
 from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
@@ -45,6 +34,7 @@ from racetrap.sim.gpu.executor.machine.limits import (
 )
 
 if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.verdict.gpu.program_check import ProgramCheck
     from racetrap.verdict.gpu.trace_check import Detector
 
@@ -120,7 +110,7 @@ class _Launches(click.ParamType):
         if isinstance(value, range) or not value[:1].isdecimal():
             return value
         try:
-            return numbers_from("Launches", value) or value
+            return options.numbers_from("Launches", value) or value
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
@@ -131,7 +121,7 @@ _SOURCE = Subject("a CUDA source", ("include", "define", "std"))
 @click.command("run", cls=SubjectCommand, subjects=(_SOURCE,))
 @click.argument("program", metavar="PROGRAM...", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
-@compile_options
+@options.compiler
 @click.option(
     "--launches", metavar="NAME|A:B", multiple=True, type=_Launches(),
     help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0; with both, "
@@ -141,24 +131,23 @@ _SOURCE = Subject("a CUDA source", ("include", "define", "std"))
     "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
     help="Number of runs: the first schedules warps in turn, others at random.",
 )  # fmt: skip
-@seed_option
-@set_option
-@detector_option("Also show which of the races the detector PRESET reports.")
-@oracle_option(others=(NO_RULE,))
+@options.seed
+@options.setting
+@options.detector("Also show which of the races the detector PRESET reports.")
+@options.oracle(others=(options.NO_RULE,))
 @click.option(
     "--simulate", is_flag=True,
     help="Also run the traces on the detector's generated hardware and compare every step.",
 )  # fmt: skip
-@limit_option
+@options.limit
 @baseline_option
 @form_files(Form(".trace", "the trace of the first run", to_standard_output=False), *FINDINGS)
-@result_options
+@options.result
 def command(
-    program: str, arguments: tuple[str, ...], include: tuple[str, ...], define: tuple[str, ...],
-    arch: int, std: str | None, launches: tuple[str | range, ...], schedules: int, seed: int,
-    settings: tuple[str, ...], detector: str | None, oracle: str, simulate: bool,
-    choice: RaceChoice, baseline_file: str | None, output: dict[str, str],
-    json_file: str | None,
+    program: str, arguments: tuple[str, ...], compiler: CompilerOptions,
+    launches: tuple[str | range, ...], schedules: int, seed: int, settings: tuple[str, ...],
+    detector: str | None, oracle: str, simulate: bool, choice: RaceChoice,
+    baseline_file: str | None, output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
@@ -172,12 +161,11 @@ def command(
         kernel, selected = _selected(launches)
     wanted = Reports(baseline_file, output)
     known = wanted.baseline()
-    used, bounds = _detector(detector, oracle == NO_RULE or simulate, settings)
-    options = compiler_options(include, define, arch, std)
+    used, bounds = _detector(detector, oracle == options.NO_RULE or simulate, settings)
     sources = list(takewhile(lambda word: word.endswith(".cu"), arguments))
     further = sources if program.endswith(".cu") else []
     arguments = arguments[len(further) :]
-    with executable(program, options, *further) as path:
+    with executable(program, compiler, *further) as path:
         # Imported while the program is compiled.
         from racetrap.presenters.findings import print_findings
         from racetrap.presenters.program_findings import check_to_dict, findings_of
@@ -186,13 +174,14 @@ def command(
         from racetrap.verdict.gpu.program_check import ProgramCheck
         from racetrap.verdict.gpu.trace_check import TraceCheck
 
-        rule = None if oracle == NO_RULE else oracle
+        rule = None if oracle == options.NO_RULE else oracle
         check = ProgramCheck(TraceCheck(known, rule, used))
         for number in range(schedules):
             with program_errors(), _output(number) as descriptor:
                 run_settings = RunSettings(
                     scheduler="random" if number else "round-robin", seed=seed + number,
-                    kernel=kernel, launches=selected, capability=arch, output=descriptor,
+                    kernel=kernel, launches=selected, capability=compiler.capability,
+                    output=descriptor,
                     instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
                     watch=launch_bar,
                 )  # fmt: skip

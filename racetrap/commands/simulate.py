@@ -8,16 +8,8 @@ from typing import Any
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.options import (
-    complete_preset,
-    jobs_option,
-    limit_option,
-    result_options,
-    seed_option,
-    set_option,
-    size_option,
-)
 from racetrap.commands.shared.result_forms import Form, form_files
 from racetrap.commands.shared.settings import with_all_settings
 from racetrap.commands.shared.simulation import WAVES, Simulation, Suite
@@ -65,15 +57,15 @@ def _subjects() -> Iterator[Subject]:
 
 
 @click.command("simulate", cls=SubjectCommand, subjects=tuple(_subjects()))
-@click.argument("preset", metavar="PRESET", shell_complete=complete_preset)
+@click.argument("preset", metavar="PRESET", shell_complete=options.complete_preset)
 @click.argument("stimulus", metavar="TRACE|SUITE", type=_Stimulus())
-@seed_option
+@options.seed
 @click.option(
     "--schedules", type=click.IntRange(min=0), default=4, show_default=True,
     help="Random schedules of each micro-benchmark, besides the fixed ones; or all schedules "
     "of each application.",
 )  # fmt: skip
-@size_option
+@options.size
 @click.option(
     "--all-signals", is_flag=True,
     help="Waves of every signal, not only of ports, events and steps.",
@@ -83,11 +75,11 @@ def _subjects() -> Iterator[Subject]:
     help="Monitor these bytes instead of the trace's region; may be repeated, up to the "
     "parameter regions.",
 )  # fmt: skip
-@limit_option
-@jobs_option
-@set_option
+@options.limit
+@options.jobs
+@options.setting
 @form_files(*WAVES, Form(".xml", "the suite's verdicts as JUnit"))
-@result_options
+@options.result
 def command(
     preset: str, stimulus: str, choice: RaceChoice, settings: tuple[str, ...],
     json_file: str | None, **options: Any,

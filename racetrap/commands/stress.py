@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, NamedFiles
 from racetrap.commands.shared.kernels import read_kernel
-from racetrap.commands.shared.options import (
-    MEMORY_MODELS,
-    Budget,
-    BudgetType,
-    Choice,
-    compile_options,
-    compiler_options,
-    launch_option,
-    result_options,
-    seed_option,
-)
 from racetrap.commands.shared.programs import executable, program_errors
 from racetrap.commands.shared.result_forms import Form, form_files
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
@@ -65,7 +55,7 @@ class _Model(click.ParamType):
         if isinstance(value, tuple):
             return value
         name, colon, hold = value.partition(":")
-        memory: str = Choice(MEMORY_MODELS)(name, param, ctx)
+        memory: str = options.Choice(options.MEMORY_MODELS)(name, param, ctx)
         if colon and name != "write-buffers":
             self.fail(f"Memory {name} holds back no store: leave out :{hold}", param, ctx)
         return memory, click.FloatRange(0, 1)(hold, param, ctx) if colon else 1.0
@@ -74,15 +64,15 @@ class _Model(click.ParamType):
 @click.command("stress", cls=SubjectCommand, subjects=(_SOURCE, _PROGRAM))
 @click.argument("kernel", metavar="KERNEL|PROGRAM", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
-@launch_option(required=False)
-@compile_options
+@options.launch(required=False)
+@options.compiler
 @click.option(
     "--memory", "model", metavar="MODEL", type=_Model(), default="views", show_default=True,
     help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's), which hold back "
     "each store, or with write-buffers:P a store with probability P.",
 )  # fmt: skip
 @click.option(
-    "--budget", metavar="N|Ts", type=BudgetType(), default="100", show_default=True,
+    "--budget", metavar="N|Ts", type=options.BudgetType(), default="100", show_default=True,
     help="Stop after N runs, T seconds as in 30s, or whichever comes first, as in 100,30s.",
 )  # fmt: skip
 @click.option(
@@ -90,7 +80,7 @@ class _Model(click.ParamType):
     help="Search systematically, not at random, with at most N deviations from a sequentially "
     "consistent run.",
 )  # fmt: skip
-@seed_option
+@options.seed
 @click.option(
     "--replay", "replay_file", metavar="FILE", type=InputFile(),
     help="Replay the run that --output FILE.replay wrote.",
@@ -103,12 +93,11 @@ class _Model(click.ParamType):
     Form(".replay", "the shrunk failing run, for --replay", to_standard_output=False),
     Form(".patch", "the advice of --advise as a unified diff of the source"),
 )
-@result_options
+@options.result
 def command(
-    kernel: str, arguments: tuple[str, ...], launch_file: str | None, include: tuple[str, ...],
-    define: tuple[str, ...], arch: int, std: str | None, model: tuple[str, float], budget: Budget,
-    deviations: int | None, seed: int, replay_file: str | None, advise: bool,
-    output: dict[str, str], json_file: str | None,
+    kernel: str, arguments: tuple[str, ...], launch_file: str | None, compiler: CompilerOptions,
+    model: tuple[str, float], budget: options.Budget, deviations: int | None, seed: int,
+    replay_file: str | None, advise: bool, output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Run KERNEL or PROGRAM under a weak memory model until it fails.
 
@@ -132,11 +121,10 @@ def command(
     from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
     from racetrap.sim.gpu.stress.search import find_witness, replay
 
-    options = compiler_options(include, define, arch, std)
     memory, hold = model
     console, name, folder = report_console(), Path(kernel).name, Path(kernel).parent
     advice = patch = failing_seed = None
-    with _subject(kernel, arguments, launch_file, options) as subject, program_errors():
+    with _subject(kernel, arguments, launch_file, compiler) as subject, program_errors():
         if replay_file is not None:
             with input_errors():
                 given = read_replay(replay_file, name)
@@ -188,7 +176,7 @@ def _seeds_text(seed: int, runs: int, failing_seed: int | None) -> str:
     return text if failing_seed is None else f"{text}, the first of them seed {failing_seed}"
 
 
-def _bounded(runs: Iterator[Run], budget: Budget) -> Iterator[Run]:
+def _bounded(runs: Iterator[Run], budget: options.Budget) -> Iterator[Run]:
     """Runs until the budget is spent, one at least."""
     begin, count = monotonic(), budget.count
     chosen = runs if count is None else progress(islice(runs, count), "Running", count)
@@ -200,21 +188,21 @@ def _bounded(runs: Iterator[Run], budget: Budget) -> Iterator[Run]:
 
 @contextmanager
 def _subject(
-    kernel: str, arguments: tuple[str, ...], launch_file: str | None, options: CompilerOptions
+    kernel: str, arguments: tuple[str, ...], launch_file: str | None, compiler: CompilerOptions
 ) -> Iterator[StressSubject]:
     """The kernel with its launches, or the program; exit if it cannot be run."""
     if launch_file is None:
         from racetrap.sim.gpu.stress.program_subject import ProgramSubject
 
-        with executable(kernel, options) as path:
+        with executable(kernel, compiler) as path:
             with input_errors(), program_errors():
-                subject = ProgramSubject([path, *arguments], options.capability)
+                subject = ProgramSubject([path, *arguments], compiler.capability)
             yield subject
         return
     from racetrap.sim.gpu.executor.machine.errors import ExecutionError
     from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 
-    module, launch = read_kernel(kernel, launch_file, options)
+    module, launch = read_kernel(kernel, launch_file, compiler)
     with input_errors():
         try:
             found = KernelSubject(module, launch)

@@ -12,12 +12,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import (
-    output_option,
-    result_options,
-)
 from racetrap.commands.shared.terminal import (
     command_line,
     input_errors,
@@ -54,12 +51,12 @@ class _Workers(click.ParamType):
 
 @click.command("sweep")
 @click.argument("spec_file", metavar="SPEC", type=InputFile())
-@output_option("DIR", "Folder of the results.  [default: sweep/NAME in the cache]")
+@options.output("DIR", "Folder of the results.  [default: sweep/NAME in the cache]")
 @click.option(
     "--jobs", metavar="N|ADDRESS", default="2", show_default=True, type=_Workers(),
     help="Worker processes; or a Dask scheduler, as tcp://HOST:8786, whose workers measure.",
 )  # fmt: skip
-@result_options
+@options.result
 def command(
     spec_file: str, output: Path | None, jobs: int | str, json_file: str | None
 ) -> None:  # fmt: skip

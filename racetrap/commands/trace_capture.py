@@ -5,20 +5,14 @@ from __future__ import annotations
 import time
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.kernels import capture_kernel, read_kernel, run_to_dict
-from racetrap.commands.shared.options import (
-    TEXT_SUFFIX,
-    compile_options,
-    compiler_options,
-    launch_option,
-    output_option,
-    result_options,
-)
 from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import (
     exit_on,
@@ -29,6 +23,9 @@ from racetrap.commands.shared.terminal import (
 from racetrap.golden_model.atomic_write import atomic_write
 from racetrap.presenters.trace_findings import ending_sentences
 from racetrap.presenters.trace_summary import trace_summary
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 
 def _dumps(texts: tuple[str, ...]) -> dict[int | str, str]:
@@ -54,9 +51,9 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
 
 @click.command("capture")
 @click.argument("kernel_file", metavar="KERNEL", type=InputFile())
-@launch_option(required=True)
-@compile_options
-@output_option("FILE", "Trace file to write, in the text form if it ends in .txt.", required=True)
+@options.launch(required=True)
+@options.compiler
+@options.output("FILE", "Trace file to write, in the text form if it ends in .txt.", required=True)
 @click.option(
     "--dump",
     "dumps",
@@ -66,14 +63,11 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
     help="Write a buffer's contents after the run to a .npy file: one with a name, or the argument "
     "of that number, from 0; may be repeated.",
 )
-@result_options
+@options.result
 def command(
     kernel_file: str,
     launch_file: str,
-    include: tuple[str, ...],
-    define: tuple[str, ...],
-    arch: int,
-    std: str | None,
+    compiler: CompilerOptions,
     output: Path,
     dumps: tuple[str, ...],
     json_file: str | None,
@@ -90,12 +84,11 @@ def command(
     with input_errors():
         files = _dumps(dumps)
     begin = time.perf_counter()
-    options = compiler_options(include, define, arch, std)
-    captured = next(capture_kernel(*read_kernel(kernel_file, launch_file, options)))
+    captured = next(capture_kernel(*read_kernel(kernel_file, launch_file, compiler)))
     seconds = time.perf_counter() - begin
     with input_errors():
         _save(captured.buffers, files)
-        if output.suffix == TEXT_SUFFIX:
+        if output.suffix == options.TEXT_SUFFIX:
             captured.trace.write_text(output)
         else:
             captured.trace.write_binary(output)

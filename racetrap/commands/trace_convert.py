@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.options import Choice
 from racetrap.commands.shared.output_files import OutputFile
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_trace
@@ -15,7 +15,7 @@ from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_t
 @click.argument("source", metavar="SOURCE", type=InputFile())
 @click.argument("target", metavar="TARGET", type=OutputFile(to_standard_output=True))
 @click.option(
-    "--to", "form", type=Choice(("binary", "text", "compressed")),
+    "--to", "form", type=options.Choice(("binary", "text", "compressed")),
     help="Form of TARGET; compressed is a binary one of threads.  [default: text if SOURCE is "
     "binary, else binary]",
 )  # fmt: skip

@@ -13,14 +13,8 @@ import click
 import numpy as np
 from rich.console import Console
 
+from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, NamedFiles, given_name
-from racetrap.commands.shared.options import (
-    Budget,
-    BudgetType,
-    Choice,
-    output_option,
-    result_options,
-)
 from racetrap.commands.shared.output_files import OutputFile, is_standard_output_taken
 from racetrap.commands.shared.settings import memory_with
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
@@ -49,7 +43,7 @@ _THREADS = Subject(
     "a program with threads", ("compress", "seed", "budget", "grace", "follow", "only")
 )
 _ACCELERATOR = Subject("a program with accelerators", ("settings", "target_map"))
-_SOURCES = Subject("sources", ("accelerator", "options"))
+_SOURCES = Subject("sources", ("accelerator", "cc"))
 
 
 def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
@@ -141,7 +135,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
 @click.argument(
     "words", metavar="SOURCE ... | PROGRAM [-- ARGS]", nargs=-1, required=True, type=_Program()
 )
-@output_option(
+@options.output(
     "FILE",
     "Trace file to write.  [default: the first source's name with .trace, in this folder]",
     type=OutputFile(Path, default=lambda given: _target(given.get("words") or ())),
@@ -173,7 +167,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
     help="Seconds after which the program is killed, and counts as failed.",
 )  # fmt: skip
 @click.option(
-    "--budget", metavar="N|Ts", type=BudgetType(), default=Budget(),
+    "--budget", metavar="N|Ts", type=options.BudgetType(), default=options.Budget(),
     help="Stop the program after N events, T seconds as in 10s, or whichever comes first, "
     "as in 1000000,10s.",
 )  # fmt: skip
@@ -182,7 +176,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
     help="Seconds that threads may run on after the end of main.",
 )  # fmt: skip
 @click.option(
-    "--follow", type=Choice(["parent", "child"]), default="parent", show_default=True,
+    "--follow", type=options.Choice(["parent", "child"]), default="parent", show_default=True,
     help="Process to record after a fork.",
 )  # fmt: skip
 @click.option(
@@ -190,10 +184,10 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
     help="Record plain accesses only within calls of FUNCTION; may be repeated.",
 )  # fmt: skip
 @click.option(
-    "--cc", "options", metavar="OPTION", multiple=True,
+    "--cc", metavar="OPTION", multiple=True,
     help="Option for compiler and linker, such as -Iheaders; may be repeated.",
 )  # fmt: skip
-@result_options
+@options.result
 def command(
     words: tuple[str, ...],
     output: Path | None,
@@ -203,11 +197,11 @@ def command(
     compress: bool,
     seed: int | None,
     timeout: float,
-    budget: Budget,
+    budget: options.Budget,
     grace: float,
     follow: str,
     only: tuple[str, ...],
-    options: tuple[str, ...],
+    cc: tuple[str, ...],
     json_file: str | None,
 ) -> None:
     """Run a program with ARGS, and write what its threads, or its CPU and accelerators, did to a
@@ -229,7 +223,7 @@ def command(
         "output": sys.stderr if is_standard_output_taken() else None,
     }
     if not is_built:
-        common |= {"options": options}
+        common |= {"options": cc}
     with input_errors():
         made = [] if is_built else [_SOURCES.name]
         require_suitable(_ACCELERATOR.name if accelerator else _THREADS.name, *made)

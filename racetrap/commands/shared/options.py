@@ -1,12 +1,13 @@
-"""Options that several commands have, one spelling each."""
+"""Options that several commands have, one spelling each: ``@options.seed`` and its like."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,10 +15,6 @@ from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.output_files import OutputFile, OutputFolder
 from racetrap.golden_model.checks import nearest_name
 from racetrap.presenters.race_choice import RaceChoice
-
-if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
-
 
 #: End of the names of traces in their text form.
 TEXT_SUFFIX = ".txt"
@@ -60,7 +57,7 @@ def complete_preset(context: click.Context, parameter: click.Parameter, begun: s
     ]
 
 
-def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def result(command: Callable[..., Any]) -> Callable[..., Any]:
     """Result for programs, as ``json_file``."""
     return click.option(
         "--json", "json_file", metavar="FILE", type=OutputFile(to_standard_output=True),
@@ -69,20 +66,20 @@ def result_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 #: Repeatable, as tuple ``settings``.
-set_option = click.option(
+setting = click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
     help="Change one parameter; may be repeated.",
 )  # fmt: skip
-size_option = click.option(
+size = click.option(
     "--size", type=Choice(("tiny", "small", "paper")), default="tiny", show_default=True,
     help="Size of the applications' inputs.",
 )  # fmt: skip
-seed_option = click.option(
+seed = click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of all randomness."
 )
 
 
-def budget_option(what: str, default: int | None, least: int = 1, **attributes: Any) -> _Decorator:
+def budget(what: str, default: int | None, least: int = 1, **attributes: Any) -> _Decorator:
     """How much is done of what could go on for ever, a number, as ``budget``."""
     return click.option(
         "--budget", metavar="N", type=click.IntRange(min=least), default=default,
@@ -90,12 +87,12 @@ def budget_option(what: str, default: int | None, least: int = 1, **attributes: 
     )  # fmt: skip
 
 
-jobs_option = click.option(
+jobs = click.option(
     "--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="Worker processes."
 )
 
 
-def limit_option(command: Callable[..., Any]) -> Callable[..., Any]:
+def limit(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which races are shown, as ``choice``, a ``RaceChoice``."""
     return click.option(
         "--limit", "choice", metavar="N|all", type=_Limit(), default=RaceChoice(),
@@ -149,7 +146,7 @@ class BudgetType(click.ParamType):
         return Budget(**found)  # type: ignore[arg-type]
 
 
-def launch_option(required: bool) -> _Decorator:
+def launch(required: bool) -> _Decorator:
     """The launch file of a kernel, as ``launch_file``."""
     return click.option(
         "--launch", "launch_file", metavar="FILE", required=required, type=InputFile(),
@@ -168,7 +165,7 @@ ORACLE_RULES = ("causality", "ptx", "scoped")
 NO_RULE = "none"
 
 
-def oracle_option(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = ()) -> _Decorator:
+def oracle(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = ()) -> _Decorator:
     """Rule of the oracle for GPUs, as ``oracle``."""
     none = "; none: only the detector's verdict, with every report" * (NO_RULE in others)
     return click.option(
@@ -180,13 +177,23 @@ def oracle_option(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = (
     )  # fmt: skip
 
 
-def detector_option(help: str) -> _Decorator:
+def detector(help: str) -> _Decorator:
     """Preset of a detector, as ``detector``."""
     return click.option("--detector", metavar="PRESET", shell_complete=complete_preset, help=help)
 
 
-def compile_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How a CUDA source is compiled, as ``include``, ``define``, ``arch`` and ``std``."""
+def compiler(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How a CUDA source is compiled, as ``compiler``, its ``CompilerOptions``."""
+
+    @wraps(command)
+    def compiling(
+        *, include: tuple[str, ...], define: tuple[str, ...], arch: int, std: str | None,
+        **others: Any,
+    ) -> Any:  # fmt: skip
+        from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
+        return command(compiler=CompilerOptions(include, define, arch, std or ""), **others)
+
     for option in (
         click.option(
             "--std", metavar="NAME", help="Version of C++, such as c++20."
@@ -202,20 +209,11 @@ def compile_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "-I", "include", metavar="DIR", multiple=True, help="Look for headers in DIR."
         ),
     ):  # fmt: skip
-        command = option(command)
-    return command
+        option(compiling)
+    return compiling
 
 
-def compiler_options(
-    include: tuple[str, ...], define: tuple[str, ...], arch: int, std: str | None
-) -> CompilerOptions:
-    """The same as one value."""
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
-
-    return CompilerOptions(include, define, arch, std or "")
-
-
-def output_option(metavar: str, help: str, **attributes: Any) -> _Decorator:
+def output(metavar: str, help: str, **attributes: Any) -> _Decorator:
     """File or folder of what is made, as ``output``: a ``Path``, or None without default."""
     attributes.setdefault("type", OutputFolder() if metavar == "DIR" else OutputFile(Path))
     return click.option("-o", "--output", "output", metavar=metavar, help=help, **attributes)

@@ -13,9 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from racetrap.commands.shared import long_work
+from racetrap.commands.shared import long_work, options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.options import result_options
 from racetrap.evaluation import kept_results
 from racetrap.evaluation.kept_results import KeptResults, result_key
 from racetrap.golden_model.scord.params import ScordParams
@@ -48,7 +47,7 @@ def run(monkeypatch, tmp_path):
         answer(monkeypatch)
 
         @click.command("cost")
-        @result_options
+        @options.result
         def command(json_file):
             work = LongWork(1)
             measured = Measure(calls, lambda *found: f"sum {sum(found)}", **measure)
