@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from racetrap.generators.system import Params, Preset
-from racetrap.generators.systems import SYSTEMS
+from racetrap.generators.systems import SYSTEMS, check_reads
 from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.configuration import configuration_hash
+from racetrap.golden_model.trace import AnyTrace
 
 _Changed = TypeVar("_Changed", bound=Params)
 
@@ -136,6 +137,43 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
         else:
             changes[name] = _number(name, text)
     return replace(params, **changes) if changes else params
+
+
+def with_all_settings(settings: Iterable[str], *parts: Any) -> tuple[Any, ...]:
+    """``parts``, each with those settings that are its own.
+
+    Parameters
+    ----------
+    settings : iterable of str
+        Changes as ``name=value``, as ``with_settings`` takes them.
+    parts : dataclasses
+        What is changed: parameters of a detector, and how it runs.  A name that none of them has
+        is said to the first.
+
+    Raises
+    ------
+    ValueError
+        If a setting is malformed, unknown, given twice or out of range.
+    """
+    given: list[list[str]] = [[] for _ in parts]
+    for setting in settings:
+        name = setting.partition("=")[0]
+        owners = [
+            number for number, part in enumerate(parts)
+            if name in {field.name for field in fields(part)}
+        ]  # fmt: skip
+        given[owners[0] if owners else 0].append(setting)
+    return tuple(with_settings(part, own) for part, own in zip(parts, given, strict=True))
+
+
+def chosen_params(
+    preset: str, settings: Iterable[str], kind: type[AnyTrace], *parts: Any
+) -> tuple[Any, ...]:
+    """Parameters of a preset that reads such traces, and ``parts``, each with its settings; errors
+    as of ``find_preset``, ``check_reads`` and ``with_all_settings``."""
+    params = find_preset(preset).params
+    check_reads(params, kind)
+    return with_all_settings(settings, params, *parts)
 
 
 def _setting(value: Any) -> str:

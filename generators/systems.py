@@ -11,6 +11,7 @@ from racetrap.generators.scord import SCORD
 from racetrap.generators.sigrace import SIGRACE
 from racetrap.generators.system import Params, System
 from racetrap.golden_model.checks import unknown_name
+from racetrap.golden_model.trace import AnyTrace
 
 if TYPE_CHECKING:
     from racetrap.rtl.common.hardware_block import HardwareBlock
@@ -44,6 +45,22 @@ def system_named(name: str) -> System[Any]:
         if system.name == name:
             return system
     raise ValueError(unknown_name("system", name, SYSTEM_NAMES))
+
+
+def check_reads(params: Params, kind: type[AnyTrace]) -> None:
+    """Raise ``ValueError`` if parameters are of a detector that does not read such traces."""
+    system = system_of(params)
+    if not system.reads(kind):
+        readers = " or ".join(each.name for each in SYSTEMS if each.reads(kind))
+        raise ValueError(
+            f"A preset of {system.name} does not read {kind.kind}: take one of {readers}"
+        )
+
+
+def check_system(params: Params, system: str, stimulus: str) -> None:
+    """Raise ``ValueError`` if parameters are not of the detector that a stimulus is for."""
+    if (own := system_of(params).name) != system:
+        raise ValueError(f"A preset of {own} is not for {stimulus}: take one of {system}")
 
 
 def blocks_of(params: Any) -> list[HardwareBlock]:

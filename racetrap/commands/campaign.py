@@ -9,7 +9,6 @@ import click
 
 from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.commands.shared.stimuli import check_system
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import ExitStatus, input_errors
 from racetrap.evaluation.campaign.random_volume import (
@@ -21,7 +20,7 @@ from racetrap.evaluation.campaign.random_volume import (
 from racetrap.evaluation.sigrace.recorded import ComparedProgram, RecordedProgram, compare_program
 from racetrap.generators.presets import Preset, find_preset
 from racetrap.generators.system import Params
-from racetrap.generators.systems import SYSTEM_NAMES, SYSTEMS, system_named
+from racetrap.generators.systems import SYSTEM_NAMES, SYSTEMS, check_system, system_named
 from racetrap.presenters.campaign import print_campaign, to_json
 from racetrap.presenters.recorded_campaign import print_recorded, recorded_to_json
 from racetrap.sim.cosim.fast.build import FastModel, build_fast

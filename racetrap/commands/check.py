@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,20 +16,9 @@ from racetrap.commands.shared.checks.threads import check_exact, check_threads
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
 from racetrap.commands.shared.result_forms import form_files
-from racetrap.commands.shared.settings import (
-    ACCELERATOR_SETTINGS,
-    THREAD_SETTINGS,
-    AcceleratorRun,
-    SigraceRun,
-    memory_with,
-    with_all_settings,
-)
-from racetrap.commands.shared.stimuli import check_reads
+from racetrap.commands.shared.settings import ACCELERATOR_SETTINGS, THREAD_SETTINGS
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import exit_on, input_errors, report_console, write_json
-from racetrap.generators.presets import find_preset
-from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
-from racetrap.golden_model.sigrace.playback import widened
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.trace_check import MOST_FINDING
@@ -119,7 +108,6 @@ def command(
     reports = Reports(baseline_file, output)
     baseline = reports.baseline()
     choice = replace(choice, has_json=json_file is not None)
-    used: dict[str, Any] = {}
     if is_exact:
         outcome = check_exact(console, choice, trace, baseline, suppressed, fail_fast)
     elif isinstance(trace, Trace):
@@ -128,27 +116,10 @@ def command(
             console, choice, subject, path, detector or MOST_FINDING, settings, rule, baseline
         )
     elif isinstance(trace, NoncoherentTrace):
-        with input_errors(path):
-            lines, run = memory_with(trace.header.memory, settings, AcceleratorRun())
-            rules = Noncoherent(lines, run.mode)
-            outcome = check_accelerators(console, trace, rules, compare, baseline)
+        outcome = check_accelerators(console, trace, path, settings, compare, baseline)
     else:
         assert isinstance(trace, ThreadTrace)
-        preset = detector or trace.header.system
-        with input_errors():
-            params = find_preset(preset).params
-            check_reads(params, ThreadTrace)
-            params, run = with_all_settings(settings, params, SigraceRun())
-            if not detector:
-                given = {setting.partition("=")[0] for setting in settings}
-                params = widened(params, trace.header.threads, given)
-        used = {"preset": preset, "parameters": asdict(params)}
-        with input_errors(path):
-            sigrace = run.sigrace(params)
-            outcome = check_threads(console, choice, trace, sigrace, compare, baseline)
+        outcome = check_threads(console, choice, trace, path, detector, settings, compare, baseline)
     reports.write(name, outcome.findings, outcome.known)
-    write_json(json_file, {
-        "trace": name, "events": len(trace), **used, **outcome.document,
-        **subject.run,
-    })  # fmt: skip
+    write_json(json_file, {"trace": name, "events": len(trace), **outcome.document, **subject.run})
     exit_on(outcome.findings.pairs or any(outcome.findings.others.values()))

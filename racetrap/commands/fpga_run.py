@@ -9,7 +9,6 @@ import click
 
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.stimuli import check_reads
 from racetrap.commands.shared.terminal import (
     exit_on,
     input_errors,
@@ -22,7 +21,7 @@ from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.session import Session
 from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
-from racetrap.generators.systems import SYSTEMS, system_of
+from racetrap.generators.systems import SYSTEMS, check_reads, system_of
 from racetrap.golden_model.trace import AnyTrace, read_trace
 from racetrap.presenters.race_choice import RaceChoice
 

@@ -47,9 +47,7 @@ def _detector(
     if preset is None and not is_needed and not settings:
         return None, bounds
     # The hardware is slow to import.
-    from racetrap.commands.shared.settings import with_all_settings
-    from racetrap.commands.shared.stimuli import check_reads
-    from racetrap.generators.presets import find_preset
+    from racetrap.generators.presets import chosen_params, with_all_settings
     from racetrap.golden_model.trace import Trace
     from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector
 
@@ -58,9 +56,7 @@ def _detector(
         if preset is None and not is_needed:
             (bounds,) = with_all_settings(settings, bounds)
             return None, bounds
-        params = find_preset(name).params
-        check_reads(params, Trace)
-        bounds, params = with_all_settings(settings, bounds, params)
+        params, bounds = chosen_params(name, settings, Trace, bounds)
     return Detector(name, params), bounds
 
 

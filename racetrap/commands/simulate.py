@@ -11,9 +11,7 @@ import click
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, given_name
 from racetrap.commands.shared.result_forms import Form, form_files
-from racetrap.commands.shared.settings import with_all_settings
 from racetrap.commands.shared.simulation import WAVES, Simulation, Suite
-from racetrap.commands.shared.stimuli import check_reads, check_system
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import (
     exit_on,
@@ -21,9 +19,9 @@ from racetrap.commands.shared.terminal import (
     report_console,
     write_json,
 )
-from racetrap.generators.presets import find_preset
+from racetrap.generators.presets import find_preset, with_all_settings
 from racetrap.generators.system import System
-from racetrap.generators.systems import SYSTEMS, system_of
+from racetrap.generators.systems import SYSTEMS, check_reads, check_system, system_of
 from racetrap.golden_model.trace import AnyTrace, read_trace
 from racetrap.presenters.race_choice import RaceChoice
 

@@ -17,7 +17,7 @@ from racetrap.presenters.line_pairs import (
 )
 from racetrap.presenters.printable import printable
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.verdict.line_pairs import LinePair
+from racetrap.verdict.line_pairs import DividedPairs, LinePair
 from racetrap.verdict.source_text import relative_place, split_place
 
 if TYPE_CHECKING:
@@ -75,6 +75,14 @@ def known_sentences(known: Sequence[LinePair], not_found: Sequence[KnownRace]) -
         f"Not found: race of the baseline at {race.later.file}: {race.later.text}"
         for race in not_found
     ]
+
+
+def run_findings(
+    pairs: DividedPairs, summary: Sequence[str], others: Mapping[str, Sequence[str]] | None = None
+) -> Findings:
+    """What one run has, with a summary of it, and what came of a baseline."""
+    known = known_sentences(pairs.known, pairs.not_found)
+    return Findings(pairs.new, [*summary, *known], others or {})
 
 
 def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> None:

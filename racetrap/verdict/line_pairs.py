@@ -151,6 +151,11 @@ class DividedPairs(NamedTuple):
     known: list[LinePair]
     not_found: list[KnownRace]
 
+    @property
+    def new_places(self) -> set[frozenset[str]]:
+        """Places of the findings that count."""
+        return {pair.first.places for pair in self.new}
+
 
 class LinePairs:
     """Races grouped by pair of places; memory does not grow with the number of races.
@@ -193,3 +198,10 @@ class LinePairs:
         if baseline is None:
             return DividedPairs(self.by_instances, [], [])
         return baseline.divide(self.by_instances)
+
+
+def divide_run(races: Iterable[LineRace], baseline: Baseline | None) -> DividedPairs:
+    """Races of one run by pair of lines: those that are new, and those that a baseline knows."""
+    pairs = LinePairs()
+    pairs.add(races)
+    return pairs.divide(baseline)

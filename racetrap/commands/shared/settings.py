@@ -3,63 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from racetrap.generators.presets import with_settings
-from racetrap.golden_model.sigrace.environment import ENVIRONMENTS, Environment
-from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.sigrace import MOST_INSTRUCTIONS, Sigrace
+from racetrap.generators.presets import with_all_settings
+from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
+from racetrap.golden_model.sigrace.sigrace import MOST_INSTRUCTIONS
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 
 
 @dataclass(frozen=True)
 class PlainRun:
     """A run that has no settings."""
-
-
-@dataclass(frozen=True)
-class HardwareRun:
-    """A run of SigRace's hardware over a recording.
-
-    Parameters
-    ----------
-    environment : str
-        Mapping of threads to cores.
-    instruction_limit : int
-        Instructions that the program of a recording may have.
-    """
-
-    environment: str = "fixed"
-    instruction_limit: int = MOST_INSTRUCTIONS
-
-    def sigrace(self, params: SigraceParams) -> Sigrace:
-        """SigRace as it runs so."""
-        return Sigrace(
-            params, Environment(self.environment), instruction_limit=self.instruction_limit
-        )
-
-
-@dataclass(frozen=True)
-class SigraceRun(HardwareRun):
-    """A run of SigRace's golden model.
-
-    Parameters
-    ----------
-    checkpoint_interval : int
-        Instructions committed by one thread from one checkpoint to the next.
-    unbounded : bool
-        Whether it is Ideal SigRace, with queues and a conflict log without limit.
-    """
-
-    checkpoint_interval: int = 1_000_000
-    unbounded: bool = False
-
-    def sigrace(self, params: SigraceParams) -> Sigrace:
-        return Sigrace(
-            params, Environment(self.environment), self.checkpoint_interval, self.unbounded,
-            self.instruction_limit,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -100,33 +55,6 @@ ACCELERATOR_SETTINGS = (
     ("mode=strict|thesis", "Byte-exact rules, or those of the thesis.  [default: strict]"),
     *MEMORY_SETTINGS,
 )
-
-
-def with_all_settings(settings: Iterable[str], *parts: Any) -> tuple[Any, ...]:
-    """``parts``, each with those settings that are its own.
-
-    Parameters
-    ----------
-    settings : iterable of str
-        Changes as ``name=value``, as ``with_settings`` takes them.
-    parts : dataclasses
-        What is changed: parameters of a detector, and how it runs.  A name that none of them has
-        is said to the first.
-
-    Raises
-    ------
-    ValueError
-        If a setting is malformed, unknown, given twice or out of range.
-    """
-    given: list[list[str]] = [[] for _ in parts]
-    for setting in settings:
-        name = setting.partition("=")[0]
-        owners = [
-            number for number, part in enumerate(parts)
-            if name in {field.name for field in fields(part)}
-        ]  # fmt: skip
-        given[owners[0] if owners else 0].append(setting)
-    return tuple(with_settings(part, own) for part, own in zip(parts, given, strict=True))
 
 
 def memory_with(memory: MemorySystem, settings: Iterable[str], *parts: Any) -> tuple[Any, ...]:

@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.shared.checks.outcome import Outcome, line_findings
+from racetrap.commands.shared.checks.subject import Outcome
+from racetrap.commands.shared.settings import AcceleratorRun, memory_with
+from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.presenters import noncoherent_races
+from racetrap.presenters.findings import run_findings
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.verdict.accelerators.line_races import operation_race
+from racetrap.verdict.line_pairs import divide_run
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
 
 
 def check_accelerators(
-    console: Console, trace: NoncoherentTrace, detector: Noncoherent, oracle: bool,
+    console: Console, trace: NoncoherentTrace, path: str, settings: Iterable[str], oracle: bool,
     baseline: Baseline | None,
 ) -> Outcome:  # fmt: skip
     """Run the detector and print the races."""
-    found = run_compiled(detector, trace.events)
-    whole, memory, locations = found.races, detector.memory, trace.header.locations
-    findings, known, is_new = line_findings(
+    with input_errors(path):
+        memory, run = memory_with(trace.header.memory, settings, AcceleratorRun())
+        detector = Noncoherent(memory, run.mode)
+        found = run_compiled(detector, trace.events)
+    whole, locations = found.races, trace.header.locations
+    pairs = divide_run(
         (operation_race(race, locations) for race in whole if not race.is_overwritten), baseline
     )
+    new = pairs.new_places
     races = [
-        race for race in whole if race.is_overwritten or is_new(operation_race(race, locations))
-    ]
+        race for race in whole
+        if race.is_overwritten or operation_race(race, locations).places in new
+    ]  # fmt: skip
     noncoherent_races.print_races(console, races, trace)
-    summary = [
+    words = (
         f"Races: {len(races)} in {len(trace)} operations, mode {detector.mode}, lines of "
-        f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}.",
-        *findings.summary,
-    ]
-    console.print("\n".join(summary), markup=False)
+        f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}."
+    )
+    findings = run_findings(pairs, [words])
+    console.print("\n".join(findings.summary), markup=False)
     result: dict[str, Any] = {
         "mode": detector.mode,
         "memory": asdict(memory),
@@ -47,7 +57,8 @@ def check_accelerators(
     if oracle:
         from racetrap.golden_model.noncoherent.oracle import racy_bytes
 
-        racy = racy_bytes(memory, list(trace))
+        with input_errors(path):
+            racy = racy_bytes(memory, list(trace))
         noncoherent_races.print_oracle(console, racy, found.first, detector.mode)
         result["oracle"] = noncoherent_races.oracle_to_dict(racy, found.first)
-    return Outcome(replace(findings, summary=summary), known, result)
+    return Outcome(findings, pairs.known, result)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from racetrap.commands.shared.checks.outcome import Outcome
-from racetrap.commands.shared.checks.subject import Subject
-from racetrap.commands.shared.stimuli import chosen_params
+from racetrap.commands.shared.checks.subject import Outcome, Subject
 from racetrap.commands.shared.terminal import input_errors, progress
+from racetrap.generators.presets import chosen_params
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters import gpu_races
 from racetrap.presenters.findings import print_findings
@@ -33,13 +32,13 @@ def check_gpu(
     """Check all traces by a rule of the oracle, or by the detector if there is none, and print
     what was found."""
     with input_errors():
-        params = chosen_params(preset, settings, Trace)
-    check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
+        (params,) = chosen_params(preset, settings, Trace)
     reports = None
     if rule is None or choice.has_json:
         # Reports of a detector that does not judge are for programs alone.
         listed = choice if rule is None else replace(choice, shows_all=False)
         reports = gpu_races.race_list(console, listed)
+    check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
     with input_errors(path):
         _add(check, subject, reports)
         outcome = _outcome(console, choice, subject, check, reports)

@@ -1,4 +1,4 @@
-"""Subject of a check: a trace, or the runs of a kernel."""
+"""Subject of a check, a trace or the runs of a kernel, and outcome of a check."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racetrap.commands.shared.front_door import has_main
 from racetrap.commands.shared.terminal import input_errors, progress
 from racetrap.golden_model.trace import AnyTrace, Trace, read_trace
+from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import exposure_text, number_text
 from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import relative_place
 
 if TYPE_CHECKING:
@@ -52,6 +54,24 @@ class Subject:
         """Traces of the further runs."""
         for captured in self.others:
             yield captured.trace
+
+
+class Outcome(NamedTuple):
+    """What a check has found.
+
+    Parameters
+    ----------
+    findings : Findings
+        What is printed and reported.
+    known : list of LinePair
+        Races of the baseline.
+    document : dict
+        What JSON says.
+    """
+
+    findings: Findings
+    known: list[LinePair]
+    document: dict[str, Any]
 
 
 def read_subject(

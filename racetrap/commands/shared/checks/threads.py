@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.shared.checks.outcome import Outcome, line_findings
+from racetrap.commands.shared.checks.subject import Outcome
 from racetrap.commands.shared.terminal import input_errors
-from racetrap.golden_model.sigrace.sigrace import Sigrace
+from racetrap.generators.presets import chosen_params
+from racetrap.golden_model.sigrace.playback import widened
+from racetrap.golden_model.sigrace.run_settings import SigraceRun
 from racetrap.golden_model.trace import ThreadTrace
 from racetrap.presenters import sigrace_races
-from racetrap.presenters.findings import print_findings
+from racetrap.presenters.findings import print_findings, run_findings
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
+from racetrap.verdict.line_pairs import divide_run
 from racetrap.verdict.threads.line_races import thread_race
 from racetrap.verdict.threads.suppressions import Suppressions, read_suppressions
 
@@ -40,8 +43,9 @@ def check_exact(
         thread_race(race.first, header, race.addresses, context)
         for race, context in zip(exact.races, exact.contexts, strict=True)
     ]
-    findings, known, is_new = line_findings(by_line, baseline)
-    kept = [number for number, race in enumerate(by_line) if is_new(race)]
+    pairs = divide_run(by_line, baseline)
+    new = pairs.new_places
+    kept = [number for number, race in enumerate(by_line) if race.places in new]
     exact = exact._replace(
         races=[exact.races[number] for number in kept],
         contexts=[exact.contexts[number] for number in kept],
@@ -57,37 +61,44 @@ def check_exact(
             "inversions were not checked."
         )
     unused = [f"Suppression matches nothing: {pattern}" for pattern in suppressions.unused]
-    findings = replace(
-        findings,
-        others={"locks": [inversion_sentence(cycle, header) for cycle in exact.inversions]},
-        summary=[words, *unused, *findings.summary],
-    )
+    locks = {"locks": [inversion_sentence(cycle, header) for cycle in exact.inversions]}
+    findings = run_findings(pairs, [words, *unused], locks)
     print_findings(console, findings, choice)
-    return Outcome(findings, known, exact_to_dict(exact, header))
+    return Outcome(findings, pairs.known, exact_to_dict(exact, header))
 
 
 def check_threads(
-    console: Console, choice: RaceChoice, trace: ThreadTrace, sigrace: Sigrace, oracle: bool,
-    baseline: Baseline | None,
+    console: Console, choice: RaceChoice, trace: ThreadTrace, path: str, detector: str | None,
+    settings: tuple[str, ...], oracle: bool, baseline: Baseline | None,
 ) -> Outcome:  # fmt: skip
     """Run SigRace and print the races."""
-    whole, header = run_sigrace(sigrace, trace), trace.header
-    findings, known, is_new = line_findings(
-        (thread_race(race, header) for race in whole.races), baseline
-    )
+    header = trace.header
+    preset = detector or header.system
+    with input_errors():
+        params, run = chosen_params(preset, settings, ThreadTrace, SigraceRun())
+        if not detector:
+            given = {setting.partition("=")[0] for setting in settings}
+            params = widened(params, header.threads, given)
+    with input_errors(path):
+        sigrace = run.sigrace(params)
+        whole = run_sigrace(sigrace, trace)
+    pairs = divide_run((thread_race(race, header) for race in whole.races), baseline)
+    new = pairs.new_places
     result = replace(
-        whole, races=[race for race in whole.races if is_new(thread_race(race, header))]
+        whole, races=[race for race in whole.races if thread_race(race, header).places in new]
     )
     races = sigrace_races.race_list(console, choice, header)
     words = sigrace_races.print_result(console, races, result, header)
     overhead = f"{result.statistics.overhead:.1%}"
-    summary = [
-        f"Races: {words} in {len(trace)} events of {trace.header.threads} threads; overhead of "
-        f"Re-execution and Analysis {overhead} of the committed instructions.",
-        *findings.summary,
-    ]
-    console.print("\n".join(summary), markup=False)
+    summary = (
+        f"Races: {words} in {len(trace)} events of {header.threads} threads; overhead of "
+        f"Re-execution and Analysis {overhead} of the committed instructions."
+    )
+    findings = run_findings(pairs, [summary])
+    console.print("\n".join(findings.summary), markup=False)
     document: dict[str, Any] = {
+        "preset": preset,
+        "parameters": asdict(params),
         "environment": asdict(sigrace.environment),
         "checkpoint_interval": sigrace.checkpoint_interval,
         "unbounded": sigrace.unbounded,
@@ -98,7 +109,8 @@ def check_threads(
         from racetrap.presenters.sigrace_oracle import oracle_to_dict, print_oracle
         from racetrap.verdict.threads.oracle import compare_with_oracle
 
-        comparison = compare_with_oracle(trace, sigrace, whole)
+        with input_errors(path):
+            comparison = compare_with_oracle(trace, sigrace, whole)
         print_oracle(console, comparison, header)
         document["oracle"] = oracle_to_dict(comparison, header)
-    return Outcome(replace(findings, summary=summary), known, document)
+    return Outcome(findings, pairs.known, document)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.shared.settings import HardwareRun
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
 from racetrap.commands.shared.terminal import input_errors, progress_bar
 from racetrap.commands.shared.workers import run_parallel
+from racetrap.golden_model.sigrace.run_settings import HardwareRun
 from racetrap.golden_model.trace import ThreadTrace
 from racetrap.presenters import sigrace_races
 from racetrap.presenters.board_runs import print_thread_run, thread_run_to_dict

@@ -8,13 +8,11 @@ from racetrap.commands.shared.settings import (
     ACCELERATOR_SETTINGS,
     THREAD_SETTINGS,
     AcceleratorRun,
-    HardwareRun,
-    SigraceRun,
     memory_with,
-    with_all_settings,
 )
-from racetrap.generators.presets import PRESETS
+from racetrap.generators.presets import PRESETS, with_all_settings
 from racetrap.generators.systems import SYSTEMS
+from racetrap.golden_model.sigrace.run_settings import HardwareRun, SigraceRun
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 
 

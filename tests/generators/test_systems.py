@@ -1,10 +1,9 @@
-"""Presets of detectors that a stimulus is not for."""
+"""Detectors by name, and presets that a stimulus is not for."""
 
 import pytest
 
-from racetrap.commands.shared.stimuli import check_reads, check_system
 from racetrap.generators.presets import PRESETS
-from racetrap.generators.systems import SYSTEMS, system_of
+from racetrap.generators.systems import SYSTEMS, check_reads, check_system, system_of
 
 
 @pytest.mark.parametrize("preset", PRESETS)
