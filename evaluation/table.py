@@ -33,20 +33,6 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
-    def is_numeric(self, column: int) -> bool:
-        """Whether a column has numbers, and nothing else."""
-        cells = [row[column] for row in self.rows if row[column] is not None]
-        return bool(cells) and not any(isinstance(cell, str) for cell in cells)
-
     def to_json(self) -> list[dict[str, Any]]:
         """Rows as plain data."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-
-
-def cell_text(cell: Cell) -> str:
-    """A cell for people: four significant digits at least, of whole numbers all."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, float):
-        return f"{cell:,.0f}" if abs(cell) >= 1000 else f"{cell:.4g}"
-    return f"{cell:,}" if isinstance(cell, int) else cell

@@ -27,9 +27,8 @@ from racetrap.evaluation.sweep.grid import points_of
 from racetrap.evaluation.sweep.point import measure, tasks_of
 from racetrap.evaluation.sweep.results import PointResult, csv_text, rows_of
 from racetrap.evaluation.sweep.spec import STATE, Spec, read_spec
-from racetrap.evaluation.table import cell_text
 from racetrap.presenters.sweep import page_of, tables_of, to_json
-from racetrap.presenters.tables import show_table
+from racetrap.presenters.tables import cell_text, show_table
 from racetrap.sim.cache_inventory import SWEEPS
 from racetrap.sim.content_cache import cache_folder, write_whole
 

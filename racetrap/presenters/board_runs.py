@@ -13,7 +13,7 @@ from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.gpu_races import print_kinds
 from racetrap.presenters.race_choice import RaceList
-from racetrap.presenters.sigrace_races import print_result, result_to_dict
+from racetrap.presenters.sigrace_races import print_result, race_count, result_to_dict
 from racetrap.verdict.accelerators.hardware import MonitorRace
 from racetrap.verdict.gpu.findings import Finding
 
@@ -67,11 +67,11 @@ def print_thread_run(
     console: Console, where: str, trace: ThreadTrace, races: RaceList[ThreadRace], run: ProgramRun
 ) -> None:
     """As ``print_gpu_run``, of a program with threads."""
-    words = print_result(console, races, run.result, trace.header)
+    print_result(console, races, run.result, trace.header)
     console.print(
-        f"Races: {words} in {len(trace)} events; {where} and golden model agree in all "
-        f"{len(run.log)} records of conflicts and {len(run.traps)} of traps ({run.events} events "
-        f"of contexts, {run.messages} messages, {run.seconds:.1f} s).",
+        f"Races: {race_count(run.result.races)} in {len(trace)} events; {where} and golden model "
+        f"agree in all {len(run.log)} records of conflicts and {len(run.traps)} of traps "
+        f"({run.events} events of contexts, {run.messages} messages, {run.seconds:.1f} s).",
         markup=False,
     )
 

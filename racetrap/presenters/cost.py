@@ -9,12 +9,12 @@ from typing import Any
 
 from rich.console import Console
 
-from racetrap.evaluation.table import Cell, Table, cell_text
+from racetrap.evaluation.table import Cell, Table
 from racetrap.fpga.cost.limits import limits
 from racetrap.fpga.cost.provenance import provenance
 from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
 from racetrap.presenters.page import Section, html_page
-from racetrap.presenters.tables import show_table
+from racetrap.presenters.tables import cell_text, show_table
 
 #: Figures of synthesis: name of the column, attribute of the result.
 _SYNTHESIS = {

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from racetrap.evaluation.table import Table, cell_text
+from racetrap.evaluation.table import Table
 from racetrap.presenters.printable import printable
+from racetrap.presenters.tables import cell_text, is_numeric
 
 
 @dataclass(frozen=True)
@@ -75,4 +76,5 @@ def html_page(
     return page_environment().get_template("page.html").render(
         title=title, introduction=introduction, sections=sections, command=command, facts=facts,
         limits=limits, problems=problems, text=cell_text,
+        is_numeric=is_numeric,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
+from racetrap.golden_model.trace import ThreadTrace
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList
@@ -44,6 +45,15 @@ def race_count(races: Collection[ThreadRace]) -> str:
     return (
         f"{len(pairs)} pair{'s' * (len(pairs) > 1)} of instructions at "
         f"{len(addresses)} address{'es' * (len(addresses) > 1)}"
+    )
+
+
+def summary_sentence(result: SigraceResult, trace: ThreadTrace) -> str:
+    """Races of a check, and what finding them has cost."""
+    return (
+        f"Races: {race_count(result.races)} in {len(trace)} events of {trace.header.threads} "
+        f"threads; overhead of Re-execution and Analysis {result.statistics.overhead:.1%} of the "
+        "committed instructions."
     )
 
 
@@ -102,9 +112,8 @@ def race_list(
 def print_result(
     console: Console, races: RaceList[ThreadRace], result: SigraceResult,
     header: ThreadTraceHeader,
-) -> str:  # fmt: skip
-    """Print the races, what Analysis has cleared, and what the run has cost; gives the number of
-    races in words."""
+) -> None:  # fmt: skip
+    """Print the races, what Analysis has cleared, and what the run has cost."""
     races.take_all(result.races)
     races.finish()
     for (low, high), group in by_static_race(result.false_sharing).items():
@@ -114,7 +123,6 @@ def print_result(
             markup=False,
         )
     _print_statistics(console, result)
-    return race_count(result.races)
 
 
 def _print_statistics(console: Console, result: SigraceResult) -> None:

@@ -87,14 +87,9 @@ def check_threads(
     result = replace(
         whole, races=[race for race in whole.races if thread_race(race, header).places in new]
     )
+    findings = run_findings(pairs, [sigrace_races.summary_sentence(result, trace)])
     races = sigrace_races.race_list(console, choice, header)
-    words = sigrace_races.print_result(console, races, result, header)
-    overhead = f"{result.statistics.overhead:.1%}"
-    summary = (
-        f"Races: {words} in {len(trace)} events of {header.threads} threads; overhead of "
-        f"Re-execution and Analysis {overhead} of the committed instructions."
-    )
-    findings = run_findings(pairs, [summary])
+    sigrace_races.print_result(console, races, result, header)
     console.print("\n".join(findings.summary), markup=False)
     document: dict[str, Any] = {
         "preset": preset,

@@ -37,11 +37,11 @@ def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int
         sigrace = call.run.sigrace(call.params)
         run = run_program(call.build(), sigrace, trace, call.seed)
     races = sigrace_races.race_list(call.console, call.choice, trace.header)
-    words = sigrace_races.print_result(call.console, races, run.result, trace.header)
+    sigrace_races.print_result(call.console, races, run.result, trace.header)
     call.console.print(
-        f"Races: {words} in {len(trace)} events; hardware and golden model agree in all "
-        f"{run.events} steps of the cores, {run.rdm_steps} of the RDM and {run.analysed} in "
-        f"Analysis ({run.cycles} cycles)."
+        f"Races: {sigrace_races.race_count(run.result.races)} in {len(trace)} events; hardware and "
+        f"golden model agree in all {run.events} steps of the cores, {run.rdm_steps} of the RDM "
+        f"and {run.analysed} in Analysis ({run.cycles} cycles)."
     )
     call.write_waves(
         "play_trace",
