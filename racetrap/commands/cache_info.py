@@ -1,4 +1,4 @@
-"""`racetrap cache info`: where the cache lies and how large it is."""
+"""`racetrap cache info`: folder and size of the cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from racetrap.sim.content_cache import cache_folder
 @click.command("info")
 @options.result
 def command(json_file: str | None) -> None:
-    """Show the cache's folder, and the size of each kind of content."""
+    """Show the cache's folder and the size of each kind of content."""
     found, console = holdings(), report_console()
     console.print(f"Folder: {cache_folder()}", markup=False)
     rows = [(each.version, each.kind, each.bytes) for each in found]

@@ -1,4 +1,4 @@
-"""`racetrap campaign`: volume through hardware and golden model, every step compared."""
+"""`racetrap campaign`: many random tests of hardware against golden model, step by step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from racetrap.presenters.recorded_campaign import print_recorded, recorded_to_js
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
-#: What is compared, and what each leaves to choose.
+#: What is compared, and the options of each.
 _ALL = Subject("random tests of many presets", ("budget", "jobs", "configurations", "detector"))
 _NAMED = Subject("random tests of named presets", ("budget", "jobs"))
 _CASE = Subject("one case of a preset", ("number",))
@@ -60,9 +60,9 @@ def command(
 ) -> None:  # fmt: skip
     """Compare hardware and golden model on many random tests, or on recorded programs.
 
-    Without a PRESET all presets are compared.
-    Exit status 0 if they agree everywhere (races or not), 3 if they differ or a tool fails; each
-    difference is printed with the line that reruns its case alone.
+    Without PRESET, all presets are compared. Exit status 0 if they agree everywhere (with or
+    without races), 3 if they differ or a tool fails; each difference is printed with the command
+    that reruns its case alone.
     """
     with input_errors():
         if number is not None and len(names) != 1:

@@ -12,19 +12,18 @@ from racetrap.sim.tools import not_found
 
 
 def compiler_command(name: str, compiler: str, language: str, variable: str) -> click.Command:
-    """A command that becomes ``compiler``, whose options it takes; ``variable`` is what makefiles
-    call it."""
+    """A command that runs ``compiler``, with its options; ``variable`` is its name in makefiles."""
 
     @click.command(
         name,
         context_settings={
             "ignore_unknown_options": True, "allow_interspersed_args": False,
-            # As -h it would be found in -shared.
+            # A short -h would be found in -shared.
             "help_option_names": ["--help"],
         },
         help=f"Compile and link {language} as {compiler} does, for `racetrap trace record`.\n\n"
-        f"It takes all options of {compiler}, which `{compiler} --help` lists, and takes its place "
-        f"in a build: `make {variable}='racetrap {name}'`.",
+        f"It takes all options of {compiler} (see `{compiler} --help`) and can replace it in a "
+        f"build: `make {variable}='racetrap {name}'`.",
     )  # fmt: skip
     @click.argument("arguments", metavar="OPTION|FILE ...", nargs=-1, type=click.UNPROCESSED)
     def run(arguments: tuple[str, ...]) -> None:

@@ -86,9 +86,10 @@ def command(
     """Check the trace file TRACE, or a run of KERNEL, for races.
 
     KERNEL is a .cu or .ptx file, run as its launch file says: --launch, or the .toml file of the
-    same name beside it.  TRACE - is standard input.  Of a GPU the exact analysis judges, and what
-    the detector made of each race is said beside it; of threads the detector, or with --exact an
-    exact analysis; of a CPU and its accelerators every race comes with the bytes and the cure.
+    same name beside it.  TRACE - is standard input.  Runs of a GPU are judged by the exact
+    analysis, with the detector's result beside each race; threads by the detector, or with --exact
+    by an exact analysis.  Each race of a CPU with accelerators is printed with its bytes and a
+    remedy.
 
     Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """

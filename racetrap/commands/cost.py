@@ -32,16 +32,16 @@ from racetrap.presenters.cost import cost_words, page_of, print_cost, to_json
 @click.option(
     "--family", "families", metavar="FAMILY[:DEVICE]", multiple=True,
     default=("ecp5", "asic"), show_default=True,
-    help=f"Target: {', '.join(FAMILIES)}, and a device of it instead of its default; may be "
+    help=f"Target: {', '.join(FAMILIES)}, or one device of a family instead of its default; may be "
     "repeated.",
 )  # fmt: skip
 @click.option(
     "--seeds", default=1, show_default=True, type=click.IntRange(0, 100),
-    help="Place and route with seeds 1 to N; 0: only synthesise. Quote figures over 8 seeds.",
+    help="Place and route with seeds 1 to N; 0: only synthesise.  Publish figures over 8 seeds.",
 )  # fmt: skip
 @click.option(
     "--block", "names", metavar="NAME", multiple=True,
-    help="Only this block; may be repeated.  The whole system is placed only if it is named.",
+    help="Only this block; may be repeated.  The whole system is placed only if named.",
 )  # fmt: skip
 @click.option(
     "--constraint", "constraint_mhz", metavar="MHZ", default=100.0, show_default=True,
@@ -57,10 +57,10 @@ def command(
 ) -> None:  # fmt: skip
     """Measure the hardware of PRESETS: state bits, LUT, FF, RAM, Fmax, area.
 
-    One table a preset with a row a block, beside it the paper's own figures.  Results are cached:
-    nothing is measured twice.
+    Prints a table for each preset, with a row for each block and the paper's figures beside it.
+    Results are cached: nothing is measured twice.
 
-    Exit status 0 if everything was measured, else 3, with what was.
+    Exit status 0 if everything was measured, else 3; what was measured is printed.
     """
     with input_errors():
         chosen = [_changed(name, settings) for name in dict.fromkeys(presets)]
@@ -108,5 +108,5 @@ def _changed(name: str, settings: Sequence[str]) -> Preset[Params]:
 
 
 def _seeds(block: str, names: Sequence[str], seeds: int) -> tuple[int, ...]:
-    """Seeds of a block: to place a whole system takes long, so it must be asked for."""
+    """Seeds of a block: placing a whole system takes long, so only on request."""
     return () if block == SYSTEM and SYSTEM not in names else tuple(range(1, seeds + 1))

@@ -24,9 +24,9 @@ from racetrap.presenters.tables import print_table
 def command(files: tuple[str, ...], json_file: str | None) -> None:
     """Merge functional coverage and print every bin with its hits.
 
-    FILE is the notes of a testbench run (notes.jsonl) or a JSON object of hits by bin, of any of
-    the detectors; each has a table of its own.  Exit status 3 if a bin was missed that can be hit,
-    2 if no file has any coverage.
+    FILE holds the notes of a testbench run (notes.jsonl) or a JSON object of hits by bin.  Each
+    detector has its own table.  Exit status 3 if a bin that can be hit was not, 2 if no file has
+    any coverage.
     """
     with input_errors():
         merged = merge_files(map(Path, files))

@@ -1,4 +1,4 @@
-"""`racetrap doctor`: missing tools, and how to get them."""
+"""`racetrap doctor`: missing tools and how to install them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from racetrap.sim.tools import has_hardware, missing_extras, missing_tools
 @click.command("doctor")
 @options.result
 def command(json_file: str | None) -> None:
-    """Check that every tool is there.
+    """Check that every tool is installed.
 
-    Prints each missing tool and how to install it.  Exit status 3 if a check needs one
-    of them, or an installed extra `hardware`; other extras and what recording needs are named, too.
+    Prints each missing tool and how to install it.  Exit status 3 if checks, or the installed extra
+    `hardware`, need one of them; tools of other extras and of recording are listed, too.
     """
     extras, generates = missing_extras(), has_hardware()
     missing = missing_tools(*["hardware"] * generates)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from racetrap.commands.shared.lazy_group import lazy_group
 
 _LINES = {
-    "advice": "Compare advice on fences with the fences that authors wrote.",
+    "advice": "Compare advised fences with those in the programs' correct versions.",
     "bugaroo": "Tables II, III and IV of the Bugaroo paper.",
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
-    "policies": "Races that access buffers find which leave accesses out.",
-    "rules": "Verdicts of the exact oracle by each of its rules.",
+    "policies": "Races found by access buffers that drop or sample accesses.",
+    "rules": "Verdicts of the exact analysis under each of its rules.",
     "scord": "Tables VI and VII of the ScoRD paper.",
     "sigrace": "Figures 7, 8 and 10 and Table 7 of the SigRace paper.",
 }

@@ -1,4 +1,4 @@
-"""`racetrap evaluate advice`: advice on programs beside what their authors have."""
+"""`racetrap evaluate advice`: advised fences against those in the correct programs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from racetrap.sim.gpu.workloads.registry import WORKLOADS
 @click.argument(
     "names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice([*PROGRAMS, *WORKLOADS])
 )
-@options.budget("Random runs of each question, and as many systematic ones.", 100)
+@options.budget("Random runs for each question, and as many systematic ones.", 100)
 @options.seed
 @options.jobs
 @options.result
 def command(
     names: tuple[str, ...], budget: int, seed: int, jobs: int, json_file: str | None
 ) -> None:  # fmt: skip
-    """Advice on the programs of weak memory and the race switches of the ScoR applications,
-    or on each PROGRAM of them.
+    """Compare advised fences with those in the correct versions of the weak-memory programs and of
+    the ScoR applications, or of each PROGRAM.
 
-    A variant that lacks something is advised on as `racetrap stress --advise` does, and the lines
-    are compared with those of the right variant; a right variant has a fence added on purpose,
-    which alone must be named.  See docs/weak-memory.md.
+    A variant that lacks a fence is run through `racetrap stress --advise`, and the advised lines
+    are compared with the correct variant.  A correct variant gets one redundant fence, and the
+    advice must name that fence alone.  See docs/weak-memory.md.
     """
     questions = {
         f"{each.program} {each.variant}": each for each in advice_runs(names, budget, seed)

@@ -15,12 +15,12 @@ from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
 @click.command("bugaroo")
 @click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(PROGRAMS)))
-@click.option("--race-free", is_flag=True, help="Run only the variants that lack nothing.")
+@click.option("--race-free", is_flag=True, help="Run only the variants that lack no fence.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
     help="Schedules of each variant: round robin, then random ones.",
 )  # fmt: skip
-@options.budget("Runs of each variant by each weak memory; 0 leaves them out.", 100, least=0)
+@options.budget("Runs of each variant under each weak memory model; 0: none.", 100, least=0)
 @options.seed
 @options.jobs
 @options.result
@@ -28,14 +28,14 @@ def command(
     names: tuple[str, ...], race_free: bool, schedules: int, budget: int,
     seed: int, jobs: int, json_file: str | None,
 ) -> None:  # fmt: skip
-    """Tables II, III and IV of the Bugaroo paper, and programs in variants of their fences: all of
-    them, or each PROGRAM.
+    """Reproduce Tables II, III and IV of the Bugaroo paper, and test each PROGRAM (default: all)
+    with and without its fences.
 
     Every variant runs in sequentially consistent schedules, must give NumPy's result, and is judged
-    by the exact oracle; then by write buffers and by views, as `racetrap stress` does.  See
+    by the exact analysis; then it runs under write buffers and views, as by `racetrap stress`.  See
     docs/weak-memory-programs.md and docs/weak-memory.md.
 
-    Exit status 0 if results are right and the oracle's verdicts as the suite states them, else 3.
+    Exit status 0 if results and verdicts are as the suite expects, else 3.
     """
     work = LongWork(jobs)
     variants = {

@@ -45,11 +45,10 @@ _ENTRIES = (4, 8)
 @click.option(
     "--also", multiple=True,
     type=options.Choice(("fixpoint", "original-size", "monitor", "cycles")),
-    help="What else to do; may be repeated.  fixpoint visits every state of the tiniest machines "
-    "(three minutes); original-size measures the analysis of the thesis' programs at the sizes of "
-    "the originals (a minute, 1 GB of temporary files); monitor compares the bus monitor, whose "
-    "sets have few entries, with both modes; cycles plays the programs on the generated bus "
-    "monitor and counts its cycles.",
+    help="Further measurements; may be repeated.  fixpoint: visit every state of the smallest "
+    "machines (three minutes); original-size: time the analysis on inputs of the thesis' sizes (a "
+    "minute, 1 GB of temporary files); monitor: compare the bus monitor, with few entries per set, "
+    "with both modes; cycles: play the programs on the generated bus monitor and count its cycles.",
 )  # fmt: skip
 @options.seed
 @options.jobs
@@ -59,16 +58,15 @@ def command(
     programs: tuple[str, ...], schedules: int, budget: int, also: tuple[str, ...], seed: int,
     jobs: int, output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
-    """Figures and Table 5.1 of the thesis on non-coherent accelerators.
+    """Reproduce figures and Table 5.1 of the thesis on non-coherent accelerators.
 
-    All our programs or each PROGRAM, in the manner of the thesis' eleven and of firmware, are
-    checked in both modes, whole and with single syncs, flushes and paddings left out; the
-    exhaustive machine and random timings say what is harmful.  Both modes are compared with the
-    machine on random traces.
+    Each PROGRAM (default: all; modelled on the thesis' eleven and on firmware) is checked in both
+    modes, as it is and with single syncs, flushes and paddings removed; the exhaustive machine and
+    random timings decide what is harmful.  Both modes are also compared with the machine on random
+    traces.
 
-    Exit status 0 if everything harmful is reported, mode strict agrees with the machine
-    everywhere, and the bus monitor loses nothing, claims nothing and does what its golden model
-    does, else 3.
+    Exit status 0 if everything harmful is reported, mode strict agrees with the machine everywhere,
+    and the bus monitor has no missed or false race and equals its golden model, else 3.
     """
     names = [name for name in ACCELERATOR_PROGRAMS if not programs or name in programs]
     started, work = time.perf_counter(), LongWork(jobs)

@@ -1,4 +1,4 @@
-"""`racetrap evaluate policies`: what dropping and sampling cost in detection quality."""
+"""`racetrap evaluate policies`: races missed by dropping and sampling accesses."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def command(
     size: str, workloads: tuple[str, ...], schedules: int, seed: int, jobs: int,
     json_file: str | None,
 ) -> None:  # fmt: skip
-    """Races found on the ScoR suite by access buffers that drop or sample accesses.
+    """Count the races of the ScoR suite found by access buffers that drop or sample accesses.
 
-    PROGRAM is a row of the paper's tables; without one, all are run.  Every build runs through the
-    oracle and through the golden model under each policy.
+    PROGRAM is a row of the paper's tables (default: all).  Every build is checked by the exact
+    analysis and by the golden model under each policy.
     """
     own = tuple(Schedule(number, seed) for number in range(schedules))
     runs = {

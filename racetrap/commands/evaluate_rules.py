@@ -24,9 +24,9 @@ from racetrap.presenters.tables import show_tables
 def command(
     names: tuple[str, ...], size: str, schedules: int, seed: int, jobs: int, json_file: str | None
 ) -> None:
-    """Races by each rule of the oracle: ScoR's programs and the suite of small kernels.
+    """Count races under each rule of the exact analysis: ScoR's programs and small kernels.
 
-    With TEXT only programs whose name has it.  The rules are those of `racetrap check --oracle
+    TEXT selects programs whose names contain it.  The rules are those of `racetrap check --oracle
     RULE`; see docs/oracle.md.
     """
     chosen = [each for each in subjects() if not names or any(name in each.name for name in names)]

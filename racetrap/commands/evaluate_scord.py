@@ -41,7 +41,7 @@ _RACY_DETECTORS = ("base", "cached")
 )  # fmt: skip
 @click.option(
     "--region-log2", default=DEFAULT_REGION_LOG2, show_default=True, type=click.IntRange(0, 30),
-    help="Log2 of the least monitored bytes; caching misses more in a tight region.",
+    help="Log2 of the minimum monitored bytes; with a small region, metadata caching misses more.",
 )  # fmt: skip
 @options.oracle(PAPER_RULE)
 @options.seed
@@ -53,14 +53,14 @@ def command(
     region_log2: int, oracle: str, seed: int, jobs: int, output: dict[str, str],
     json_file: str | None,
 ) -> None:  # fmt: skip
-    """Tables VI and VII of the ScoRD paper: races caught and false races on the ScoR suite.
+    """Reproduce Tables VI and VII of the ScoRD paper: races caught and false races, ScoR suite.
 
-    PROGRAM is a row of the tables; without one, all are run.  Every build of every program runs in
-    several schedules through the oracle, the golden model in each configuration of the tables, and
-    the generated hardware.
+    PROGRAM is a row of the tables (default: all).  Every build of every program runs in several
+    schedules and is checked by the exact analysis, by the golden model in each configuration of the
+    tables, and by the generated hardware.
 
-    Exit status 0 if hardware and golden model agree and the oracle finds no race in a
-    race-free build, else 3.
+    Exit status 0 if hardware and golden model agree and the exact analysis finds no race in
+    race-free builds, else 3.
     """
     builds = [
         build
@@ -121,9 +121,9 @@ def _run(
     region_log2: int,
     rule: str,
 ) -> BuildRun:
-    """A run, with the detectors of the tables that the build counts in."""
+    """A run, with the detectors whose tables count the build."""
     params = {name: SCORD.presets[preset].params for name, preset in DETECTORS.items()}
-    # Coarse units make false races: of interest where nothing else is to be reported.
+    # Coarse granules cause false races, which the tables count in race-free builds only.
     racy = {name: params[name] for name in _RACY_DETECTORS}
     detectors = racy if build.racy else params
     return BuildRun(

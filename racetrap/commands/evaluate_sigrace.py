@@ -45,15 +45,15 @@ def command(
     size: str, programs: tuple[str, ...], budget: int, hardware_size: str, seed: int, jobs: int,
     output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
-    """Figures 7, 8 and 10 and Table 7 of the SigRace paper on our programs with threads, or on each
-    PROGRAM of them.
+    """Reproduce Figures 7, 8 and 10 and Table 7 of the SigRace paper on our threaded programs, or
+    on each PROGRAM.
 
-    Every program is recorded with 8 threads; the recording goes through the signatures of all
-    configurations, the oracle, SigRace, Ideal SigRace and W-ReEnact, and through the generated
-    hardware.  Then single synchronisations are taken out.
+    Every program is recorded with 8 threads; the recording is checked with the signatures of all
+    configurations, by the exact analysis, SigRace, Ideal SigRace and W-ReEnact, and by the
+    generated hardware.  Then single synchronisation operations are removed.
 
-    Exit status 0 if every race that SigRace reports is one, hardware and golden model agree, and
-    so do the verdicts of the oracle and of ThreadSanitizer, else 3.
+    Exit status 0 if every race reported by SigRace is real, hardware and golden model agree, and
+    the exact analysis agrees with ThreadSanitizer, else 3.
     """
     names = [name for name in PROGRAMS if not programs or name in programs]
     started, work = time.perf_counter(), LongWork(jobs)

@@ -14,4 +14,4 @@ _LINES = {
 
 @lazy_group("fpga", _LINES, extras=dict.fromkeys(_LINES, "fpga"))
 def command() -> None:
-    """Build bitstreams for boards; test a board, and run traces on it, over its serial port."""
+    """Build bitstreams; test boards and run traces on them over a serial port."""

@@ -30,13 +30,13 @@ def command(
 ) -> None:  # fmt: skip
     """Build the bitstream of PRESET for a board.
 
-    The board's own settings make the preset fit; --set changes them.  Exit status: 0 built,
-    2 bad input, 3 it does not fit, misses its clock, or a tool failed.
+    The board's own settings make the preset fit; --set changes them.  Exit status: 0 built, 2 bad
+    input, 3 the preset does not fit or misses the clock, or a tool failed.
     """
     with input_errors():
         board = find_board(board_name)
         params = board_params(board, preset, settings)
-    # Settings of the board's own change no name: they are always there.
+    # The board's own settings do not change the name: they always apply.
     name = configuration_name(preset, params) if settings else preset
     folder = output or Path("build", "fpga", board_name, name)
     try:

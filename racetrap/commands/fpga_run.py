@@ -31,12 +31,12 @@ from racetrap.presenters.race_choice import RaceChoice
 @click.option("--port", required=True, metavar="DEVICE", help="Serial port of the board.")
 @click.option(
     "--baud", type=click.IntRange(min=1), default=3_000_000, show_default=True,
-    help="Bits a second on the serial port.",
+    help="Bits per second on the serial port.",
 )  # fmt: skip
 @click.option(
     "--detector", metavar="PRESET[:BOARD]",
-    help="Preset that the board must have, with the settings that `fpga build` gave it for BOARD.  "
-    "[default: what the board says it is]",
+    help="Preset that the board must have, with the settings of `fpga build` for BOARD.  [default: "
+    "what the board reports]",
 )  # fmt: skip
 @options.setting
 @click.option(
@@ -49,15 +49,15 @@ def command(
     trace_file: str, port: str, baud: int, detector: str | None,
     settings: tuple[str, ...], timeout: float, choice: RaceChoice, json_file: str | None,
 ) -> None:  # fmt: skip
-    """Stream the trace file TRACE to a board and compare what it finds with the golden model.
+    """Stream the trace file TRACE to a board and compare its reports with the golden model.
 
     A trace of a GPU is for a board with ScoRD, one of a program with threads for SigRace, one of
     a CPU and its accelerators for the bus monitor.
     --set also changes, of SigRace, `environment` (mapping of threads to cores) and
     `instruction_limit`.
 
-    Exit status: 0 no race, 1 races found, 2 bad input, 3 board and golden model disagree, no
-    board answers, it has another configuration, or it was lost.
+    Exit status: 0 no race, 1 races found, 2 bad input, 3 board and golden model disagree, no board
+    answers, its configuration differs, or the connection was lost.
     """
     with input_errors():
         trace = read_trace(trace_file)
@@ -86,7 +86,7 @@ def command(
 
 
 def _run_settings(trace: AnyTrace, settings: tuple[str, ...]) -> tuple[tuple[str, ...], Any]:
-    """Settings of the configuration, and how a trace of this kind runs."""
+    """Settings of the configuration, and those of the run of such a trace."""
     system = next(each for each in SYSTEMS if each.trace is type(trace))
     run = system.own("commands.shared.detectors").RUN
     names = {field.name for field in fields(run)}
@@ -95,7 +95,7 @@ def _run_settings(trace: AnyTrace, settings: tuple[str, ...]) -> tuple[tuple[str
 
 
 def _wanted(detector: str | None, settings: tuple[str, ...]) -> tuple[str, Params] | None:
-    """Configuration that the user names, and its name; None if it is up to the device."""
+    """Configuration that the user names, and its name; None to accept the device's."""
     if detector is None:
         if settings:
             raise ValueError(
@@ -105,7 +105,7 @@ def _wanted(detector: str | None, settings: tuple[str, ...]) -> tuple[str, Param
     preset, _, board_name = detector.partition(":")
     if not board_name:
         params = with_settings(find_preset(preset).params, settings)
-        # Boards have no trace port: its pins would be thousands.
+        # Boards have no trace port: it would need thousands of pins.
         return " ".join([preset, *settings]), replace(params, trace_port=False)
     name = " ".join([preset, "on", board_name, *settings])
     return name, board_params(find_board(board_name), preset, settings)

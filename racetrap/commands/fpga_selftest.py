@@ -1,4 +1,4 @@
-"""`racetrap fpga selftest`: whether a board does what the golden model does."""
+"""`racetrap fpga selftest`: test of a board against the golden model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from racetrap.generators.systems import system_of
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
-#: What `racetrap fpga build` gives every board.
+#: Settings of every board by `racetrap fpga build`.
 _BAUD = 3_000_000
 _SEEDS = (1, 2, 3)
 
@@ -26,10 +26,10 @@ _SEEDS = (1, 2, 3)
 def command(port: str) -> None:
     """Test the board on the serial port PORT, after a reset.
 
-    Asks the board what it is, compares its registers with their reset values, plays random runs
-    and compares all that it reports with the golden model.
+    Identifies the configuration, compares registers with their reset values, then plays random runs
+    and compares all reports with the golden model.
 
-    Exit status: 0 passed, 1 failed, 3 no board answers, or its configuration is not known.
+    Exit status: 0 passed, 1 failed, 3 no board answers, or its configuration is unknown.
     """
     console = report_console()
     with HostLink(port, _BAUD) as link:
@@ -48,7 +48,7 @@ def command(port: str) -> None:
 
 
 def _play(session: Session, params: Params, name: str, seed: int) -> str:
-    """Play a random run; its figures in words."""
+    """Play a random run; return its figures as a sentence."""
     system = system_of(params)
     trace = system.own("fpga", "pin_test").random_trace(params, seed)
     detectors = system.own("commands.shared.detectors")
@@ -58,7 +58,7 @@ def _play(session: Session, params: Params, name: str, seed: int) -> str:
         session, params, trace, with_settings(detectors.RUN, settings), RaceChoice(), name,
         Console(quiet=True),
     )  # fmt: skip
-    # Reports that find no room on the board are no difference.
+    # Reports dropped by the board are not a difference.
     counts = {**result, "reports_dropped": result["counters"].get("reports_dropped", 0)}
     figures = [
         f"{key.replace('_', ' ')} {value}" for key, value in counts.items() if type(value) is int

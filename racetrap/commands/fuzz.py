@@ -1,4 +1,4 @@
-"""`racetrap fuzz`: readers of files against mutated files."""
+"""`racetrap fuzz`: file readers on mutated files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from racetrap.presenters.tables import print_table
 
 @click.command("fuzz")
 @click.argument("readers", metavar="[READER]...", nargs=-1, type=options.Choice(list(READERS)))
-@options.budget("Number of files, over all readers.", 2000)
+@options.budget("Number of files, for all readers together.", 2000)
 @options.output("DIR", "Write each file that crashes a reader to DIR/READER.")
 @options.seed
 @options.jobs
@@ -32,10 +32,10 @@ def command(
     readers: tuple[str, ...], budget: int, output: Path | None, seed: int, jobs: int,
     json_file: str | None,
 ) -> None:  # fmt: skip
-    """Read mutated files: each must be accepted, or refused with an error that states the rule.
+    """Fuzz the file readers: each mutated file must be accepted, or refused with a clear error.
 
-    Without a READER, all are tested.
-    A file may take 10 s and 1 GiB.  Exit status 3 if a reader takes a file amiss.
+    Without READER, all are tested.  Each file may take up to 10 s and 1 GiB.  Exit status 3 if a
+    reader crashes or exceeds these limits.
     """
     names = list(dict.fromkeys(readers)) or list(READERS)
     work = batches(names, budget, seed)

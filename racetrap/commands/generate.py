@@ -21,25 +21,27 @@ from racetrap.generators.systems import system_of
 @click.option(
     "--name",
     metavar="NAME",
-    help="Name of the files, and of the module that all modules' names begin with.  Default: the "
-    "preset's; with anything changed, the preset's with the configuration's hash.",
+    help="Name of the files and of the top module, and prefix of all other modules.  Default: the "
+    "preset; with changes, followed by the configuration's hash.",
 )
 @click.option(
-    "--asynchronous-reset", is_flag=True, help="Reset registers at once, not at the clock's edge."
+    "--asynchronous-reset",
+    is_flag=True,
+    help="Reset registers asynchronously, not at the clock edge.",
 )
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
-    help="Say whether the detector keeps up with a memory of this latency, in cycles.",
+    help="Report whether the detector keeps up with a memory of this latency, in cycles.",
 )  # fmt: skip
 @options.result
 def command(
     preset: str, output: Path | None, settings: tuple[str, ...], name: str | None,
     asynchronous_reset: bool, latency: int | None, json_file: str | None,
 ) -> None:  # fmt: skip
-    """Write Verilog, its description, lint waivers, and its registers in several forms.
+    """Write the Verilog of PRESET, with description, lint waivers and register files.
 
-    The files are NAME.v, .json (description), .vlt (lint waivers), .core (FuseSoC), and of the
-    registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, their source).
+    The files are NAME.v, .json (description), .vlt (lint waivers), .core (FuseSoC); and for the
+    registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, the source of these).
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)

@@ -1,4 +1,4 @@
-"""`racetrap litmus`: what PTX's memory model says of litmus tests."""
+"""`racetrap litmus`: verdicts of PTX's memory model on litmus tests."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 @options.budget("Maximum candidate executions per test.", DEFAULT_LIMIT)
 @click.option(
     "--memory", type=options.Choice(list(MODELS)),
-    help="Also run each test by an operational model, with all choices, and compare.",
+    help="Also run each test exhaustively on an operational model, and compare.",
 )  # fmt: skip
 @options.result
 def command(files: tuple[str, ...], budget: int, memory: str | None, json_file: str | None) -> None:
     """Judge the litmus tests in FILE... by the axioms of PTX's memory model.
 
-    Prints whether each outcome is allowed or forbidden; of a single FILE, and of every test that
-    is not as its file expects, also the final states, the data races and one execution that
-    shows why.  With --memory, an outcome of the model that the axioms forbid is not as expected.
-    A FILE that cannot be judged is named, and the others are judged.  Exit status: 0 all as
-    expected, 1 not, 2 bad input among them.
+    Prints whether each outcome is allowed or forbidden; for a single FILE, and for every test that
+    differs from what its file expects, also the final states, the data races and one execution that
+    shows why.  With --memory, a test in which the operational model reaches an outcome that the
+    axioms forbid counts as different.  A FILE that cannot be judged is named; the others are still
+    judged.  Exit status: 0 all as expected, 1 some not, 2 some input was bad.
     """
     console = report_console()
     documents, refused, unexpected = [], [], 0

@@ -11,7 +11,7 @@ import click
 from racetrap.commands import check, trace_record
 from racetrap.commands.shared.input_files import name_file
 
-#: Parameters of the two commands that the one has; those of a recording go to the recorder.
+#: Parameters taken from the two commands; those of recording are passed to the recorder.
 _RECORDED = ("words", "seed", "timeout", "budget", "grace", "follow", "only", "cc")
 _CHECKED = ("choice", "fail_fast", "suppressed", "baseline_file", "output", "json_file")
 
@@ -23,9 +23,8 @@ def _parameters(command: click.Command, names: tuple[str, ...]) -> list[click.Pa
 def _run(**values: Any) -> None:
     """Record the program of C or C++ sources, or one built by `racetrap cc`, and check exactly.
 
-    It does `racetrap trace record SOURCE ...` and then `racetrap check --exact` with what was
-    recorded, which is not kept.  Exit status: 0 no race, 1 races or lock-order inversions, 2 bad
-    input.
+    Runs `racetrap trace record SOURCE ...`, then `racetrap check --exact` on the recording, which
+    is not kept.  Exit status: 0 no race, 1 races or lock-order inversions, 2 bad input.
     """
     root = click.get_current_context().find_root()
     recorded = {name: values[name] for name in _RECORDED}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def _detector(
     preset: str | None, is_needed: bool, settings: tuple[str, ...]
 ) -> tuple[Detector | None, _Bounds]:
-    """The detector, if there is one, and the bounds, both with their settings."""
+    """The detector, if any, and the bounds, both with their settings."""
     bounds = _Bounds()
     if preset is None and not is_needed and not settings:
         return None, bounds
@@ -61,7 +61,7 @@ def _detector(
 
 
 def _selected(launches: tuple[str | range, ...]) -> tuple[str, range | None]:
-    """Kernel, and numbers of launches, that are checked."""
+    """Kernel and launch numbers to check."""
     kernels = [each for each in launches if isinstance(each, str)]
     ranges = [each for each in launches if isinstance(each, range)]
     if len(kernels) > 1 or len(ranges) > 1:
@@ -70,7 +70,7 @@ def _selected(launches: tuple[str | range, ...]) -> tuple[str, range | None]:
 
 
 def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
-    """Let the hardware take all traces; a sentence of how much was compared."""
+    """Play all traces on the hardware; return a sentence on how much was compared."""
     from racetrap.generators.systems import system_of
     from racetrap.sim.cosim.fast.build import build_fast
 
@@ -89,14 +89,14 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
 
 @dataclass(frozen=True)
 class _Bounds:
-    """What a run of a program is bounded by, as ``--set`` changes it."""
+    """Bounds of a program's run, which ``--set`` changes."""
 
     instruction_limit: int = DEFAULT_INSTRUCTION_LIMIT
     event_limit: int = DEFAULT_EVENT_LIMIT
 
 
 class _Launches(click.ParamType):
-    """Name of a kernel, or numbers of launches as a range."""
+    """Name of a kernel, or a range of launch numbers."""
 
     name = "launches"
 
@@ -147,10 +147,10 @@ def command(
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
-    PROGRAM is a .cu file or several, which are compiled, or a program that was built with `-cudart
-    shared`; both need the extra `cuda`.  Host code runs natively and kernels on the executor; what
-    they do is checked by the exact analysis.  Exit status: 0 no race, 1 races or a fault of a
-    kernel, 2 bad input, 3 the program failed in another way, or hardware and golden model disagree.
+    PROGRAM is one or more .cu files, or a program built with `-cudart shared`; both need the extra
+    `cuda`.  Host code runs natively, kernels run on the executor, and the exact analysis checks
+    their accesses.  Exit status: 0 no race, 1 races or a kernel fault, 2 bad input, 3 the program
+    failed in another way, or hardware and golden model disagree.
     """
     with input_errors():
         require_suitable(_SOURCE.name if program.endswith(".cu") else "a program that is built")
@@ -204,7 +204,7 @@ def command(
 
 @contextmanager
 def _output(number: int) -> Iterator[int]:
-    """Descriptor for what run ``number`` prints: only that of the first is shown."""
+    """Descriptor for the output of run ``number``: only that of the first is shown."""
     if number:
         with open(os.devnull, "wb") as nowhere:
             yield nowhere.fileno()

@@ -41,12 +41,12 @@ class _Stimulus(InputFile):
 
 
 def _on(system: System[Any], stimulus: str) -> str:
-    """Subject of a call: what a detector is given."""
+    """Subject of a call: a stimulus on a detector."""
     return f"{stimulus} on {system.name}"
 
 
 def _subjects() -> Iterator[Subject]:
-    """What each detector can be given, with the options that are for it."""
+    """Stimuli of each detector, with the options that apply to them."""
     for system in SYSTEMS:
         own = system.own("commands.shared.detectors")
         yield Subject(_on(system, system.trace.kind), own.TRACE_OPTIONS)
@@ -66,7 +66,7 @@ def _subjects() -> Iterator[Subject]:
 @options.size
 @click.option(
     "--all-signals", is_flag=True,
-    help="Waves of every signal, not only of ports, events and steps.",
+    help="Record waves of every signal, not only ports, events and steps.",
 )  # fmt: skip
 @click.option(
     "--region", "regions", metavar="BASE:BYTES", multiple=True,
@@ -82,12 +82,12 @@ def command(
     preset: str, stimulus: str, choice: RaceChoice, settings: tuple[str, ...],
     json_file: str | None, **options: Any,
 ) -> None:  # fmt: skip
-    """Simulate PRESET with the trace file TRACE, or with a SUITE, and compare every step.
+    """Simulate PRESET on the trace file TRACE or a SUITE, and compare it with the golden model.
 
-    The suites are scor-micro and scor-apps of ScoRD, threads of SigRace; a file of such a name is
-    ./NAME.  The hardware runs on the fast co-simulation, in the order of the trace; waves are of a
-    second run on the testbench.  --set also changes, of SigRace, `environment` (mapping of threads
-    to cores) and `instruction_limit`.
+    The suites are scor-micro and scor-apps for ScoRD, threads for SigRace; write ./NAME for a file
+    with such a name.  Every step is compared, by the fast co-simulation, in the order of the trace;
+    waves come from a second run on the testbench.  For SigRace, --set also changes `environment`
+    (mapping of threads to cores) and `instruction_limit`.
 
     Exit status with a trace: 0 no race, 1 races found.  With a suite: 0 if every verdict is as
     expected.  Always: 2 bad input, 3 hardware and golden model disagree or a tool failed.
@@ -120,7 +120,7 @@ def _suite(name: str) -> Suite:
 
 
 def _check(call: Simulation, trace: AnyTrace | None, stimulus: str) -> None:
-    """Refuse a preset of one detector, and options, for the stimulus of another."""
+    """Refuse a preset and options that are not for this stimulus."""
     if not call.params.trace_port:
         raise ValueError("Parameter trace_port must be true to compare steps, not false")
     system = system_of(call.params)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.stress.subject import Subject as StressSubject
 
 
-#: Runs for each question of the advice, if only their time is bounded.
+#: Runs for each question of the advice, if only time is bounded.
 _RUNS = 100
 _SOURCE = Subject("a CUDA source", ("include", "define", "std"))
 _PROGRAM = Subject("a program", ("arch",))
@@ -68,8 +68,8 @@ class _Model(click.ParamType):
 @options.compiler
 @click.option(
     "--memory", "model", metavar="MODEL", type=_Model(), default="views", show_default=True,
-    help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's), which hold back "
-    "each store, or with write-buffers:P a store with probability P.",
+    help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's), which delay each "
+    "store, or with write-buffers:P each with probability P.",
 )  # fmt: skip
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(), default="100", show_default=True,
@@ -102,12 +102,12 @@ def command(
     """Run KERNEL or PROGRAM under a weak memory model until it fails.
 
     KERNEL is a .cu or .ptx file with a launch file.  Without one, PROGRAM is a whole CUDA program
-    as of `racetrap run`: a .cu file or a program that was built with `-cudart shared`; it must end
-    with exit status 0 and print what it prints on sequentially consistent memory.
+    as for `racetrap run`: a .cu file or a program built with `-cudart shared`.  It fails if its
+    exit status is not 0 or its output differs from that on sequentially consistent memory.
 
-    Says what went wrong in how many runs, and shrinks a failing run to the deviations
-    from sequentially consistent memory that it takes.  Exit status: 0 nothing exposed, 1 a
-    failure exposed, 2 bad input.
+    Reports each failure and how many runs had it, and shrinks a failing run to the deviations from
+    sequentially consistent memory that cause it.  Exit status: 0 no failure, 1 failures, 2 bad
+    input.
     """
     with input_errors():
         what = "a program that is built" if launch_file is None else "a kernel in PTX"
@@ -161,7 +161,7 @@ def command(
 def _search(
     subject: StressSubject, memory: str, hold: float, deviations: int | None, seed: int
 ) -> Iterator[Run]:
-    """Runs without an end at random, or systematically."""
+    """Runs: random ones without end, or systematic ones."""
     from racetrap.sim.gpu.stress.search import random_runs
     from racetrap.sim.gpu.stress.systematic import bounded_runs
 
@@ -177,7 +177,7 @@ def _seeds_text(seed: int, runs: int, failing_seed: int | None) -> str:
 
 
 def _bounded(runs: Iterator[Run], budget: options.Budget) -> Iterator[Run]:
-    """Runs until the budget is spent, one at least."""
+    """Runs until the budget is spent, at least one."""
     begin, count = monotonic(), budget.count
     chosen = runs if count is None else progress(islice(runs, count), "Running", count)
     for run in chosen:
@@ -214,7 +214,7 @@ def _subject(
 def _advise(
     subject: StressSubject, memory: str, runs: int, seed: int, folder: Path
 ) -> tuple[Advice, Patch]:
-    """What is missing or too much, and as a patch of the source."""
+    """Missing and redundant fences, also as a patch of the source."""
     from racetrap.sim.gpu.stress.advice import Advisor
     from racetrap.sim.gpu.stress.patch import make_patch
 

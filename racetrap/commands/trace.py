@@ -9,7 +9,7 @@ _LINES = {
     "convert": "Write a trace in its other form.",
     "info": "Check a trace file, and summarise it.",
     "record": "Run a program with threads or accelerators, and write its trace.",
-    "slice": "Write some accesses of a trace of threads, and all that orders them.",
+    "slice": "Write selected accesses of a trace of threads, and all that orders them.",
 }
 
 

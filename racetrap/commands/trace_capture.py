@@ -60,8 +60,8 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
     metavar="BUFFER=FILE",
     multiple=True,
     type=OutputFile(behind="="),
-    help="Write a buffer's contents after the run to a .npy file: one with a name, or the argument "
-    "of that number, from 0; may be repeated.",
+    help="Write a buffer's contents after the run to a .npy file; BUFFER is a name or an "
+    "argument's number, from 0; may be repeated.",
 )
 @options.result
 def command(
@@ -72,14 +72,13 @@ def command(
     dumps: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Run KERNEL, a .cu or .ptx file, and write what its warps did to a trace file; of several
-    schedules the first.
+    """Run KERNEL, a .cu or .ptx file, and write a trace of its warps; of several schedules, the
+    first.
 
-    A CUDA source is compiled, which needs the extra `cuda` but no GPU.  After a fault of a kernel
-    the trace has what came before it, and says so.
+    A CUDA source is compiled, which needs the extra `cuda` but no GPU.  If a kernel faults, the
+    trace ends at the fault and is marked so.
 
-    Exit status: 0 the kernels ended with the results that are expected, 1 they did not, 2 bad
-    input.
+    Exit status: 0 the kernels ended with the expected results, 1 they did not, 2 bad input.
     """
     with input_errors():
         files = _dumps(dumps)

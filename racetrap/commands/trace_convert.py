@@ -16,8 +16,8 @@ from racetrap.golden_model.trace import AnyTrace, ThreadTrace, is_binary, read_t
 @click.argument("target", metavar="TARGET", type=OutputFile(to_standard_output=True))
 @click.option(
     "--to", "form", type=options.Choice(("binary", "text", "compressed")),
-    help="Form of TARGET; compressed is a binary one of threads.  [default: text if SOURCE is "
-    "binary, else binary]",
+    help="Form of TARGET; compressed: a smaller binary form, for traces of threads.  [default: "
+    "text if SOURCE is binary, else binary]",
 )  # fmt: skip
 def command(source: str, target: str, form: str | None) -> None:
     """Write the trace SOURCE to TARGET in its other form; TARGET - prints the text form."""

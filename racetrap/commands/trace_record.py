@@ -47,8 +47,8 @@ _SOURCES = Subject("sources", ("accelerator", "cc"))
 
 
 def _split(words: tuple[str, ...]) -> tuple[list[Path], list[str]]:
-    """Sources, or a program, and the program's arguments: from a ``--`` on, or, of a program or
-    where there is none, from the first word that is no source."""
+    """Sources or a program, and its arguments: the words after ``--``; without it, or after a
+    program, those from the first word that is not a source."""
     if not words[0].endswith(SUFFIXES):
         return [Path(words[0])], list(words[1 + (words[1:2] == ("--",)) :])
     end = words.index("--") if "--" in words else len(words)
@@ -76,7 +76,7 @@ def _target(words: Sequence[str]) -> str | None:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int], None] | None]:
-    """Shows the number of events so far on standard error, if that is a terminal."""
+    """Show the number of events so far on standard error, if that is a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
@@ -142,14 +142,14 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
 )
 @click.option(
     "--accelerator", is_flag=True,
-    help="Record a CPU and its accelerators; the platform layer calls our headers.",
+    help="Record a CPU and its accelerators, whose platform layer uses our headers.",
 )  # fmt: skip
 @click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
     help="Change the target: line_bytes (32) and granule_bytes (a line) of its cache; prefetch "
-    "(false), whether the cache may fill any line at any time; uncached_snoops_cache (false); "
-    "padding (16), bytes that its allocator keeps between two blocks; alignment (16) of blocks; "
-    "base, where the heap begins.  May be repeated.",
+    "(false): the cache may fill any line at any time; uncached_snoops_cache (false); padding "
+    "(16): bytes between two blocks of the heap; alignment (16) of blocks; base: start of the "
+    "heap.  May be repeated.",
 )  # fmt: skip
 @click.option(
     "--map", "target_map", metavar="FILE", type=InputFile(),

@@ -17,7 +17,7 @@ class StreamArbiter(wiring.Component):
 
     An input that offers a payload waits for at most ``count - 1`` payloads of other inputs.
     Payloads of one input stay in order.  Latency is one cycle, throughput one payload a
-    cycle.  The output is registered, so that its payload stays put while it waits.
+    cycle.  The output is registered, so its payload is stable while it waits.
     ``i[k].ready`` depends on ``o.ready`` and on the other inputs' ``valid``, not on its own.
 
     Parameters
@@ -65,7 +65,7 @@ class StreamArbiter(wiring.Component):
 class VectorArbiter(wiring.Component):
     """As ``StreamArbiter``, with the payloads of all inputs side by side.
 
-    So many arbiters of the same payloads, as those of a crossbar, have one and the same input.
+    All arbiters of a crossbar can thus share one input.
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ def _round_robin(m: Module, valid: Value, sink: Any) -> tuple[Signal, Signal]:
     Returns
     -------
     (Signal, Signal)
-        Inputs that are served if they ask, whether or not they do, and the one that is chosen.
+        For each input, whether it would be served if it were valid; and the input that is served.
     """
-    # An input's turn comes if nobody before it asks, counting from the one after the last
-    # that was served: first those behind that one (`after`), then all from number 0.
+    # An input is served if none before it is valid, counting from the one after the last served:
+    # first those behind that one (`after`), then all from number 0.
     count = len(valid)
     request, request_after = Signal(count, name="request"), Signal(count, name="request_after")
     after, nobody_after = Signal(count, name="after"), Signal(name="nobody_after")

@@ -26,8 +26,8 @@ class AxiResponse(IntEnum):
 def is_error(response: Value) -> Value:
     """Whether a response is ``SLVERR`` or ``DECERR``.
 
-    ``EXOKAY`` is none: nothing here asks for exclusive access, and a subordinate that says so all
-    the same has done what was asked.
+    ``EXOKAY`` is no error: nothing here requests exclusive access, and a subordinate that answers
+    so has still done the access.
     """
     return response[1]
 

@@ -12,7 +12,7 @@ from amaranth.hdl import Cat, Const, Mux, Value
 def is_between(value: Value, low: int, high: int) -> Value:
     """Whether an unsigned number is one of ``low`` to ``high``.
 
-    What holds for every number is not compared: lint takes such a comparison for a mistake.
+    A bound that every number meets is not compared: lint would report the comparison.
     """
     rules = [*[value >= low] * (low > 0), *[value <= high] * (high < (1 << len(value)) - 1)]
     return reduce(and_, rules, Const(1, 1))
@@ -21,7 +21,7 @@ def is_between(value: Value, low: int, high: int) -> Value:
 def is_less(one: Value, other: Value) -> Value:
     """Whether one unsigned number is less than another: a carry chain and nothing beside.
 
-    Of ``<`` synthesis may make the other order's carry chain and a test for equality.
+    For ``<``, synthesis may build the carry chain of the other order and an equality test.
     """
     return (one - other)[-1]
 
@@ -56,7 +56,7 @@ def one_hot_select(select: Value, values: Iterable[Value]) -> Value:
 def total(values: Sequence[Value]) -> Value:
     """Sum of some values, at least one, as a tree.
 
-    Each sum of a chain would be a bit wider than the one before it, and as late.
+    In a chain, each sum would be one bit wider and one addition later than the one before.
     """
     return _tree(add, values)
 

@@ -1,4 +1,4 @@
-"""Block of a system that is looked at on its own: a row of a cost table."""
+"""Block of a system that is synthesised on its own: a row of a cost table."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class HardwareBlock:
     name : str
         Name of the row; a part of another block follows that block.
     component : callable
-        Makes the block anew.
+        Makes a new instance of the block.
     count : int
-        How many of it the whole system has.
+        Instances in the whole system.
     """
 
     name: str

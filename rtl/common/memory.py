@@ -5,15 +5,15 @@ from __future__ import annotations
 from amaranth.hdl import ShapeLike
 from amaranth.lib.memory import Memory
 
-#: Words from which on block RAM is asked for; LUT RAM has 16 to 64 for each table.
+#: Depth from which block RAM is requested; a LUT holds 16 to 64 words of LUT RAM.
 _WORDS = 32
 
 
 def block_memory(shape: ShapeLike, depth: int) -> Memory:
     """A memory for wide words, in block RAM unless it is so shallow that tools choose better.
 
-    What is read at the edge of a write of the same word must not be used: a tool may make it
-    anything, since the logic that would settle it is as large as the memory.
+    A word read at the clock edge of a write to it must not be used: its value is undefined, since
+    the logic that would define it is as large as the memory.
 
     Parameters
     ----------

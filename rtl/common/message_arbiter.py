@@ -13,11 +13,11 @@ from racetrap.rtl.common.stream import StreamRegister
 class MessageArbiter(wiring.Component):
     """Merges streams of messages into one, round robin, a whole message at a time.
 
-    A message ends with the payload whose ``last`` is set.  An input that offers a message waits
-    for at most ``count - 1`` messages of other inputs.  Latency is two cycles for the first
-    payload of a message and one for the others; throughput is one payload a cycle within a
-    message and one idle cycle between messages.  The output is registered, so that its payload
-    stays put while it waits.  ``i[k].ready`` depends on ``o.ready`` but on no ``valid``.
+    A message ends with the payload whose ``last`` is set.  An input that offers a message waits for
+    at most ``count - 1`` messages of other inputs.  Latency is two cycles for the first payload of
+    a message and one for the others; throughput is one payload a cycle within a message and one
+    idle cycle between messages.  The output is registered, so its payload is stable while it waits.
+    ``i[k].ready`` depends on ``o.ready`` and on no ``valid``.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class MessageArbiter(wiring.Component):
         m.submodules.register = register = StreamRegister(self._merged)
         wiring.connect(m, register.o, wiring.flipped(self.o))
 
-        # One-hot: whose message is going through; nobody's between messages.
+        # One-hot: the input whose message is being sent; 0 between messages.
         grant = Signal(self._count)
         offered = Cat(port.valid for port in self.i)
         for port, chosen in zip(self.i, grant, strict=True):
@@ -68,7 +68,7 @@ class MessageArbiter(wiring.Component):
                 one_hot_select(grant, (Const(k, range(self._count)) for k in range(self._count)))
             ),
         ]
-        # Round robin: the first that asks behind the one served last, otherwise the first of all.
+        # Round robin: the first valid input after the one served last, otherwise the first of all.
         after = Signal(self._count)
         candidates = Mux((offered & after).any(), offered & after, offered)
         with m.If(~grant.any()):

@@ -1,4 +1,4 @@
-"""Ports of a submodule that its parent has as well."""
+"""Ports of a submodule that its parent exposes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from amaranth.lib.wiring import In, Member
 
 
 def ports_like(part: Any, *names: str) -> dict[str, Member]:
-    """Members of a component that has ports as those of a part of it."""
+    """Members of a component that exposes ports of a submodule."""
     return {name: part.signature.members[name] for name in names}
 
 
 def forward_ports(m: Module, whole: Any, part: Any, *names: str) -> None:
-    """Connect ports of a part with those of the same names of the whole around it."""
+    """Connect ports of a submodule to its parent's ports of the same names."""
     for name in names:
         outer, inner = getattr(whole, name), getattr(part, name)
         is_input = part.signature.members[name].flow is In

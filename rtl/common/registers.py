@@ -92,7 +92,7 @@ class FieldKind(Enum):
 
 
 def field_kind(field: FieldNode) -> FieldKind:
-    """The hardware that a SystemRDL field asks for.
+    """The hardware that a SystemRDL field needs.
 
     Raises
     ------
@@ -143,26 +143,26 @@ def _member(field: FieldNode) -> wiring.Member | None:
 class RegisterBlock(wiring.Component):
     """32-bit registers behind AXI4-Lite.
 
-    Every register takes one access at a time.  A read is answered in the cycle after its
-    address, a write in the cycle after the later of its address and its data, which may come
-    in any order; the throughput is one access of each direction every second cycle.  No further
-    read is taken before a read's data is.  Address and data of one further write are taken before
-    a write's response is, and take effect only after it.  An address without a register, a
-    write to a register without a writable field and a read of a register without a readable
-    field are answered with SLVERR and change nothing.  No `ready` depends on a `valid`.
+    Every register takes one access at a time.  A read is answered in the cycle after its address, a
+    write in the cycle after the later of its address and its data, which may come in any order; the
+    throughput is one access of each direction every second cycle.  A read is accepted only after
+    the previous read's data was taken.  Address and data of one more write are accepted before a
+    write's response was taken; they take effect after it.  An address without a register, a write
+    to a register without a writable field and a read of a register without a readable field are
+    answered with SLVERR and change nothing.  No `ready` depends on a `valid`.
 
-    A stored field changes in the cycle after the write is taken; a single pulse is high in
-    that cycle.  A counter adds `increment` every cycle, stops at its largest value if the
-    description says ``incrsaturate`` and wraps otherwise; `clear` wins over `increment`.  A port
-    is a value that lives elsewhere: it is read from `value`, and in the cycle after a write is
-    taken `strobe` is high and `data` is what was written (bytes that were not are `value`'s).
+    A stored field changes in the cycle after the write is taken; a single pulse is high in that
+    cycle.  A counter adds `increment` every cycle, stops at its largest value if the description
+    says ``incrsaturate`` and wraps otherwise; `clear` wins over `increment`.  A port is a value
+    stored elsewhere: it is read from `value`, and in the cycle after a write is taken `strobe` is
+    high and `data` is the value written (bytes without strobe come from `value`).
 
     Parameters
     ----------
     node : AddrmapNode
         Elaborated address map of registers of 32 bits, without arrays and register files.
     names : collection of str or None
-        Registers of the map that there are; all of them if ``None``.
+        Registers of the map to build; all of them if ``None``.
 
     Members
     -------
@@ -216,7 +216,7 @@ class RegisterBlock(wiring.Component):
                 m.d.comb += getattr(getattr(self, register), field).eq(value)
 
     def count(self, m: Module, increments: Mapping[str, ValueLike], clear: Value) -> None:
-        """Let the registers of these names count events, until ``clear`` is high."""
+        """Connect counter registers to events by name; ``clear`` sets them to 0."""
         for name, increment in increments.items():
             counter = getattr(self, name).count
             m.d.comb += [counter.increment.eq(increment), counter.clear.eq(clear)]

@@ -1,6 +1,6 @@
 """Report writer: race reports into a ring buffer in memory.
 
-Ref: ScoRD (ISCA'20) Section IV (the host is told of races through a buffer in memory).
+Ref: ScoRD (ISCA'20) Section IV (races are reported to the host through a buffer in memory).
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ _BEAT_SIZE = (_DATA_BITS // 8).bit_length() - 1
 class ReportWriter(wiring.Component):
     """Numbers each report and writes it to the ring as one burst of four 64-bit beats.
 
-    A report that finds the ring full is dropped, so that the detector never waits for
-    software; numbers run on, so software sees the gap.  One burst is in flight at a time: a
-    report takes six cycles with a memory that answers at once, a dropped one a single cycle.
-    A record counts as written when its response has come; after an error response its place
-    is used for the next one and the report counts as dropped.  Records are aligned to their
-    size, so no burst crosses 4 KiB.  Address and data go out independently; no output depends
-    combinationally on an input.
+    A report is dropped while the ring is full, so the detector never waits for software; its number
+    is skipped, so software sees the gap.  One burst is in flight at a time: a report takes six
+    cycles with a memory that answers at once, a dropped one a single cycle. A record counts as
+    written when its response arrives; after an error response its slot is reused for the next
+    record and the report counts as dropped.  Records are aligned to their size, so no burst crosses
+    4 KiB. Address and data go out independently; no output depends combinationally on an input.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ class ReportWriter(wiring.Component):
     o_head : ``Out(32)``
         Records written since reset.
     o_full : ``Out(1)``
-        The ring has no room.
+        The ring is full.
     o_dropped, o_write_error : ``Out(1)``
         Pulses: a report is lost; it is lost because of an error response.
     o_written : ``Out(1)``
@@ -97,7 +96,7 @@ class ReportWriter(wiring.Component):
             axi.wdata.eq(record[:_DATA_BITS]),
             axi.wlast.eq(beat == _BEATS - 1),
         ]
-        # A tail beyond the head is software's mistake; the ring then reads as full.
+        # A tail beyond the head is a software error; the ring then counts as full.
         waiting = (self.o_head - self.i_tail)[:32]
         m.d.comb += self.o_full.eq((waiting >> self.i_capacity_log2) != 0)
         with m.If(axi.awready):
@@ -126,7 +125,7 @@ class ReportWriter(wiring.Component):
         return m
 
     def _accept_report(self, m: Module, record: Signal) -> None:
-        """Take a report with its number, and where it would go."""
+        """Take a report, and register its number and address."""
         sequence = Signal(32)
         numbered = Signal(self._shape)
         place = self.o_head & ~(Const(-1, 32) << self.i_capacity_log2)[:32]

@@ -17,7 +17,7 @@ def assign_stream(m: Module, sink: Any, source: Any, payload: ValueLike | None =
     m : Module
         Module of the connection.
     sink, source : stream
-        Streams as their user and their maker see them.
+        Streams as the consumer and the producer see them.
     payload : ValueLike or None
         Payload for ``sink``; that of ``source`` by default.
     """
@@ -29,7 +29,7 @@ def assign_stream(m: Module, sink: Any, source: Any, payload: ValueLike | None =
 
 
 class StreamRegister(wiring.Component):
-    """One register in the way of a stream: cuts the path of ``payload`` and ``valid``.
+    """Register slice of a stream: cuts the path of ``payload`` and ``valid``.
 
     Latency is one cycle, throughput one payload a cycle.  ``i.ready`` follows ``o.ready`` in
     the same cycle and does not depend on ``i.valid``.  A reset clears ``valid`` alone.

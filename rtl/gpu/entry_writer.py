@@ -14,7 +14,7 @@ from racetrap.rtl.gpu.region import index_bits, region_layout, segment_address
 
 
 def entry_write(params: GpuParams) -> data.StructLayout:
-    """A segment's entries, which of them were lost and are not written, and its place."""
+    """A segment's entries, which of them are lost and not written, and its index."""
     return data.StructLayout({
         "entries": data.ArrayLayout(ENTRY_BITS, params.words_per_cycle),
         "lost": data.ArrayLayout(lost_bits(params), params.words_per_cycle),
@@ -23,7 +23,7 @@ def entry_write(params: GpuParams) -> data.StructLayout:
 
 
 def lost_bits(params: GpuParams) -> int:
-    """Width of the flag of an entry that could not be read, and that no access has made anew.
+    """Width of the flag of an entry that could not be read and has not been overwritten since.
 
     A bank with a port of its own reads an entry only for an access to it, so it has no such flag.
     """
@@ -46,7 +46,7 @@ class EntryWriter(wiring.Component):
     i : ``In(stream.Signature(entry_write(params)))``
         Segments to write.
     i_region : ``In(region_layout(params))``
-        Place of the metadata.
+        Address of the metadata.
     m_axi : ``Out(Axi4WriteSignature)``
         Write channels.
     o_done, o_error : ``Out(1)``

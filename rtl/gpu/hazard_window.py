@@ -1,4 +1,4 @@
-"""Hazard window: the packets that a bank has in flight, and which of them hold the same entry."""
+"""Hazard window: a bank's packets in flight, and which of them hold the same entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def slot_bits(params: GpuParams) -> int:
 
 
 def window_claim(params: GpuParams) -> data.StructLayout:
-    """A packet that claims a slot: whether it needs an entry, which, and whether that is new."""
+    """A packet that claims a slot: whether it needs an entry, which one, and whether it is new."""
     is_new = int(params.valid_segments > 0)
     return data.StructLayout({"monitored": 1, "index": index_bits(params), "is_new": is_new})
 
@@ -28,14 +28,14 @@ def read_request(params: GpuParams) -> data.StructLayout:
 
 
 class HazardWindow(wiring.Component):
-    """Gives each packet a slot, in order, and says where its entry comes from.
+    """Gives each packet a slot, in order, and determines the source of its entry.
 
     An entry that another slot holds is not read again: the packet waits in order and takes the
-    result of the youngest such slot.  ``newest`` marks that slot, so that at most one slot
-    matches and no priority logic is needed.  A packet without an entry (fence, or outside the
-    region) takes a slot only to keep its place.  One packet a cycle, until all slots are taken.
-    A new entry is not in memory, nor held by a slot: it is not read.
-    Without ``merge_in_flight`` a packet is not accepted while a slot holds its entry.
+    result of the youngest such slot.  ``newest`` marks that slot, so that at most one slot matches
+    and no priority logic is needed.  A packet without an entry (fence, or outside the region) takes
+    a slot only to keep its place.  Throughput is one packet a cycle while slots are free.  A new
+    entry is neither in memory nor in a slot, so it is not read. Without ``merge_in_flight`` a
+    packet is not accepted while a slot holds its entry.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class HazardWindow(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         slots = self._params.outstanding
-        # Positions count on beyond the slots, so that a full window is not an empty one.
+        # Positions count beyond the slots, so that a full window differs from an empty one.
         claimed, noted, checked, retired = (
             Signal(slot_bits(self._params) + 1, name=name)
             for name in ("claimed", "noted", "checked", "retired")
@@ -144,10 +144,10 @@ class HazardWindow(wiring.Component):
         return held_by
 
     def _elaborate_read(self, m, accepted, is_noted, held_by):
-        """Ask the memory for an entry that no slot holds, in the cycle after the match.
+        """Request an entry that no slot holds, in the cycle after the match.
 
-        The packet after it waits while the memory does, even if no entry is asked for: that is
-        known too late to be told to the stream.
+        The next packet waits while the memory is not ready, even if no entry is requested: that is
+        known too late for the stream's ``ready``.
         """
         is_monitored, needs_read = (Signal(name=name) for name in ("is_monitored", "needs_read"))
         with m.If(~self.o_read.valid | self.o_read.ready):
@@ -197,7 +197,7 @@ class HazardWindow(wiring.Component):
             ]
 
     def _elaborate_answers(self, m, is_noted, needs_read):
-        """Whether the slot to be checked waits for no answer.
+        """Whether the slot to be checked has its answer.
 
         Claims and answers write a memory each, and a slot waits while its two marks differ: a
         claim that needs an answer makes them differ, the answer makes them equal.

@@ -28,7 +28,7 @@ def engine_index_bits(params: GpuParams) -> int:
 class InitEngine(wiring.Component):
     """Writes uninitialised entries to every segment, one a cycle, and waits for the responses.
 
-    It leaves out those that have a bit in the table of valid segments.
+    It skips those that have a bit in the table of valid segments.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ class InitEngine(wiring.Component):
     i_entries_log2 : ``In(address_bits.bit_length())``
         Log2 of the entries of the region, over all banks.
     i_region : ``In(region_layout(params))``
-        In its place the table of regions, if there are several: one after the other.
+        The table of regions instead, if there are several: they are written one after the other.
     o : ``Out(stream.Signature(entry_write(params)))``
         Segments to write.
     i_done : ``In(1)``
         Pulse: one write has been answered.
     o_busy : ``Out(1)``
-        Writes are still to be sent or answered; until the cycle after the last answer.
+        Writes are still to be sent or answered; falls in the cycle after the last answer.
     """
 
     def __init__(self, params: GpuParams):
@@ -105,7 +105,7 @@ class InitEngine(wiring.Component):
         return m
 
     def _elaborate_table(self, m: Module, index, following, sending) -> None:
-        """Region after region: the number of one stands in ``index``, above the segment's in it.
+        """Region after region: ``index`` holds its number, above that of the segment in it.
 
         One that is not used, or has a bit for each segment, takes a cycle.
         """

@@ -20,14 +20,14 @@ from racetrap.rtl.gpu.region_table import RegionChecker, region_registers
 
 
 class LaunchControl(wiring.Component):
-    """Stops transactions, waits for what is unfinished, takes the configuration, clears.
+    """Stops transactions, waits until the pipeline is empty, takes the configuration, clears.
 
-    So a launch may be asked for at any time, and no work of one kernel is done with the
-    region of another.  A configuration that breaks a rule of ``Region.check``, or a ring that
-    is misaligned or ends beyond the address bits, is refused: ``o_config_error`` rises,
-    nothing is cleared and the launch before it stays in force.  A launch that is asked for
-    during one is ignored.  Registers may be written until it clears: it takes what
-    has been checked, and no register in the cycle in which it changes.
+    So a launch may be requested at any time, and no access of one kernel is checked with the region
+    of another.  A configuration that breaks a rule of ``Region.check``, or a ring that is
+    misaligned or ends beyond the address bits, is refused: ``o_config_error`` rises, nothing is
+    cleared and the previous launch stays in force.  A request during a launch is ignored.
+    Registers may be written until it clears: it takes only values that have been checked, never a
+    register in the cycle in which it changes.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class LaunchControl(wiring.Component):
     i_launch : ``In(1)``
         Pulse: launch a kernel.
     i_written : ``In(1)``
-        A register may have another value than in the cycle before.
+        A register may have changed since the cycle before.
     i_bases : ``In({data, metadata, report: 64})``
         Byte addresses in the registers; with a table of regions only the report's.
     i_size_log2, i_capacity_log2 : ``In(6)``
@@ -47,11 +47,11 @@ class LaunchControl(wiring.Component):
     i_regions : ``In(region_registers(params))``
         Table of regions in the registers, if there are several.
     i_idle : ``In(1)``
-        Nothing that was taken is unfinished, and no transaction is let in.
+        Everything accepted is complete, and no transaction is let in.
     i_busy : ``In(1)``
         Some part is clearing; expected from the second cycle after ``o_clear`` on.
     o_region : ``Out(region_layout(params))``
-        Monitored region of the last good launch.
+        Monitored region of the last accepted launch.
     o_report_base, o_report_capacity_log2 : ``Out(address_bits)``, ``Out(5)``
         Its ring buffer: byte address, log2 of the records.
     o_clear : ``Out(1)``
@@ -59,7 +59,7 @@ class LaunchControl(wiring.Component):
     o_hold : ``Out(1)``
         Let no further transaction in.
     o_launched : ``Out(1)``
-        There has been a good launch.
+        A launch has been accepted since reset.
     o_busy : ``Out(1)``
         A launch is in progress.
     o_config_error : ``Out(1)``
@@ -96,7 +96,7 @@ class LaunchControl(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        # What the rules say is of the cycle before.
+        # The result of the rules is one cycle late.
         may_take = self.i_idle & ~self.i_written
         if self._params.regions == 1:
             is_legal = self._elaborate_rules(m, self._region_rules())
@@ -179,7 +179,7 @@ class LaunchControl(wiring.Component):
 class TransactionGate(wiring.Component):
     """Holds an SM's transactions back during a launch; combinational while open.
 
-    It closes between transactions only: one that the tracker has seen is not withdrawn.
+    It closes between transactions only: one that was offered to the tracker is not withdrawn.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class TransactionGate(wiring.Component):
     i_hold : ``In(1)``
         Close as soon as no transaction waits at the tracker.
     o_closed : ``Out(1)``
-        Nothing comes through.
+        No transaction passes.
     """
 
     def __init__(self, params: GpuParams):

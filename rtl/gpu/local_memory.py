@@ -15,8 +15,8 @@ class LocalMemory(wiring.Component):
     """AXI4 subordinate for single-beat transfers of whole segments.
 
     One read and one write a cycle, answered in the next cycle.  The port's number is left out of
-    the address, since a port only asks for its own segments; strobes are not looked at, since
-    no read of this memory fails.
+    the address, since a port accesses only its own segments; strobes are ignored, since no read of
+    this memory fails.
 
     Parameters
     ----------

@@ -72,11 +72,11 @@ def is_present(params: GpuParams, located: data.View) -> Value:
 def packet_with_entry(params: GpuParams) -> data.StructLayout:
     """A packet on its way into its bank's check pipeline.
 
-    ``entry`` was read from memory (or that failed: ``read_error``).  If ``is_forwarded``, the
+    ``entry`` was read from memory (with ``read_error`` if that failed).  If ``is_forwarded``, the
     packet's entry is instead the result of slot ``source``; ``result`` is that result unless the
-    slot is still in the pipeline or has left it in this cycle, and ``result_lost`` tells that it
-    is none, since its read failed.  ``entry_owner`` and
-    ``result_owner`` are the warp slots of their owners, if the check looks them up.
+    slot is still in the pipeline or has left it in this cycle, and ``result_lost`` is set if the
+    read for that slot failed.  ``entry_owner`` and ``result_owner`` are the warp slots of their
+    owners, if the check looks them up.
     """
     owner = warp_slot(params) if params.looks_up_owners else 0
     return data.StructLayout({
@@ -94,7 +94,7 @@ def packet_with_entry(params: GpuParams) -> data.StructLayout:
 
 
 def checked_packet(params: GpuParams) -> data.StructLayout:
-    """What a check pipeline gives back: the entry left behind, and whether to write it."""
+    """Result of a check pipeline: the entry after the access, and whether to write it."""
     return data.StructLayout({
         "slot": slot_bits(params),
         "index": index_bits(params),
@@ -108,9 +108,9 @@ class MetadataAccessor(wiring.Component):
     """Reads entries through AXI4, keeps packets in order, forwards results, writes them back.
 
     Up to ``outstanding`` segments are in flight.  Throughput is one segment a cycle.  Read data may
-    come in any order: the read id is the slot.  A read that is answered with an error gives the
-    entries 0 and ``read_error``, also to packets that take them from a segment in flight; an entry
-    that no access has made anew since is lost, and its word in memory is not written.
+    come in any order: the read id is the slot.  A read answered with an error gives entries of 0
+    and ``read_error``, also to packets that take them from a segment in flight; until an access
+    overwrites such an entry it counts as lost, and its word in memory is not written.
 
     Parameters
     ----------
@@ -194,13 +194,13 @@ class MetadataAccessor(wiring.Component):
         ]
 
     def _elaborate_slots(self, m, window):
-        """What the slots hold, in memories: the segment, what was read, the results."""
+        """Contents of the slots, in memories: the segment, the entries read, the results."""
         params, axi = self._params, self.m_axi
         first, words, depth = self.i_checked[0].p, params.words_per_cycle, params.outstanding
         answer = data.StructLayout({
             "entries": data.ArrayLayout(ENTRY_BITS, words), "read_error": 1,
         })  # fmt: skip
-        # None is read at the edge of a write of the same slot, or it is not used.
+        # No word is used that was read at the clock edge of a write to its slot.
         m.submodules.packets = segments = block_memory(_kept_segment(params), depth)
         m.submodules.answers = answers = block_memory(answer, depth)
         m.submodules.results = results = block_memory(entry_write(params), depth)
@@ -264,7 +264,7 @@ class MetadataAccessor(wiring.Component):
             ]
 
     def _take_packet(self, located, given, lane: int):
-        """Statements that make a bank's packet of a segment: the word's lane is its own."""
+        """Statements that make a bank's packet from the bank's lane of a segment."""
         params = self._params
         low = params.granularity_bits - (WORD_BYTES.bit_length() - 1)
         high, word = low + params.lane_bits, given.segment.word
@@ -284,7 +284,7 @@ class MetadataAccessor(wiring.Component):
         ]
 
     def _elaborate_owners(self, m, name, write, read):
-        """Keep of the entries in a memory of the slots also whose they are, in one that is fast.
+        """Keep the owners of the entries in a faster memory beside that of the slots.
 
         Block RAM answers too late to look up what is kept for the owner in the same cycle.
         """
@@ -306,7 +306,7 @@ class MetadataAccessor(wiring.Component):
         return read_owners.data
 
     def _owner_of(self, port, owners, lane: int, is_new=None):
-        """Statements that set ``port`` to the owner of a bank's entry, if it is kept."""
+        """Statements that set ``port`` to the owner of a bank's entry, if owners are kept."""
         if owners is None:
             return []
         may_be_new = self._params.valid_segments and is_new is not None

@@ -1,4 +1,4 @@
-"""Monitored region: what banks know of it, and where an address' metadata is.
+"""Monitored region: its layout for the banks, and the address of an access's metadata.
 
 Ref: ScoRD (ISCA'20) Section IV-B.
 """
@@ -15,8 +15,8 @@ from racetrap.golden_model.gpu.params import LINE_BYTES, GpuParams
 def region_layout(params: GpuParams) -> data.Layout:
     """Byte addresses of data and metadata, log2 of the data's bytes; or a table of regions.
 
-    Of a table's region: first line and the one behind the last, number of its first segment in the
-    address space, and segments of each turn of the banks, 0 if it is not used.
+    For each region of a table: first line and the line after the last, number of its first segment
+    in the address space, and segments in each turn of the banks, 0 if unused.
     """
     if params.regions > 1:
         line_bits = params.address_bits - (LINE_BYTES.bit_length() - 1)
@@ -65,9 +65,9 @@ def segment_address(params: GpuParams, region: data.View, index):
 class RegionDecoder(wiring.Component):
     """Segment and tag of a word address: its granule MOD and DIV the entries.
 
-    Combinational from ``i_word``; the masks of the region follow ``i_region`` one cycle later.
-    Base and size make no subtraction or division necessary, since the size is a
-    power of two and the base a multiple of it.
+    Combinational from ``i_word``; the masks of the region follow ``i_region`` one cycle later. No
+    subtraction or division is needed, since the size is a power of two and the base a multiple of
+    it.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class RegionDecoder(wiring.Component):
     i_word : ``In(word_bits)``
         Word address (byte address divided by 4).
     o_monitored : ``Out(1)``
-        The address lies in the region; otherwise index and tag mean nothing.
+        The address lies in the region; otherwise index and tag are undefined.
     o_index, o_tag : ``Out(index_bits(params))``, ``Out(tag_bits)``
         Segment of metadata, which is one entry of each bank of a port, and which of the granules
         that share an entry.

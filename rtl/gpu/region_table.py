@@ -1,6 +1,6 @@
-"""Region table: what software configures of several regions, and where their metadata are.
+"""Region table: several monitored regions, and the addresses of their metadata.
 
-Ref: ScoRD (ISCA'20) Section IV-B; several regions are ours.
+Ref: ScoRD (ISCA'20) Section IV-B; several regions are our extension.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _TAG_BITS_OF_STAGE = 2
 
 
 def region_registers(params: GpuParams) -> data.ArrayLayout:
-    """What software writes: byte addresses of data and metadata, lines (0: not used)."""
+    """Registers that software writes: byte addresses of data and metadata, lines (0: unused)."""
     return data.ArrayLayout(
         data.StructLayout({"data": 64, "lines": 32, "metadata": 64}), params.regions
     )
 
 
 class RegionChecker(wiring.Component):
-    """Looks at the registers of a table: what banks need of it, and whether it may be used.
+    """Checks a table's registers, and derives from them what the banks need.
 
-    The rules are those of ``RegionTable.check``.  Two regions are compared in a cycle, so that a
-    change of a register is judged after the square of the regions and three cycles.
+    The rules are those of ``RegionTable.check``.  Two regions are compared each cycle, so the
+    result is valid ``regions ** 2 + 3`` cycles after a change.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ class RegionChecker(wiring.Component):
     Members
     -------
     i_registers : ``In(region_registers(params))``
-        What software has written.
+        Registers as written by software.
     i_written : ``In(1)``
-        It may be another than in the cycle before.
+        A register may have changed since the cycle before.
     o_region : ``Out(region_layout(params))``
         The same, as banks need it; combinational.
     o_settled : ``Out(1)``
-        All has been looked at since the last change.
+        Everything has been checked since the last change.
     o_legal : ``Out(1)``
-        It may be used, if it has settled.
+        The table is legal; valid while ``o_settled``.
     """
 
     def __init__(self, params: GpuParams):
@@ -85,7 +85,7 @@ class RegionChecker(wiring.Component):
         return m
 
     def _elaborate_region(self, m: Module, number: int):
-        """What banks need of a region; its ends and whether it obeys the rules by itself."""
+        """Derived fields of a region; its ends, and whether it is legal by itself."""
         params, registers = self._params, self.i_registers[number]
         region, bits = self.o_region[number], params.address_bits
         segment_bits = params.segment_bytes.bit_length() - 1
@@ -127,7 +127,7 @@ class RegionChecker(wiring.Component):
         return span, ~span.used | rules.all()
 
     def _elaborate_scan(self, m: Module, shape, spans):
-        """Two regions at a time, every pair after a change."""
+        """Compare two regions at a time, every pair after a change."""
         all_spans = Signal(shape)
         one, other = (Signal(shape.elem_shape, name=name) for name in ("one", "other"))
         numbers = [Signal(range(self._params.regions), name=f"number_{k}") for k in range(2)]
@@ -215,7 +215,7 @@ class RegionLocator(wiring.Component):
         return m
 
     def _stage(self, m: Module, name: str, shape, before) -> StreamRegister:
-        """A register behind stream ``before``, whose payload is the caller's to set."""
+        """A register after stream ``before``; the caller sets its payload."""
         m.submodules[name] = stage = StreamRegister(shape)
         m.d.comb += [stage.i.valid.eq(before.valid), before.ready.eq(stage.i.ready)]
         self._stages.append(stage)

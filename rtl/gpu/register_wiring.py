@@ -24,7 +24,7 @@ def connect_launch(
     m: Module, params: GpuParams, registers: RegisterBlock, launch: LaunchControl, s_axil: Any,
     constants: Mapping[str, Mapping[str, int]],
 ) -> None:  # fmt: skip
-    """Connect what says where data, metadata and ring are, and the launch itself.
+    """Connect the addresses of data, metadata and ring, and the launch itself.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def connect_launch(
     s_axil : interface
         Port of the registers, from inside.
     constants : mapping
-        Values of the registers that say what the instance is.
+        Values of the registers that identify the instance.
     """
     wiring.connect(m, s_axil, registers.s_axil)
     registers.supply(m, constants)

@@ -1,6 +1,6 @@
-"""Report filter: keeps back reports whose (PC, kind of race) has been reported before.
+"""Report filter: suppresses reports whose (PC, kind of race) has been reported before.
 
-Ref: ScoRD (ISCA'20) Section IV-A (a race is known by its PC and kind).
+Ref: ScoRD (ISCA'20) Section IV-A (a race is identified by its PC and kind).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from racetrap.rtl.common.layout import struct_layout
 
 
 class ReportFilter(wiring.Component):
-    """Direct-mapped table of the (PC, kind) pairs seen last; a repeat is swallowed.
+    """Direct-mapped table of the latest (PC, kind) pairs; a repeat is suppressed.
 
-    The whole pair is compared, so only true repeats are kept back, and a pair driven out of
-    the table is let through again.  Disabled, every report passes and the table stays as it is.
-    Latency is two cycles, throughput one report in three cycles.  After reset and ``i_clear``
-    the table is cleared, one entry a cycle.  ``i.ready`` depends on flip-flops only.
+    The whole pair is compared, so only true repeats are suppressed, and an evicted pair is reported
+    again.  While disabled, every report passes and the table is not changed. Latency is two cycles,
+    throughput one report in three cycles.  After reset and ``i_clear`` the table is cleared, one
+    entry a cycle.  ``i.ready`` depends on flip-flops only.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class ReportFilter(wiring.Component):
     o : ``Out(stream.Signature(report_layout))``
         Reports that pass.
     i_enable : ``In(1)``
-        Keep repeats back.
+        Suppress repeats.
     i_clear : ``In(1)``
         Pulse: forget every pair; the filter must be idle.
     o_suppressed : ``Out(1)``
-        Pulse: a report was kept back.
+        Pulse: a report was suppressed.
     o_busy : ``Out(1)``
         Clearing; nothing is taken.
     o_idle : ``Out(1)``

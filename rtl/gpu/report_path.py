@@ -1,6 +1,6 @@
 """Report path: race reports from the banks to memory.
 
-Ref: ScoRD (ISCA'20) Section IV (the host is told of races through a buffer in memory).
+Ref: ScoRD (ISCA'20) Section IV (races are reported to the host through a buffer in memory).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FILTER_PORTS = ("i_clear", "o_suppressed", "o_busy")
 
 
 class ReportPath(wiring.Component):
-    """Merges the ports' reports round robin, keeps repeats back and writes the rest.
+    """Merges the ports' reports round robin, suppresses repeats and writes the rest.
 
     Parameters
     ----------

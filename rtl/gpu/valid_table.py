@@ -34,12 +34,12 @@ def valid_bit(params: GpuParams, within: Value, region: Value | None = None) -> 
 
 
 class ValidTable(wiring.Component):
-    """Register in the way of segments that says which of them are new: none had them since launch.
+    """Register slice that marks segments as new: not accessed since launch.
 
-    A bit for each segment of the port, set by the first that asks.  A new segment is not read from
-    memory; its first access changes an entry of it, so that it is written whole.  Latency is one
-    cycle, throughput one segment a cycle.  ``i.ready`` follows ``o.ready`` in the same cycle and
-    does not depend on ``i.valid``.
+    The table has a bit for each segment of the port, set by the first access.  A new segment is not
+    read from memory; its first access changes an entry, so the whole segment is written.  Latency
+    is one cycle, throughput one segment a cycle.  ``i.ready`` follows ``o.ready`` in the same cycle
+    and does not depend on ``i.valid``.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ValidTable(wiring.Component):
         m.submodules.located = located = StreamRegister(located_segment(self._params))
         m.submodules.rows = rows = block_memory(VALID_ROW_BITS, depth)
         read, write = rows.read_port(), rows.write_port()
-        # What the segment ahead writes at the edge at which the row is read.
+        # Value that the segment ahead writes at the clock edge at which the row is read.
         was_written = Signal()
         written = Signal(VALID_ROW_BITS, reset_less=True)
         row = Signal(VALID_ROW_BITS)

@@ -1,4 +1,4 @@
-"""Warp slot of the GPU: the place of what is kept for a warp."""
+"""Warp slot of the GPU: index of the state kept for a warp."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from racetrap.golden_model.gpu.params import GpuParams
 
 
 def warp_slot(params: GpuParams) -> data.StructLayout:
-    """Whose counters: the block's slot in its SM does not matter, a warp slot belongs to one."""
+    """Index by SM and warp; the block slot is not needed, since a warp slot belongs to one
+    block."""
     return data.StructLayout({"warp": params.warp_bits, "sm": params.sm_bits})
 
 

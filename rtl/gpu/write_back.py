@@ -15,8 +15,8 @@ from racetrap.rtl.gpu.hazard_window import slot_bits
 class WriteBack(wiring.Component):
     """Follows the checked slots: writes those whose entry changed, and retires all in order.
 
-    A changed entry's slot retires when its write has been answered, any other as soon as all
-    slots before it have.  Throughput is one slot a cycle.
+    A changed entry's slot retires when its write has been answered, any other as soon as all slots
+    before it have retired.  Throughput is one slot a cycle.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class WriteBack(wiring.Component):
     i_checked : ``In(stream.Signature(1, always_ready=True))``
         The next slot has been checked, and whether its entry must be written.
     o_read : ``Out(stream.Signature(slot_bits, always_ready=True))``
-        Slot whose result is read; it is expected in the next cycle and until the next read.
+        Slot whose result is read; the result must be valid from the next cycle until the next read.
     i_result : ``In(entry_write(params))``
         The result read.
     o : ``Out(stream.Signature(entry_write(params)))``

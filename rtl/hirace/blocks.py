@@ -24,7 +24,7 @@ from racetrap.rtl.hirace.transitions import Transitions
 
 
 def blocks(params: HiraceParams) -> list[HardwareBlock]:
-    """Blocks of HiRace, a part of another after it, and last the system itself."""
+    """Blocks of HiRace, each followed by its parts; the whole system comes last."""
     banks = params.banks
     return [
         HardwareBlock("tracker", partial(Tracker, params), params.sm_count),

@@ -25,7 +25,7 @@ def trace_signature(params: HiraceParams) -> stream.Signature:
 
 
 def _request(params: HiraceParams) -> data.StructLayout:
-    """A packet whose entry is known, unless it follows the one just ahead."""
+    """A packet with its entry, unless the entry is the result of the packet just ahead."""
     return data.StructLayout({
         "located": located_packet(params),
         "slot": slot_bits(params),
@@ -39,8 +39,8 @@ def _request(params: HiraceParams) -> data.StructLayout:
 class CheckPipeline(wiring.Component):
     """Checks one packet a cycle, also back to back on one entry; it never stalls.
 
-    Stage 1 selects the entry: what was read, or the result of a packet before.  Stage 2 decides; a
-    packet takes the registered result of the one just ahead there.  Latency is two cycles.
+    Stage 1 selects the entry: the one read, or an earlier packet's result.  Stage 2 decides; there
+    a packet takes the registered result of the one just ahead.  Latency is two cycles.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class CheckPipeline(wiring.Component):
     o_step : ``Out(trace_signature(params))``
         Steps, as on the trace port.
     o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
-        With each packet: the entry left behind, for the accessor.
+        For each packet, the entry after it, for the accessor.
     """
 
     def __init__(self, params: HiraceParams):
@@ -76,7 +76,7 @@ class CheckPipeline(wiring.Component):
     def _elaborate_entry(self, m: Module, request, request_valid: Signal) -> None:
         """Stage 1: the entry is the one read, or the result of a packet that has been checked."""
         given, last = self.i.p, self.o_checked.p
-        # The result memory misses what was written at the edge at which it was read.
+        # The result memory does not forward a write at the clock edge of the read.
         older = Signal(checked_packet(self._params), name="older", reset_less=True)
         older_valid = Signal(name="older_valid")
         entry = Signal.like(given.entry, name="entry")
@@ -125,7 +125,7 @@ class CheckPipeline(wiring.Component):
                 for kind in Access:
                     with m.Case(kind):
                         m.d.comb += state.eq(FIRST[kind])
-        # In one assignment: bits that depend on nothing would be a block that never runs.
+        # In one assignment: constant bits alone would become an always block that never runs.
         names = ("lane", "warp", "block", "generation", "barriers", "warp_barriers")
         m.d.comb += after.eq(Cat(state, *(packet[name] for name in names)))
         race = Mux(transitions.o_race, _race_kind(m, before.state, access), RaceKind.NONE)

@@ -21,7 +21,7 @@ from racetrap.rtl.hirace.check_pipeline import CheckPipeline, trace_signature
 from racetrap.rtl.hirace.entry_locator import EntryLocator
 from racetrap.rtl.hirace.report_encoder import ReportEncoder
 
-#: What a bank counts, one pulse an event.
+#: Events that a bank counts, with one pulse each.
 PULSES = (*COUNTERS, "metadata_write_errors", "stall_cycles", "reports_dropped")
 
 
@@ -30,7 +30,7 @@ class DetectorBank(wiring.Component):
 
     Throughput is one packet a cycle while metadata answers in time: with a memory that answers
     ``latency`` cycles after the request, ``outstanding`` must cover read, check and write.
-    Detection never waits for reports: those that find the FIFO full are dropped and counted.
+    Detection never waits for reports: while the FIFO is full they are dropped and counted.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class DetectorBank(wiring.Component):
     o_busy : ``Out(1)``
         High while that lasts, from the next cycle on; no packet is taken.
     o_idle : ``Out(1)``
-        No packet, write or report is unfinished here.
+        No packet, write or report is pending here.
     o_report : ``Out(stream.Signature(report_layout))``
         Races; ``sequence`` is 0.
     o_count : ``Out({name: 1})``
@@ -113,7 +113,7 @@ class DetectorBank(wiring.Component):
         return m
 
     def _elaborate_reports(self, m: Module, pipeline: CheckPipeline):
-        """Reports wait here until they are taken; gives whether none does."""
+        """Report FIFO; returns whether it is empty."""
         params = self._params
         m.submodules.encoder = encoder = ReportEncoder(params)
         report = struct_layout(params.report_layout)

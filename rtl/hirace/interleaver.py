@@ -1,6 +1,6 @@
 """Interleaver: routes the packets of all SMs to the detector banks, by their word.
 
-Ref: HiRace (SC'24) is software; the banks are ours.
+Ref: HiRace (SC'24) is software; the banks are our addition.
 """
 
 from __future__ import annotations

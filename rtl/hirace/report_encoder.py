@@ -1,6 +1,6 @@
 """Report encoder: from a step that found a race to its record.
 
-Ref: HiRace (SC'24): the word names the last thread before.
+Ref: HiRace (SC'24): the word names the thread of the previous access.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The whole HiRace detector: what stands between a GPU's SMs and its memory.
+"""The whole HiRace detector, between a GPU's SMs and its memory.
 
 Ref: HiRace (SC'24).
 """

@@ -82,7 +82,7 @@ class Tracker(wiring.Component):
     i_clear : ``In(1)``
         Pulse, while the tracker is idle: set all counts to 0.
     o_idle : ``Out(1)``
-        Nothing that was taken is unfinished.
+        Everything accepted is complete.
     """
 
     def __init__(self, params: HiraceParams):

@@ -25,7 +25,7 @@ class Transitions(wiring.Component):
     i_state : ``In(STATE_BITS)``
         State before (``State``).
     i_access, i_sync, i_relation : ``In(2)``
-        Access, widest barrier since the last one, and what the two threads share.
+        Access, widest barrier since the last access, and what the two threads share.
     o_state : ``Out(STATE_BITS)``
         State after.
     o_race : ``Out(1)``
@@ -96,7 +96,7 @@ class Transitions(wiring.Component):
         are_of_grid = (before.family == Family.GRID_ATOMIC) & (self.i_access == Access.GRID_ATOMIC)
         with m.Switch(before.family):
             with m.Case(Family.BLOCK_ATOMIC, Family.GRID_ATOMIC):
-                # Of the whole grid there is a state for atomics of its scope alone.
+                # For the whole grid there are states only for atomics of device scope.
                 m.d.comb += [
                     after.family.eq(Mux(are_of_grid, Family.GRID_ATOMIC, Family.BLOCK_ATOMIC)),
                     after.width.eq(Mux(is_ordered, Relation.SAME_THREAD, width)),
@@ -136,7 +136,7 @@ class Transitions(wiring.Component):
             ]  # fmt: skip
 
     def _elaborate_state(self, m: Module, after) -> None:
-        """Code of a form, RACE if it has none, and the entries that no rule gives."""
+        """Code of a form, RACE if it has none, and the entries that follow no rule."""
         m.d.comb += self.o_state.eq(State.RACE)
         with m.Switch(Value.cast(after)):
             for state in State:

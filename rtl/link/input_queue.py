@@ -1,4 +1,4 @@
-"""Queue of an input channel: bytes in, records out, and the room that is left."""
+"""Queue of an input channel: bytes in, records out, and the free space."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from racetrap.rtl.common.stream import StreamFifo
 
 
 class InputQueue(wiring.Component):
-    """Holds records as bytes, and puts them together one after the other.
+    """Holds records as bytes, and assembles them one after the other.
 
-    Bytes in memory, with one record in flip-flops, are much smaller than wide records in
-    memory, and a line that gives a byte in 80 cycles or more needs no more: a record of n bytes
-    is offered n + 3 cycles or less after its last byte has come.
+    Bytes in memory, with one record in flip-flops, are much smaller than wide records in memory,
+    and fast enough for a line with at least 80 cycles a byte: a record of n bytes is offered at
+    most n + 3 cycles after its last byte.
 
     Parameters
     ----------
     size : int
         Bytes of a record; they come lowest first.
     capacity : int
-        Bytes held, those of the record that is offered included.
+        Bytes held, including those of the record that is offered.
 
     Members
     -------
     i : ``In(stream.Signature(8))``
-        Bytes; one is taken within three cycles as long as the user keeps to the room.
+        Bytes; each is taken within three cycles while the sender respects ``o_room``.
     o : ``Out(stream.Signature(8 * size))``
         Records.
     o_room : ``Out(16)``
-        Bytes that can come; falls in the cycle after a byte, grows after a whole record.
+        Free bytes; falls in the cycle after a byte, grows after a whole record.
     """
 
     def __init__(self, size: int, capacity: int):

@@ -28,18 +28,18 @@ _ROOM_BYTES = 2
 class Link(wiring.Component):
     """Takes frames, executes each request exactly once, and keeps the last reply.
 
-    The host asks, the link answers: no byte is sent but in a reply.  A request is executed after
-    its CRC was found good, and not again if it comes once more.
+    The link sends bytes only in replies to the host's requests.  A request is executed once its CRC
+    is found correct, and not again if it is repeated.
 
-    One request or reply is under way at a time: what comes while a request is executed or
-    answered is ignored.  A request is executed in about as many cycles as it and its reply have
-    bytes, an access to a register in as many as the register takes.  Request and kept reply are
-    the halves of one memory; the header and the operand of an access are in flip-flops, too.
+    One request or reply is in flight at a time: bytes that arrive while a request is executed or
+    answered are ignored.  A request takes about as many cycles as it and its reply have bytes, an
+    access to a register as many as the register takes.  Request and kept reply are the halves of
+    one memory; the header and the operand of an access are in flip-flops, too.
 
     Parameters
     ----------
     hello : Hello
-        What the link is made for.
+        Identity and sizes of the device.
 
     Members
     -------
@@ -50,9 +50,9 @@ class Link(wiring.Component):
     o_record : ``Out(stream.Signature(8 * input_bytes)).array(inputs)``
         Records from the host.
     i_record : ``In(stream.Signature(8 * output_bytes)).array(outputs)``
-        Records for the host; taken only while they are asked for.
+        Records for the host; taken only on request.
     m_axil : ``Out(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS))``
-        Registers; an access without a response holds up the link for ever.
+        Registers; an access without a response blocks the link permanently.
     o_link_up : ``Out(1)``
         A HELLO was executed since the last reset.
     o_error : ``Out(1)``
@@ -79,7 +79,7 @@ class Link(wiring.Component):
         self._request = Signal(_REQUEST)
         self._last, self._is_refused = Signal(16), Signal()  # of the kept reply
         self._end = Signal(9)  # bytes of the kept reply before its CRC
-        # Place in the body that is received, executed or sent, and in the next cycle.
+        # Position in the body that is received, executed or sent, now and in the next cycle.
         self._index, self._next_index = Signal(9), Signal(9)
         self._is_escaped = Signal()  # the byte before was an escape
         self._is_sending, self._is_pushing, self._is_pulling = Signal(), Signal(), Signal()
@@ -114,7 +114,7 @@ class Link(wiring.Component):
         self._can_pull = Array(record.valid for record in self.i_record)[channel]
 
     def _receive_state(self, m: Module) -> None:
-        """Take a frame; a flag behind a good one ends it."""
+        """Receive a frame; a flag after a correct one ends it."""
         index, crc, write, request = self._index, self._crc, self._write, self._request
         byte = self.i.payload ^ Mux(self._is_escaped, frames.ESCAPE_MASK, 0)
         is_good = crc.match_detected & (index >= _AROUND_BYTES) & (index <= MAX_BODY_BYTES)
@@ -132,13 +132,13 @@ class Link(wiring.Component):
             with m.Else():
                 m.d.comb += [crc.valid.eq(1), crc.data.eq(byte)]
                 m.d.comb += [write.en.eq(~index[8]), write.addr.eq(index[:8]), write.data.eq(byte)]
-                # What is too long stays one byte too long.
+                # The length of an overlong frame saturates one byte above the maximum.
                 m.d.comb += self._next_index.eq(index + (index <= MAX_BODY_BYTES))
                 with m.If(index < _REQUEST.size // 8):
                     m.d.sync += Value.cast(request).word_select(index[:4], 8).eq(byte)
 
     def _check_state(self, m: Module) -> None:
-        """Is it the next request, the last one again, or none at all?"""
+        """Decide whether the frame is the next request, a repeat of the last one, or neither."""
         request, axi, hello = self._request, self.m_axil, self._hello
         length, self._left = (self._index - _AROUND_BYTES)[:8], Signal(8)
         steps = (request.sequence - self._last)[:16]
@@ -146,7 +146,7 @@ class Link(wiring.Component):
         is_access = (request.kind == Kind.ACCESS) & (request.address < 1 << REGISTER_ADDRESS_BITS)
         is_read = is_access & (length == frames.ADDRESS_BYTES)
         is_write = is_access & (length == frames.ADDRESS_BYTES + frames.DATA_BYTES)
-        # What each kind is executed by and from where on, and what it needs; in their order.
+        # For each kind, in order: state that executes it, first position, and requirements.
         states, starts = ("APPEND", "PUSH", "PULL", "ACCESS"), (0, HEADER_BYTES, 0, 0)
         needs = (
             1, (request.channel < hello.inputs) & (length <= self._room),
@@ -172,11 +172,11 @@ class Link(wiring.Component):
                             m.next = state
 
     def _push_state(self, m: Module) -> None:
-        """Copy the payload into a queue; the reply is the room that is left then."""
+        """Copy the payload into a queue; the reply is the space left afterwards."""
         with m.State("PUSH"):
             with m.If(self._left == 0):
                 m.d.comb += self._next_index.eq(0)
-                # Both bytes of one moment: the room grows while they are appended.
+                # Both bytes are sampled at once: the free space grows while they are appended.
                 m.d.sync += self._request.data.eq(self._room)
                 m.next = "APPEND"
             with m.Else():
@@ -205,7 +205,7 @@ class Link(wiring.Component):
         """Append a word to the reply, byte by byte; for PULL as many as there are and fit."""
         request, size, hello = self._request, self._hello.output_bytes, self._hello.to_payload()
         identity = Const(int.from_bytes(hello, "little"), 8 * len(hello))
-        # What each kind is answered with, in the order of the kinds.
+        # Reply to each kind, in the order of the kinds.
         words = (identity, request.data, self._record, request.data)
         sizes = (len(hello), _ROOM_BYTES, size, frames.DATA_BYTES)
         position = Signal(range(max(sizes)))
@@ -229,7 +229,7 @@ class Link(wiring.Component):
                     m.next = "PULL"
 
     def _send_state(self, m: Module) -> None:
-        """Send the kept reply; header and CRC come from where they are."""
+        """Send the kept reply; header and CRC come from their registers."""
         index, crc = self._index, self._crc
         header = Cat(self._last, self._is_refused, Const(frames.REPLY >> 1, 7))
         place = (index - self._end)[:9]

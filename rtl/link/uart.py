@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.checks import check_integer
 
-#: Fewest clock cycles of a bit: at less, two cycles of uncertainty of the edge matter.
+#: Minimum clock cycles of a bit: below, the edge's uncertainty of two cycles matters.
 _MIN_DIVISOR = 8
 
 _BYTE_BITS = 10
@@ -20,12 +20,12 @@ _BYTE_BITS = 10
 class Uart(wiring.Component):
     """Bytes out of a serial line, and bytes into one.
 
-    The line in passes two flip-flops.  When it is low a byte starts, which is looked at in the
-    middle of each bit; a start bit that is high in its middle was noise and is ignored, a byte
-    without a stop bit is dropped.  A byte is offered in the cycle after the middle of its stop bit.
+    The input passes two flip-flops.  A low level starts a byte, which is sampled in the middle of
+    each bit; a start bit that is high in its middle is ignored as noise, a byte without a stop bit
+    is dropped.  A byte is offered in the cycle after the middle of its stop bit.
 
-    On the line out a start bit begins in the cycle after a byte is taken, and the next byte is
-    taken after ten bit times.  That line is high from reset on.
+    On the output, a start bit begins in the cycle after a byte is taken, and the next byte is taken
+    after ten bit times.  The output is high from reset on.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ class Uart(wiring.Component):
     i_rx : ``In(1)``, o_tx : ``Out(1)``
         The lines; the input may be asynchronous.
     o : ``Out(stream.Signature(8, always_ready=True))``
-        Bytes that came.
+        Bytes received.
     i : ``In(stream.Signature(8))``
         Bytes to be sent.
 
     Raises
     ------
     TypeError, ValueError
-        If the divisor is no integer from 8 on.
+        If the divisor is not an integer of at least 8.
     """
 
     def __init__(self, divisor: int):
@@ -83,7 +83,7 @@ class Uart(wiring.Component):
                 m.d.sync += left.eq(0)
 
     def _elaborate_transmitter(self, m: Module) -> None:
-        # What is yet to be sent after the bit on the line; a one above it marks the end.
+        # Bits still to be sent after the one on the line; a one above them marks the end.
         bits, timer = Signal(_BYTE_BITS), Signal(range(self._divisor))
         m.d.comb += self.i.ready.eq((bits == 0) & (timer == 0))
         with m.If(timer != 0):

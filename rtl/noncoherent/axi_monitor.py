@@ -30,11 +30,11 @@ def bus_signature(params: NoncoherentParams) -> Axi4SnoopSignature:
 class AxiMonitor(wiring.Component):
     """Makes a DMA operation of each burst, and a sync when an engine has none left.
 
-    A bus cannot be told to wait: each cycle with a handshake takes a place of a queue, and what
-    finds none is lost and counted.  A burst follows two cycles after its address at the earliest;
-    then comes one operation a cycle, in the order of the bus, of one cycle reads before writes
-    before syncs.  A sync that is lost leaves the engine's bytes under way until it is idle again;
-    so does an engine with 255 bursts or more under way, for ever.
+    The monitor cannot stall the bus: each cycle with a handshake takes a queue entry; bursts that
+    find the queue full are lost and counted.  A burst is output at least two cycles after its
+    address; then comes one operation a cycle, in bus order; within a cycle, reads before writes
+    before syncs.  If a sync is lost, the engine's bytes stay in flight until it is idle again; with
+    255 or more bursts in flight, permanently.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class AxiMonitor(wiring.Component):
     o_operation : ``Out(stream.Signature(operation_layout))``
         Operations; tags count bursts.
     o_lost : ``Out(2)``
-        How many bursts found no room in this cycle.
+        Bursts lost in this cycle.
     o_idle : ``Out(1)``
         No handshake is held here.
     """
@@ -105,7 +105,7 @@ class AxiMonitor(wiring.Component):
         return Mux(number >= engines, number - engines, number)[: self._params.engine_bits]
 
     def _finish(self, m: Module, seen: data.View) -> None:
-        """Count the bursts of each engine, and see which engine has none left."""
+        """Count the bursts of each engine, and find engines with none left."""
         bus = self.i_axi
         finished = (bus.rvalid & bus.rready & bus.rlast, bus.bvalid & bus.bready)
         engines = [self._engine(number) for number in (bus.rid, bus.bid)]
@@ -130,7 +130,7 @@ class AxiMonitor(wiring.Component):
                         m.d.comb += seen.write_done.valid.eq(1)
 
     def _hand_out(self, m: Module, queue: stream.Interface, cycle: data.View) -> Signal:
-        """One operation after another of a cycle of the bus; gives which parts are gone."""
+        """Output the operations of a bus cycle one by one; returns which parts are done."""
         kinds = (OperationKind.DMA_READ, OperationKind.DMA_WRITE, *[OperationKind.SYNC] * 2)
         parts = (cycle.read, cycle.write, cycle.read_done, cycle.write_done)
         gone = Signal(len(parts))
@@ -159,7 +159,7 @@ class AxiMonitor(wiring.Component):
         return gone
 
     def _range(self, m: Module, burst: data.View) -> Sequence[Value]:
-        """First byte of a burst, and how many bytes it is on."""
+        """First byte and length of a burst."""
         bits = self._params.address_bits
         beat, total = Signal(8), Signal(16)
         first, end = Signal(bits), Signal(bits + 2)

@@ -21,13 +21,13 @@ _PLACE_BITS = index_bits(WORD_GRANULES)
 
 
 class Bitmap(wiring.Component):
-    """Looks a range up, puts it in or takes it out, a word of 32 granules a cycle.
+    """Looks up, inserts or removes a range, a word of 32 granules a cycle.
 
-    What is given in one cycle is registered, addresses its first word in the next, reads it in
-    the third and takes effect in the fourth, a range each cycle; what is read is as the two
-    ranges ahead leave it.  Further words of a range follow, one a cycle and two cycles more:
-    ``o_ready`` is low meanwhile, and what was given must be given again.  All words are written,
-    one a cycle, after reset and to take all bytes out.
+    A range is registered in one cycle, addresses its first word in the next, reads it in the third
+    and takes effect in the fourth, a range each cycle; changes by the two ranges ahead are
+    forwarded.  Further words of a range follow, one a cycle, plus two cycles: ``o_ready`` is low
+    meanwhile, and later inputs must be repeated.  After reset, and to clear the set, all words are
+    written, one a cycle.
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class Bitmap(wiring.Component):
     i_range, i_command, i_clear, i_query, i_valid, i_execute
         As of ``IntervalCam``; ``i_clear`` not together with a query, either.
     i_origin : ``In({tag})``
-        Of bytes that are put in.
+        Origin of bytes that are inserted.
     o_hit : ``Out(hit_layout)``
-        Two cycles after a word was looked up: the word, if it had some of the bytes, else what
-        lies outside the window.
+        Two cycles after a lookup: the word, if it had some of the bytes, else the bytes outside the
+        window.
     o_ready : ``Out(1)``
-        No word is left to do.
+        No word is left to process.
     o_compacted : ``Out(1)``
-        Pulse: bytes outside the window have become one with all others there.
+        Pulse: bytes outside the window were merged with all others there.
     o_digest : ``Out(32)``
-        Depends on every bit of the words, and on what lies outside; only with ``trace_port``.
+        Depends on every bit of the words and on the bytes outside; only with ``trace_port``.
     """
 
     def __init__(self, params: NoncoherentParams):
@@ -101,7 +101,7 @@ class Bitmap(wiring.Component):
         return m
 
     def _start(self, m: Module, step: data.View) -> None:
-        """The range that was given in the cycle before, in granules of the window."""
+        """The range of the cycle before, in granules of the window."""
         params = self._params
         given = Signal.like(self.i_range, name="range")
         flags = ("is_insert", "is_remove", "query", "clear")
@@ -138,7 +138,7 @@ class Bitmap(wiring.Component):
     def _access(
         self, m: Module, steps: list[data.View], mask: Value, takes_effect: Value
     ) -> tuple[data.View, data.View, Value]:
-        """Read a word, change and write it; gives it before and after, and whether it changes."""
+        """Read, change and write a word; returns it before and after, and whether it changes."""
         m.submodules.memory = memory = Memory(shape=self._word, depth=self._params.words, init=[])
         read, write = memory.read_port(), memory.write_port()
         step = steps[-1]
@@ -174,7 +174,7 @@ class Bitmap(wiring.Component):
         return word, new, write.en
 
     def _outside(self, m: Module, step: data.View) -> data.View:
-        """Whether bytes outside the window are in, and who was the latest to put some in."""
+        """Whether the set has bytes outside the window, and the origin of the latest."""
         outside = Signal(data.StructLayout({"held": 1, "tag": self._params.tag_bits}))
         leaves = self.i_execute & step.is_insert & step.leaves
         m.d.comb += self.o_compacted.eq(leaves)
@@ -185,7 +185,7 @@ class Bitmap(wiring.Component):
         return outside
 
     def _go_on(self, m: Module, steps: list[data.View], is_last: Value) -> None:
-        """The further words of a range, and all words to take all bytes out."""
+        """Process further words of a range, and all words to clear the set."""
         step, rest, feeds = steps[-1], self._rest, self._feeds
         busy = Signal(init=1)
         m.d.comb += self.o_ready.eq(~busy)
@@ -233,7 +233,7 @@ class Bitmap(wiring.Component):
         self, m: Module, step: data.View, word: data.View, new: data.View, writes: Value,
         outside: data.View,
     ) -> None:  # fmt: skip
-        """Kept along: a memory cannot be looked at as a whole."""
+        """Update the digest with each write: a memory cannot be read as a whole."""
         digest = Signal(32)
         changed = Value.cast(word) ^ Value.cast(new)
         turned = folded(changed, 0, Const(0, 32))

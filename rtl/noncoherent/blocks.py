@@ -20,7 +20,7 @@ from racetrap.rtl.noncoherent.system import NoncoherentSystem
 
 
 def blocks(params: NoncoherentParams) -> list[HardwareBlock]:
-    """Blocks of the bus monitor, a part of another after it, and last the system itself."""
+    """Blocks of the bus monitor, each followed by its parts; the whole system comes last."""
     writer = partial(ReportWriter, params.report_layout, params.address_bits)
     return [
         HardwareBlock("row_splitter", partial(RowSplitter, params), 1),

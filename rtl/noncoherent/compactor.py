@@ -16,9 +16,9 @@ from racetrap.rtl.common.layout import struct_layout
 class Compactor(wiring.Component):
     """While no entry is free, finds the smallest gap, one pair of entries a cycle.
 
-    ``o_ready`` is low for entries * (entries + 1) + 9 cycles; ``o_merge`` in the last of them.
-    What is read is registered, then subtracted, then compared: a gap counts three cycles after
-    its entry was wanted.
+    ``o_ready`` is low for entries * (entries + 1) + 9 cycles; ``o_merge`` in the last of them. An
+    entry is registered, then subtracted, then compared: a gap counts three cycles after its entry
+    was requested.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class Compactor(wiring.Component):
     o_ready : ``Out(1)``
         An entry is free.
     o_is_reading : ``Out(1)``, o_slot : ``Out(entries)``
-        Which entry is wanted, as one bit, if one may be.
+        Which entry is requested, one-hot, if reading is allowed.
     o_merge : ``Out(1)``
-        Entry ``o_low`` becomes one with ``i_entry``, which goes.
+        Entry ``o_low`` is merged with ``i_entry``, which is freed.
     o_low, o_high : ``Out(entries)``
-        The lower and the upper of the two, one bit each.
+        The lower and the upper of the two, one-hot.
     o_others : ``Out(1)``
         Whether they come from several operations.
     """
@@ -109,7 +109,7 @@ class Compactor(wiring.Component):
     def _compare(
         self, m: Module, entry, low: Signal, high: Signal, is_before: Signal, is_after: Signal
     ) -> Signal:
-        """Keep the pair with the smallest gap; gives whether one has still to be subtracted."""
+        """Keep the pair with the smallest gap; returns whether a subtraction is pending."""
         befores, afters = Signal(2), Signal(2)
         lows, highs = (
             [Signal.like(self.o_slot, name=f"{name}_{stage}") for stage in range(3)]

@@ -36,13 +36,13 @@ class Command(IntEnum):
 
 
 class IntervalCam(wiring.Component):
-    """Looks a range up, puts it in or takes it out, one range a cycle.
+    """Looks up, inserts or removes a range, one range a cycle.
 
-    What is given in one cycle is registered, compared in the next, adjusted to what the range just
-    ahead does in the third, and takes effect in the fourth.  An insertion merges with all entries
-    that it meets or touches at once, a removal shrinks or splits.  After one that takes
-    the last free entry, two entries become one: ``o_ready`` is low as long as ``Compactor``
-    says, and what was compared meanwhile must be given again.
+    A range is registered in one cycle, compared in the next, adjusted to changes by the range just
+    ahead in the third, and takes effect in the fourth.  An insertion merges at once with all
+    entries that it overlaps or touches, a removal shrinks or splits them.  After an insertion into
+    the last free entry, two entries are merged: ``o_ready`` is low as long as ``Compactor`` states,
+    and inputs compared meanwhile must be repeated.
 
     Parameters
     ----------
@@ -54,33 +54,33 @@ class IntervalCam(wiring.Component):
     i_range : ``In({first, end})``
         Bytes in question; not empty.
     i_command : ``In(Command)``
-        What to do with them.
+        Operation on them.
     i_origin : ``In({tag, others, imprecise})``
-        Of bytes that are put in.
+        Origin of bytes that are inserted.
     i_clear : ``In(1)``
-        Take all bytes out; not together with a command.
+        Empty the set; not together with a command.
     i_query : ``In(1)``
-        Tell of them in ``o_hit``, as they are before the command.
+        Look them up for ``o_hit``, as they are before the command.
     i_valid : ``In(1)``
-        Command, clear and query are meant.
+        Command, clear and query are valid.
     i_execute : ``In(1)``
-        Those given three cycles before take effect; if they are any, only while ``o_ready``.  Else
-        they are lost, and ``i_drop`` must be set.
+        Inputs of three cycles before take effect; if there are any, only while ``o_ready``.
+        Otherwise they are lost, and ``i_drop`` must be set.
     i_drop : ``In(1)``
-        Those given in the two cycles before are lost.
+        Inputs of the two cycles before are lost.
     o_overlap : ``Out(entries)``
-        Entries that have some of the bytes given three cycles before, or touch them if the command
-        is ``INSERT``.
+        Entries that overlap the bytes of three cycles before, or touch them if the command is
+        ``INSERT``.
     o_hit : ``Out(hit_layout)``
         The first precise entry that had some of the bytes whose query took effect two cycles
         before, else the first imprecise one; nothing if none did.
     i_read : ``In(1)``, i_slot : ``In(entries)``, o_entry : ``Out(entry_layout)``
-        Entry of the slot given, as one bit, in the cycle before; only while ``o_ready``, and
-        nothing takes effect in either cycle.
+        Entry of the one-hot slot of the cycle before; only while ``o_ready``, and nothing may take
+        effect in either cycle.
     o_ready : ``Out(1)``
         An entry is free.
     o_compacted : ``Out(1)``
-        Pulse: two entries have become one.
+        Pulse: two entries were merged.
     o_digest : ``Out(32)``
         Depends on every bit of the entries; only with ``trace_port``.
     """
@@ -136,8 +136,8 @@ class IntervalCam(wiring.Component):
     ) -> tuple[data.View, data.View, Value]:
         """Three stages: compared, adjusted to the range ahead, taking effect.
 
-        Gives the change that takes effect, its origin and whether it is a query.  Two ranges are
-        ahead of one that is compared: the second takes effect now, the first in the next cycle.
+        Returns the change that takes effect, its origin and whether it is a query.  Two ranges are
+        ahead of the one that is compared: the second takes effect now, the first in the next cycle.
         """
         params = self._params
         m.submodules.comparator = comparator = RangeComparator(params, 2)
@@ -178,7 +178,7 @@ class IntervalCam(wiring.Component):
     def _adjust(
         self, m: Module, comparator: RangeComparator, change: data.View, kept: Value, new: Value
     ) -> None:
-        """What was compared, as the two changes ahead leave it, one in each stage."""
+        """Adjust the comparison to the two changes ahead, one in each stage."""
         count = len(kept)
         relation, fresh, ahead = (
             Signal(relation_layout(width), name=name)
@@ -201,9 +201,9 @@ class IntervalCam(wiring.Component):
         stays, added = left_by(change, placed, ahead)
 
         def meets(*names: str) -> Value:
-            """Entries of which all that is said."""
+            """Entries for which all conditions hold."""
             old, one = (reduce(and_, (of[name] for name in names)) for of in (stays, added))
-            # What is not valid meets nothing.
+            # An invalid entry overlaps nothing.
             return (old & kept) | (new & one.replicate(count))
 
         m.d.sync += [
@@ -213,7 +213,7 @@ class IntervalCam(wiring.Component):
         ]
 
     def _answer(self, m: Module, entries: list, asks: Value) -> None:
-        """An entry that is met keeps its tag for a cycle: what is new goes to a free one."""
+        """A matching entry keeps its tag for a cycle: new bytes go to a free entry."""
         hits, chosen, is_definite = self.o_overlap, Signal(len(entries)), Signal()
         precise = hits & ~Cat(entry.imprecise for entry in entries)
         first = lowest_one_hot(Mux(precise.any(), precise, hits))
@@ -229,7 +229,7 @@ class IntervalCam(wiring.Component):
     def _select(
         self, m: Module, entries: list, change: data.View, compactor: Compactor
     ) -> data.View:
-        """First byte of the entry that is cut on its left, all else of that on its right."""
+        """First byte of the entry cut on its left, all other fields of the one cut on its right."""
         kept = Signal(self._entry)
         reads, slot = Signal(), Signal.like(self.i_slot)
         m.d.sync += [
@@ -245,7 +245,7 @@ class IntervalCam(wiring.Component):
     def _change_valid(
         self, m: Module, valid: Value, change: data.View, clear: Value
     ) -> tuple[Value, Value]:
-        """Which entries are left by a change, and which is new, if it takes effect."""
+        """Valid bits after a change, and which entry is new, if the change takes effect."""
         inside = self.o_overlap & ~change.lower & ~change.upper
         gone = Mux(change.is_insert, self.o_overlap, Mux(change.is_remove, inside, 0))
         writes = change.is_insert | (change.is_remove & (change.lower & change.upper).any())
@@ -259,9 +259,9 @@ class IntervalCam(wiring.Component):
         self, m: Module, entries: list, change: data.View, origin: data.View, kept: data.View,
         compactor: Compactor,
     ) -> None:  # fmt: skip
-        """Insertion and removal; what is new goes to the lowest free entry.
+        """Insert and remove; new bytes go to the lowest free entry.
 
-        That one is written in each cycle: before it is valid, nobody looks at it.
+        That entry is written in each cycle: it is not read before it is valid.
         """
         first, end = change.range.first, change.range.end
         beside = change.lower | change.upper
@@ -297,7 +297,7 @@ class IntervalCam(wiring.Component):
 
 
 def folded(word: Value, turn: int, digest: Value) -> Value:
-    """A digest and that of a word: its parts, each turned by ``turn`` and by its number."""
+    """Fold a word into a digest: XOR of its parts, each rotated by ``turn`` and its number."""
     for number, offset in enumerate(range(0, len(word), 32)):
         part = Cat(word[offset : offset + 32], Const(0, 32))[:32]
         digest ^= part.rotate_left((turn + number * DIGEST_TURN) % 32)

@@ -1,4 +1,4 @@
-"""Shapes that parts of the monitor share."""
+"""Shapes shared by parts of the monitor."""
 
 from __future__ import annotations
 

@@ -25,21 +25,20 @@ _K = OperationKind
 _CLEANS = (_K.CACHE_CLEAN, _K.CLEAN_ALL)
 _FLUSHES = (_K.CACHE_FLUSH, _K.FLUSH_ALL)
 _INVALIDATES = (_K.CACHE_INVALIDATE, _K.INVALIDATE_ALL)
-#: First state of what a row still needs, in their order.
+#: First state of each kind of further work on a row, in order.
 _STATES = {"dma": "DMA", "sides": "LEFT", "copy": "DRAIN"}
 
 
 class Monitor(wiring.Component):
-    """Takes rows, reports what they race with, and keeps the sets of bytes.
+    """Takes rows, reports their races, and keeps the sets of bytes.
 
-    A row is compared with all sets in the two cycles after it was taken, takes effect in the
-    next, and a row follows each cycle.  One that meets what only another look can tell, in mode
-    ``strict``, is looked at again, and the rows behind it start anew: four cycles and one for
-    each further look (a cached access that meets its line under DMA; the two sides and the bytes
-    of a cached write that meets stale bytes), and seven for each entry from which bytes become
-    stale.  After a set has run out of entries the next row waits as long as ``Compactor`` says,
-    and four cycles; after a range of several words so does it for ``Bitmap``.  What a row has met
-    is known three cycles after its last.
+    A row is compared with all sets in the two cycles after it was taken and takes effect in the
+    next; throughput is one row a cycle.  In mode ``strict`` some rows need further lookups, and the
+    rows behind them restart: this takes four cycles, one for each lookup (a cached access to a line
+    under DMA; both sides and the bytes of a cached write to stale bytes), and seven for each entry
+    of which bytes become stale.  After a set has run out of entries the next row waits as long as
+    ``Compactor`` states, and four cycles; likewise for ``Bitmap`` after a range of several words.
+    The races of a row are known three cycles after its last lookup.
 
     Parameters
     ----------
@@ -51,9 +50,9 @@ class Monitor(wiring.Component):
     i : ``In(stream.Signature(row_layout))``
         Rows.
     i_enable : ``In(1)``
-        Rows are checked; else they are taken and ignored.
+        Rows are checked; otherwise they are taken and ignored.
     i_clear : ``In(1)``
-        Pulse: the next row finds all sets empty.
+        Pulse: empty all sets before the next row.
     o_report : ``Out({valid, payload: report_layout})``
         Rows that race, without back-pressure; ``sequence`` is 0.
     o_step : ``Out(1)``
@@ -134,22 +133,22 @@ class Monitor(wiring.Component):
         self, m: Module, cams: Iterable[IntervalCam], bytes_: Value,
         command: Command = Command.NONE, *, query: bool = False,
     ) -> None:  # fmt: skip
-        """What sets do with a range, if it is meant."""
+        """Command of a set for a range, if enabled."""
         for cam in cams:
             m.d.comb += [cam.i_range.eq(bytes_), cam.i_command.eq(command), cam.i_query.eq(query)]
 
     # Stages -----------------------------------------------------------------------------
 
     def _check(self, m: Module, ready: Value) -> tuple[Value, Value]:
-        """Four stages: a look starts, is compared in two, takes effect.
+        """Four stages: a lookup starts, is compared in two, takes effect.
 
-        Gives whether a row has had its last look, and whether nothing is under way.
+        Returns whether a row has had its last lookup, and whether the pipeline is empty.
         """
         rows = self._rows
         starts, is_first, is_last, stop, clearing = (
             Signal(name=name) for name in ("starts", "is_first", "is_last", "stop", "clearing")
         )
-        # Of the looks that are compared and take effect.
+        # For the lookups that are compared and take effect.
         valid, first, last = (Signal(3, name=name) for name in ("looks", "firsts", "lasts"))
         early = Signal(2)
         blocked, execute, is_done = (
@@ -160,7 +159,7 @@ class Monitor(wiring.Component):
         m.d.sync += early.eq(Cat(~ready, early))
         needs = self._needs(m, first[-1])
         m.d.comb += [
-            # Compared before all sets had room, or now one has none.
+            # Compared before all sets had a free entry, or one has none now.
             blocked.eq(first[-1] & (early.any() | ~ready)),
             execute.eq(valid[-1] & ~blocked),
             stop.eq(blocked | Cat(needs.values()).any()),
@@ -170,7 +169,7 @@ class Monitor(wiring.Component):
             m.d.comb += [
                 cam.i_valid.eq(starts), cam.i_execute.eq(execute),
             ]  # fmt: skip
-            # A bitmap sees nothing but what has been written.
+            # A bitmap sees only what has been written to memory.
             if isinstance(cam, IntervalCam):
                 m.d.comb += cam.i_drop.eq(stop)
         is_drained = ~valid.any() & ~clearing
@@ -197,7 +196,7 @@ class Monitor(wiring.Component):
                 m.d.comb += [starts.eq(ready), is_first.eq(1), rows.i_rotate.eq(ready)]
                 with m.If(ready):
                     m.next = "NEXT"
-            # The two rows behind one that was looked at again.
+            # The two rows behind one with further lookups.
             for state, next_state in (("NEXT", "SECOND"), ("SECOND", "RUN")):
                 with m.State(state):
                     m.d.comb += [
@@ -224,7 +223,7 @@ class Monitor(wiring.Component):
         return is_done, is_drained
 
     def _needs(self, m: Module, is_first: Value) -> dict[str, Value]:
-        """What a row that has had its first look still needs, by the names of ``_STATES``."""
+        """Further work on a row after its first lookup, by the names of ``_STATES``."""
         if not self._params.is_strict:
             return {}
         kind, sets = self._rows.o_last.row.kind, self._sets
@@ -245,21 +244,21 @@ class Monitor(wiring.Component):
         return dict(needs)
 
     def _makes_stale(self, kind: Value) -> Value:
-        """Whether memory gets new bytes behind the cache."""
+        """Whether memory is written without the cache being updated."""
         writes = [_K.DMA_WRITE]
         if not self._params.uncached_snoops_cache:
             writes.append(_K.UNCACHED_WRITE)
         return kind.matches(*writes)
 
     def _go_to(self, m: Module, needs: Mapping[str, Value]) -> None:
-        """Go on with the first thing that is left to do."""
+        """Go to the first state with work left."""
         for name, state in reversed(_STATES.items()):
             if name in needs:
                 with m.If(needs[name]):
                     m.next = state
 
     def _go_on(self, m: Module, starts: Value, is_last: Value, left: Mapping[str, Value]) -> None:
-        """Start a look, and do what is left, or start the row behind."""
+        """Start a lookup, and continue with remaining work or with the next row."""
         m.d.comb += starts.eq(1)
         self._go_to(m, left)
         with m.If(~Cat(left.values()).any()):
@@ -282,7 +281,7 @@ class Monitor(wiring.Component):
                 m.d.comb += cam.i_query.eq(self._row.engine != engine)
 
     def _issue(self, m: Module, cams: list[IntervalCam]) -> None:
-        """Put bytes into the set of the row's engine."""
+        """Insert bytes into the set of the row's engine."""
         for engine, cam in enumerate(cams):
             with m.If(self._row.engine == engine):
                 m.d.comb += cam.i_command.eq(Command.INSERT)
@@ -353,19 +352,19 @@ class Monitor(wiring.Component):
                 self._use(m, dirty_bytes, self._lines, Command.REMOVE)
                 m.d.comb += dirty_bytes[0].i_query.eq(self._row.kind.matches(*_INVALIDATES))
                 if self._params.prefetch:
-                    # The line may be filled again at once.
+                    # The cache may refill the line at once.
                     self._fill(m)
                 else:
                     self._use(m, [self._sets["valid"]], self._lines, Command.REMOVE)
 
     def _fill(self, m: Module) -> None:
-        """The cache may take lines, with bytes from before an engine writes them."""
+        """Let the cache fill lines, with bytes from before an engine writes them."""
         self._use(m, self._writing, self._lines)
         if not self._params.prefetch:
             self._use(m, [self._sets["valid"]], self._lines, Command.INSERT)
 
     def _make_stale(self, m: Module) -> None:
-        """Memory gets new bytes behind the cache, in lines that are valid: another look."""
+        """Memory changes behind the cache in valid lines: request another lookup."""
         if self._params.prefetch:
             self._use(m, [self._sets["stale"]], self._bytes, Command.INSERT)
 
@@ -375,7 +374,7 @@ class Monitor(wiring.Component):
         self, m: Module, starts: Value, is_last: Value, is_settled: Value, needs_sides: Value,
         sources: list[IntervalCam], pending: list[Signal],
     ) -> None:  # fmt: skip
-        """Exact bytes where a line or granule has met something; the row is the first again."""
+        """Look up exact bytes where a line or granule has a match; the row is first again."""
         row, bytes_, granules = self._row, self._bytes, self._granules
         stale = [self._sets["stale"]]
         copies = Cat(pending).any()
@@ -399,7 +398,7 @@ class Monitor(wiring.Component):
     def _sources(
         self, m: Module, stop: Value, needs: Mapping[str, Value]
     ) -> tuple[list[IntervalCam], list[Signal]]:
-        """Sets whose entries become stale in part, and which of their entries still have to."""
+        """Sets whose entries become partly stale, and which entries are still pending."""
         is_write = self._rows.o_last.row.kind.matches(_K.UNCACHED_WRITE, _K.DMA_WRITE)
         sources = [(cam, ~is_write) for cam in self._writing]
         if not self._params.prefetch:
@@ -418,7 +417,8 @@ class Monitor(wiring.Component):
         self, m: Module, sources: list[IntervalCam], pending: list[Signal], starts: Value,
         is_last: Value, is_settled: Value,
     ) -> None:  # fmt: skip
-        """One pending entry becomes stale, as far as it lies in the row's bytes or lines."""
+        """Copy one pending entry to the stale set, as far as it lies in the row's bytes or
+        lines."""
         stale, row = self._sets["stale"], self._row
         entry = Signal(struct_layout(self._params.entry_layout))
         is_write = row.kind.matches(_K.UNCACHED_WRITE, _K.DMA_WRITE)
@@ -438,7 +438,7 @@ class Monitor(wiring.Component):
                 m.d.sync += entry.first.eq(bounds.first)
             with m.If(entry.end > bounds.end):
                 m.d.sync += entry.end.eq(bounds.end)
-            # What is written is stale by the write, whatever filled the line.
+            # Written bytes are stale because of the write, whatever filled the line.
             with m.If(is_write):
                 m.d.sync += [entry.tag.eq(row.tag), entry.others.eq(0)]
             m.next = "INSERT"
@@ -454,7 +454,7 @@ class Monitor(wiring.Component):
     # What was met -----------------------------------------------------------------------
 
     def _finish(self, m: Module, ready: Value, is_done: Value) -> Value:
-        """Report and trace a row when all sets have room again; gives whether nothing is left."""
+        """Report and trace a row when all sets have a free entry; returns whether it is idle."""
         params = self._params
         checked, finished = (Signal.like(self._row, name=name) for name in ("checked", "finished"))
         is_finishing, finish, is_finished = (
@@ -503,11 +503,11 @@ class Monitor(wiring.Component):
 
 
 def _range(first: Value, end: Value) -> Value:
-    """A range as ``range_layout`` has it."""
+    """A range as ``range_layout``."""
     return Cat(first, end)
 
 
 def _first_of(one: Value, other: Value) -> Value:
-    """The first definite one of two hits, else the first; their lowest bits say what they are."""
+    """The first definite one of two hits, else the first; the two lowest bits give the kind."""
     keeps = one[1] | (one[0] & ~other[1])
     return Mux(keeps, one, other)

@@ -1,4 +1,4 @@
-"""Range comparator: how entries lie to a range, and how they will once a change is done.
+"""Range comparator: relation of entries to a range, before and after a change.
 
 Ref: ``golden_model/noncoherent/interval_cam.py`` (what changes do).
 """
@@ -15,17 +15,16 @@ from racetrap.rtl.noncoherent.layouts import range_layout
 
 
 def relation_layout(count: int) -> data.StructLayout:
-    """How intervals lie to a range, a bit each: an interval ends behind the range's first byte,
+    """Relation of intervals to a range, a bit each: an interval ends behind the range's first byte,
     has bytes to its right, begins before its end, has bytes to its left."""
     return data.StructLayout(dict.fromkeys(("reaches", "right", "begins", "left"), count))
 
 
 def change_layout(params: NoncoherentParams) -> data.StructLayout:
-    """A change of entries: one that takes ``lower`` and ``upper`` into a new entry, or cuts them.
+    """A change of entries: merges ``lower`` and ``upper`` into a new entry, or cuts them.
 
-    ``overlap`` are the entries that meet its range, ``lower`` and ``upper`` those of them that
-    have bytes to the left and to the right, ``free`` is the slot of the entry that is new, if one
-    is.
+    ``overlap`` are the entries that overlap its range, ``lower`` and ``upper`` those of them that
+    have bytes to the left and to the right; ``free`` is the slot of the new entry, if there is one.
     """
     return data.StructLayout({
         "is_insert": 1, "is_remove": 1, "range": range_layout(params),
@@ -50,15 +49,16 @@ class RangeComparator(wiring.Component):
     i_range : ``In({first, end})``
         The range.
     i_touch : ``In(1)``
-        Intervals reach it, and begin before its end, if they touch it, too.
+        Count intervals that only touch it as reaching it and as beginning before its end.
     i_entries : ``In({first, end} of each entry)``
         Entries.
     i_ranges : ``In({first, end} of each range)``
-        Ranges of changes; an entry that one cuts ends where it begins, or begins where it ends.
+        Ranges of changes; an entry cut by one ends where it begins, or begins where it ends.
     o_entries : ``Out(relation_layout)``
-        How the entries lie.
+        Relation of the entries.
     o_ranges : ``Out(relation_layout of two for each range)``
-        How each range lies, and an interval that begins where it ends and ends where it begins.
+        Relation of each range, and of an interval that begins where it ends and ends where it
+        begins.
     """
 
     def __init__(self, params: NoncoherentParams, ranges: int):
@@ -99,19 +99,19 @@ class RangeComparator(wiring.Component):
 def left_by(
     change: data.View, entries: data.View, of_change: data.View
 ) -> tuple[dict[str, Value], dict[str, Value]]:
-    """How entries lie to a range once a change is done.
+    """Relation of entries to a range after a change.
 
     Parameters
     ----------
     change : View of change_layout
         The change.
     entries, of_change : View of relation_layout
-        How entries before it lie to the range, and the two intervals of the change.
+        Relation to the range of the entries before it, and of the two intervals of the change.
 
     Returns
     -------
     tuple of dict
-        The relation of entries that stay, and of the one that is new, if one is.
+        The relation of entries that stay, and of the new one, if there is one.
     """
     count = len(change.lower)
     removes = change.is_remove.replicate(count)
@@ -123,8 +123,8 @@ def left_by(
         old = entries[name]
         stays[name] = (old & ~cuts) | (cuts & around.replicate(count))
         if name in ("reaches", "right"):
-            # An upper entry ends behind the change's range, so what holds of the range's end
-            # holds of the entry's, too: nothing has to be deselected.
+            # An upper entry ends behind the change's range, so what holds for the range's end holds
+            # for the entry's, too: nothing has to be deselected.
             new[name] = Cat(old & change.upper, whole).any()
         else:
             taken = change.lower & change.is_insert.replicate(count)

@@ -1,4 +1,4 @@
-"""Report path: from races that do not wait to the ring buffer in memory."""
+"""Report path: from races, without back-pressure, to the ring buffer in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from racetrap.rtl.noncoherent.layouts import report_signature
 
 
 class ReportPath(wiring.Component):
-    """Holds reports until they are in memory; one that finds no room is counted, not waited for.
+    """Holds reports until they are in memory; while it is full, reports are dropped and counted.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class ReportPath(wiring.Component):
     i_base, i_capacity_log2, i_tail, o_head, o_full, o_written, o_write_error
         As of ``ReportWriter``.
     o_dropped : ``Out(2)``
-        How many reports are lost in this cycle: queue full, ring full, or an error response.
+        Reports lost in this cycle: queue full, ring full, or an error response.
     o_idle : ``Out(1)``
         No report is held here.
     """

@@ -1,4 +1,4 @@
-"""Row ring: the rows that a pipeline of four stages works on, so that it can begin them again."""
+"""Row ring: the rows in a pipeline of four stages, kept so that they can restart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def place_layout(params: NoncoherentParams) -> data.StructLayout:
 
 
 class RowRing(wiring.Component):
-    """Four places in a row: rows move on by one, and from the last place out or to the first.
+    """Ring of four rows: rows move on by one, and from the last place out or to the first.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ class RowRing(wiring.Component):
     Members
     -------
     i : ``In(stream.Signature(row_layout))``
-        Rows; one is taken whenever all move on and the last goes out.
+        Rows; one is taken whenever all move on and the last leaves.
     i_enable : ``In(1)``
         Rows that are taken are held.
     i_open : ``In(1)``
         Rows may be taken.
     i_shift : ``In(1)``
-        All move on, the last goes out.
+        All move on, the last leaves.
     i_rotate : ``In(1)``
         All move on, the last becomes the first; not together with ``i_shift``.
     o_first, o_last : ``Out(place_layout)``

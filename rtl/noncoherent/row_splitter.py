@@ -15,7 +15,7 @@ from racetrap.rtl.common.layout import struct_layout
 
 
 class RowSplitter(wiring.Component):
-    """Hands out the rows of an operation in ascending order; all bytes if it has no range.
+    """Outputs the rows of an operation in ascending order; all bytes if it has no range.
 
     The first row follows one cycle after its operation; then comes one each cycle, also across
     operations.  A range of size 0 has no row; such an operation takes a cycle.  ``i.ready`` does

@@ -1,4 +1,4 @@
-"""The whole bus monitor: what stands between a CPU, its DMA engines and memory, and only listens.
+"""The whole bus monitor: a passive listener on a CPU, its DMA engines and memory.
 
 Ref: Young (UBC 2020) Section 3.3.
 """
@@ -24,10 +24,10 @@ from racetrap.rtl.noncoherent.row_splitter import RowSplitter
 class NoncoherentSystem(wiring.Component):
     """Row splitter, monitor, report path and registers.
 
-    A row takes effect five cycles after its operation was taken, or after the rows before it; a
-    report that finds the queue full is dropped, so operations never wait for memory.  Nothing is
-    checked before ``CONTROL.enable`` is set.  No combinational path leads from a ``valid`` input
-    to a ``ready`` output.
+    A row takes effect five cycles after its operation was taken, or after the rows before it; while
+    the queue is full reports are dropped, so operations never wait for memory.  Nothing is checked
+    before ``CONTROL.enable`` is set.  No combinational path leads from a ``valid`` input to a
+    ``ready`` output.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class NoncoherentSystem(wiring.Component):
     Members
     -------
     i_operation : ``In(stream.Signature(operation_layout))``
-        Operations of the CPU and, when the CPU issues them, of the engines, in program order.
+        Operations of the CPU and, when it issues them, of the engines, in program order.
     i_axi : ``In(bus_signature)``
         The engines' bus, observed; only with ``observes_bus``.  Its operations go before the
         CPU's.
@@ -101,9 +101,9 @@ class NoncoherentSystem(wiring.Component):
         return m
 
     def _take_operations(self, m: Module, splitter: RowSplitter) -> tuple[Value, Value]:
-        """Operations of the CPU, and of the bus first: it does not wait.
+        """Merge operations of the bus, which cannot wait and go first, with the CPU's.
 
-        Gives how many bursts are lost, and whether nothing of the bus is held.
+        Returns the number of bursts lost, and whether the bus queue is empty.
         """
         if not self._params.observes_bus:
             wiring.connect(m, wiring.flipped(self.i_operation), splitter.i)

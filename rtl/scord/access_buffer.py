@@ -18,12 +18,12 @@ from racetrap.rtl.common.stream import StreamFifo
 
 
 class AccessBuffer(wiring.Component):
-    """Hands transactions on in order; some accesses are left out, by the policy.
+    """Passes transactions on in order; the policy may skip accesses.
 
-    With ``stall`` none is: the load/store unit waits while the buffer is full.  With ``drop`` an
-    access that finds it full is taken and dropped.  With ``sample`` accesses to all lines but one
-    of ``2**sample_log2`` are taken and left out, full or not.  Atomics that take or free a lock,
-    fences, barriers and starts of blocks are never left out, but wait.
+    With ``stall`` none is skipped: the load/store unit waits while the buffer is full.  With
+    ``drop`` accesses are skipped while the buffer is full.  With ``sample`` only accesses to one of
+    ``2**sample_log2`` lines are kept, and may wait.  Atomics that take or free a lock, fences,
+    barriers and starts of blocks are never skipped, but wait.
 
     Latency is that of ``StreamFifo``, throughput one transaction a cycle.  ``i.ready`` depends on
     ``i.payload`` and flip-flops, not on ``i.valid``.
@@ -31,20 +31,20 @@ class AccessBuffer(wiring.Component):
     Parameters
     ----------
     params : ScordParams
-        Configuration; there is a buffer.
+        Configuration, with an access buffer.
 
     Members
     -------
     i, o : ``In(stream.Signature(transaction_layout))``, ``Out(...)``
         Transactions of the load/store unit, and those for the tracker.
     i_enable : ``In(1)``
-        Low: nothing is left out, since the tracker will ignore everything.
+        Low: nothing is skipped, since the tracker ignores everything.
     o_fencing : ``Out(warps_per_sm)``
         Warps with a fence in the buffer.
     o_left_out : ``Out(1)``
-        The transaction that is taken in this cycle is left out.
+        The transaction taken in this cycle is skipped.
     o_count : ``Out(range(33))``
-        Accesses left out in the cycle before, counted as the banks count.
+        Accesses skipped in the cycle before, in words as the banks count.
     o_idle : ``Out(1)``
         Nothing is in the buffer.
     """
@@ -81,7 +81,7 @@ class AccessBuffer(wiring.Component):
         return m
 
     def _leaves_out(self, has_room: Value) -> Value:
-        """Whether the transaction at the input would be left out."""
+        """Whether the transaction at the input would be skipped."""
         params, transaction = self._params, self.i.payload
         is_plain = Cat(
             transaction.kind == TransactionKind.LOAD,
@@ -109,7 +109,7 @@ class AccessBuffer(wiring.Component):
         return Mux(is_atomic, total(list(mask)), total(granules))
 
     def _elaborate_fencing(self, m: Module, queue: StreamFifo) -> None:
-        """A warp waits for its fence from here on, not only when the tracker has it."""
+        """Make a warp wait for its fence from here on, not only once the tracker has it."""
         for warp in range(self._params.warps_per_sm):
             enters, leaves = (
                 port.valid

@@ -1,4 +1,4 @@
-"""Relation of an access to the last one of its entry, as the decision tables ask for it.
+"""Relation of an access to the last one of its entry, as the decision tables need it.
 
 Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 """
@@ -14,7 +14,8 @@ _SHARED_FIELDS = ("filter", "block", "generation", "warp", "barrier_id")
 
 
 def access_identity(params: ScordParams) -> data.StructLayout:
-    """Who accessed what, with which locks and since which barrier: as in a packet and an entry."""
+    """Identity of an access in a packet or an entry: warp, granule, locks, barrier and
+    generation."""
     return data.StructLayout({
         "filter": FILTER_BITS,
         "block": params.block_bits,
@@ -26,7 +27,7 @@ def access_identity(params: ScordParams) -> data.StructLayout:
 
 
 def identify(identity: data.View, access: data.View, tag):
-    """Statements that let ``identity`` be that of a packet or an entry with this tag."""
+    """Statements that set ``identity`` from a packet or an entry with this tag."""
     return [
         *(identity[name].eq(access[name]) for name in _SHARED_FIELDS),
         identity.tag.eq(tag),
@@ -36,8 +37,7 @@ def identify(identity: data.View, access: data.View, tag):
 class AccessRelation(data.Struct):
     """Common properties of two accesses, and whether locks were held at each.
 
-    ``own_warp`` is the same warp of the same block; blocks of one slot and of two generations are
-    two.
+    ``own_warp`` is the same warp of the same block; two generations of one slot are two blocks.
     """
 
     own_warp: 1

@@ -13,7 +13,7 @@ from racetrap.golden_model.scord.params import ScordParams
 
 
 class SlotCounters(wiring.Component):
-    """Counts something of each block slot.
+    """One wrapping counter for each block slot.
 
     The output is combinational in ``i_slot``; an increment shows in the next cycle.
 
@@ -22,7 +22,7 @@ class SlotCounters(wiring.Component):
     params : ScordParams
         Configuration.
     name : str
-        What a counter is called.
+        Name of a counter.
     bits : int
         Its width.
 

@@ -26,7 +26,7 @@ from racetrap.rtl.scord.tracker import Tracker
 
 
 def blocks(params: ScordParams) -> list[HardwareBlock]:
-    """Blocks of ScoRD, a part of another after it, and last the system itself."""
+    """Blocks of ScoRD, each followed by its parts; the whole system comes last."""
     sms, banks, ports = params.sm_count, params.banks, params.metadata_ports
     generations = [HardwareBlock("generations", partial(Generations, params), sms)]
     buffers = [HardwareBlock("access_buffer", partial(AccessBuffer, params), sms)]

@@ -23,7 +23,7 @@ BANK_PULSES = (*COUNTERS, "reports_dropped")
 
 
 def pulses_layout(params: ScordParams, *more: str) -> data.StructLayout:
-    """One bit for each pulse of a bank, and for more; ``fences`` is a number."""
+    """One bit for each pulse of a bank, and for further ones; ``fences`` is a number."""
     widths = dict.fromkeys((*BANK_PULSES, *more), 1)
     return data.StructLayout(widths | {"fences": params.fence_lanes.bit_length()})
 
@@ -34,9 +34,9 @@ def trace_signature(params: ScordParams) -> stream.Signature:
 
 
 class CheckLane(wiring.Component):
-    """Checks one packet a cycle, counts what it sees and keeps its reports until they are taken.
+    """Checks one packet a cycle, counts events and queues reports.
 
-    Detection never waits for reports: those that find the FIFO full are dropped and counted.
+    Detection never waits for reports: while the FIFO is full they are dropped and counted.
 
     Parameters
     ----------

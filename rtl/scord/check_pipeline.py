@@ -42,9 +42,9 @@ class CheckPipeline(wiring.Component):
 
     Stage 1 selects the entry and addresses the fence file, stage 2 waits for its answer, stage 3
     decides, stage 4 holds the step.  A packet takes the registered result of the packet before it
-    in stage 3, of the one before that in stage 2, and with it the owner's counters: that packet
-    has read those of its own warp and those of the owner before, and the owner now is one of the
-    two.  Latency is three cycles.
+    in stage 3, of the one before that in stage 2, and with it the owner's counters: that packet has
+    read those of its own warp and of the previous owner, and the new owner is one of the two.
+    Latency is three cycles.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class CheckPipeline(wiring.Component):
     o_fences : ``Out(stream.Signature(step_layout, always_ready=True)).array(fence_lanes - 1)``
         Steps of the fences of one cycle beside ``o_step``.
     o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
-        With each packet, present or not: the entry left behind, for the accessor.
+        For each packet, present or not: the entry after it, for the accessor.
     i_clear : ``In(1)``
         Pulse: reset the fence file; nothing may be in the pipeline.
     o_busy : ``Out(1)``
@@ -111,7 +111,7 @@ class CheckPipeline(wiring.Component):
         entry = Signal.like(given.entry, name="entry")
         owner = Signal(warp_slot(params))
         read_error = Signal()
-        # The result memory misses what was written at the edge at which it was read.
+        # The result memory does not forward a write at the clock edge of the read.
         older = Signal(checked_packet(params), name="older", reset_less=True)
         older_valid = Signal(name="older_valid")
         with m.If(~given.is_forwarded):
@@ -163,8 +163,8 @@ class CheckPipeline(wiring.Component):
     def _elaborate_request(self, m, fence_file, decision, lookup, lookup_valid):
         """Stage 2: the fence file answers; the last packet's result may come in between.
 
-        The packet before is being decided meanwhile.  If this one is to follow it, the entry's
-        last access will be that packet, or stay the one that its entry has.
+        The packet before is in the decision stage meanwhile.  If this one follows it, the entry's
+        last access will be that packet, or remain that packet's entry's.
         """
         last, ahead = self.o_checked.p, decision.i.p
         entry = Signal.like(lookup.entry)

@@ -24,9 +24,9 @@ from racetrap.rtl.scord.fence_counters import fence_counters
 def decision_request(params: ScordParams) -> data.StructLayout:
     """A packet with its entry.
 
-    If it ``follows`` the packet just before it, that one's result is its entry instead;
+    If it ``follows`` the packet just before it, its entry is that packet's result instead;
     ``relation_if_replaced`` is then its relation to that packet, which may have replaced the
-    entry's owner, and ``relation`` that to the entry as it was before both.
+    entry's owner, and ``relation`` that to the entry before both.
     """
     return data.StructLayout({
         "located": located_packet(params),
@@ -42,9 +42,8 @@ def decision_request(params: ScordParams) -> data.StructLayout:
 class DecisionStage(wiring.Component):
     """Decides on one packet a cycle, also back to back on one entry.  Latency is one cycle.
 
-    The path from one decision to that on the next packet limits the clock.  What can be said of
-    both outcomes of the one decision, whether it replaces the entry's owner or not, has therefore
-    been compared before the other begins.
+    The path from one decision to the next limits the clock.  Both outcomes of a decision (it
+    replaces the entry's owner, or not) are therefore compared before the next decision begins.
 
     Parameters
     ----------
@@ -56,8 +55,8 @@ class DecisionStage(wiring.Component):
     i : ``In(stream.Signature(decision_request(params), always_ready=True))``
         Packets, in order.
     i_owner, i_own : ``In(fence_counters(params))``
-        Fence counters now of the entry's owner (unless the packet follows the one before), and of
-        the packet's warp, after its own fence.
+        Current fence counters of the entry's owner (unless the packet follows the one before), and
+        of the packet's warp, after its own fence.
     i_fenced : ``In(fence_counters(params)).array(fence_lanes)``
         Counters of each lane's warp after its fence, if the packet has fences.
     o_fence, o_scope : ``Out(fence_lanes)``
@@ -69,8 +68,7 @@ class DecisionStage(wiring.Component):
     o_fences : ``Out(stream.Signature(step_layout, always_ready=True)).array(fence_lanes - 1)``
         Steps of the fences in the same packet as that at ``o_step``, if that lane has one at all.
     o_checked : ``Out(stream.Signature(checked_packet(params), always_ready=True))``
-        With each step, and each packet that is not present: the entry left behind, for the
-        accessor.
+        For each step, and each packet that is not present: the entry after it, for the accessor.
     o_last_counters : ``Out(fence_counters(params))``
         Fence counters of that entry's owner.
     """
@@ -128,7 +126,7 @@ class DecisionStage(wiring.Component):
         return m
 
     def _elaborate_relation(self, m, logic):
-        """Who accessed last is known before the decision on that; which locks were left is not."""
+        """The last accessor is known before the decision on it; the locks in its entry are not."""
         request = self.i.p
         m.submodules.to_last = to_last = AccessComparator(self._params)
         last_entry = self.o_checked.p.entry
@@ -150,10 +148,9 @@ class DecisionStage(wiring.Component):
             ]
 
     def _elaborate_fence_status(self, m, logic):
-        """Fences of the entry's owner since, and the owner's counters that the step shows.
+        """Fences of the entry's owner since its access, and the owner's counters in the step.
 
-        An owner of the packet before has that packet's own counters, and has executed no fence
-        since.
+        If the packet before became the owner, its own counters apply, and no fence has followed.
         """
         step, packet, follows = self.o_step.p, self.i.p.located.packet, self.i.p.follows
         self._owner = Signal.like(self.i_owner)
@@ -195,7 +192,7 @@ class DecisionStage(wiring.Component):
         m.d.comb += [
             self.o_step.p.eq(step),
             checked.entry.eq(step.after),
-            # Compared behind the decision, whose path is long enough; 0 for a step without entry.
+            # Compared after the decision, whose path is long already; 0 for a step without entry.
             checked.changed.eq(
                 (step.read_error & ~checked.lost.any()) | (step.after != step.before)
             ),

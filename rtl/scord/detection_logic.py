@@ -20,7 +20,7 @@ from racetrap.rtl.scord.fence_counters import fence_counters
 
 
 class FenceStatus(data.Struct):
-    """Scopes of which a warp has executed a fence since its access."""
+    """Scopes of the fences that a warp has executed since its access."""
 
     blk: 1
     dev: 1
@@ -48,19 +48,19 @@ class DetectionLogic(wiring.Component):
     i_entry : ``In(entry_layout)``
         Metadata entry as read or forwarded.
     i_uninitialised : ``In(1)``
-        This is the first access since (re-)initialisation; the entry is not looked at.
+        This is the first access since (re-)initialisation; the entry is ignored.
     i_tag : ``In(tag_bits)``
-        Tag of the accessed address, for the entry left behind.
+        Tag of the accessed address, for the entry after the access.
     i_relation : ``In(AccessRelation)``
-        How the access stands to the entry's last one; ``same_granule`` is not looked at.
+        Relation of the access to the entry's last one; ``same_granule`` is ignored.
     i_fenced : ``In(FenceStatus)``
         Fences that the entry's owner has executed since.
     i_own : ``In(fence_counters(params))``
-        Fence counters now of the accessing warp.
+        Current fence counters of the accessing warp.
     o_row, o_preliminary, o_race : ``Out(5)``, ``Out(2)``, ``Out(3)``
         Row of the tables, preliminary check that held, race found.
     o_after : ``Out(entry_layout)``
-        Entry left behind.
+        Entry after the access.
     o_owner_replaced : ``Out(1)``
         The accessing warp replaces the entry's owner.
     """
@@ -137,7 +137,7 @@ class DetectionLogic(wiring.Component):
             atomics.eq(entry.is_atom & (packet.kind == PacketKind.ATOMIC)),
             foreign_write.eq(entry.modified & ~relation.own_warp),
             lockless.eq(~relation.last_locked & ~relation.locked),
-            # A reader's owner must have fenced its write, a writer's owner all that it did.
+            # Before a read, the owner must have fenced its write; before a write, all its accesses.
             self._unfenced_write.eq(
                 ~self.i_fenced.dev & (~relation.same_block | ~self.i_fenced.blk)
             ),
@@ -196,7 +196,8 @@ class DetectionLogic(wiring.Component):
         }))  # fmt: skip
 
     def _elaborate_next_entry(self, m, rows, keeps_owner):
-        """The entry left behind: of this access, or of the owner before with one more reader."""
+        """The entry after the access: of this access, or of the previous owner with one more
+        reader."""
         packet, entry, after = self.i_packet, self.i_entry, self.o_after
         relation, fenced = self.i_relation, self.i_fenced
         of_packet = {
@@ -214,7 +215,7 @@ class DetectionLogic(wiring.Component):
             of_packet["generation"] = packet.generation
         for name, value in of_packet.items():
             m.d.comb += after[name].eq(Mux(keeps_owner, entry[name], value))
-        # An unfenced write of the own warp must stay visible behind its reads.
+        # An unfenced write of the same warp must stay visible after its reads.
         still_unfenced = entry.modified & ~fenced.blk & ~fenced.dev
         by_own_warp = (
             rows[TableRow.LOAD_PROGRAM_ORDER] & still_unfenced

@@ -20,18 +20,18 @@ from racetrap.rtl.gpu.region_table import RegionLocator
 from racetrap.rtl.gpu.valid_table import ValidTable, valid_bit
 from racetrap.rtl.scord.check_lane import BANK_PULSES, CheckLane, pulses_layout, trace_signature
 
-#: Pulses of a metadata port, which its first bank has.
+#: Pulses of a metadata port; its first bank gives them.
 PORT_PULSES = ("stall_cycles", "metadata_write_errors")
 
 
 class DetectorBank(wiring.Component):
     """Checks segments in the order in which they arrive, all words of one in the same cycle.
 
-    The words of a segment belong to the ``words_per_cycle`` banks of one metadata port, a bank
-    each; a bank behaves as if it were alone.
-    Throughput is one segment a cycle while metadata answers in time: with a memory that answers
-    ``latency`` cycles after the request, ``outstanding`` must cover read, check and write.
-    Detection never waits for reports: those that find the FIFO full are dropped and counted.
+    The words of a segment belong to the ``words_per_cycle`` banks of one metadata port, one word to
+    each; a bank behaves as if it were alone. Throughput is one segment a cycle while metadata
+    answers in time: with a memory that answers ``latency`` cycles after the request,
+    ``outstanding`` must cover read, check and write. Detection never waits for reports: while the
+    FIFO is full they are dropped and counted.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class DetectorBank(wiring.Component):
     o_busy : ``Out(1)``
         High while that lasts, from the next cycle on; no packet is taken.
     o_idle : ``Out(1)``
-        No packet, write or report is unfinished here.
+        No packet, write or report is pending here.
     o_report : ``Out(stream.Signature(report_layout)).array(words_per_cycle)``
         Races that each bank finds; ``sequence`` is 0.
     o_count : ``Out(pulses_layout(params, *PORT_PULSES)).array(words_per_cycle)``
@@ -62,7 +62,7 @@ class DetectorBank(wiring.Component):
     trace : ``Out(trace_signature(params)).array(words_per_cycle)``
         Every step of each bank, in order; only with ``trace_port``.
     trace_fences : ``Out(trace_signature(params)).array(words_per_cycle * (fence_lanes - 1))``
-        Of each bank, steps of the other fences that it counts in the same cycle; likewise.
+        For each bank, steps of the other fences that it counts in the same cycle; likewise.
     """
 
     def __init__(self, params: ScordParams):
@@ -112,7 +112,7 @@ class DetectorBank(wiring.Component):
     def _elaborate_location(self, m, accessor):
         """Segment FIFO, decoder of the region or locator in the table, table of valid segments.
 
-        Gives whether nothing is in here, and whether the table is being cleared, if there is one.
+        Returns whether it is empty, and whether the table, if there is one, is being cleared.
         """
         params = self._params
         segment = struct_layout(params.segment_layout)
@@ -146,7 +146,7 @@ class DetectorBank(wiring.Component):
         return is_empty & ~table.o.valid, [table.o_busy]
 
     def _decode(self, accessor, fifo, decoder, located):
-        """Statements that make a located segment of one out of the FIFO, in a single region."""
+        """Statements that locate a segment from the FIFO in a single region."""
         params = self._params
         statements = [
             decoder.i_region.eq(self.i_region),

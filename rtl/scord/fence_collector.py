@@ -1,4 +1,4 @@
-"""Fence collector: gathers the fences of all SMs into bundles, and tells when all banks have one.
+"""Fence collector: bundles the fences of all SMs, and acknowledges those that all banks have.
 
 Ref: ScoRD (ISCA'20) Section IV-A (a fence is counted before what follows it in its warp).
 """
@@ -22,9 +22,9 @@ class FenceCollector(wiring.Component):
 
     A bundle has a fence of each lane at most, and lane ``k`` serves the SMs whose number is ``k``
     modulo ``fence_lanes``, round robin.  Up to ``fence_lanes`` fences a cycle thus reach every
-    bank.  The fences of an SM wait in a FIFO that has a place for each of its warps: no warp has
-    two fences on their way, so ``i[sm]`` is always ready and a fence holds nothing else up.  A
-    fence is in its bundle three cycles after it came, if none is before it.
+    bank.  The fences of an SM wait in a FIFO with an entry for each of its warps: no warp has two
+    fences in flight, so ``i[sm]`` is always ready and a fence blocks nothing else.  A fence is in
+    its bundle three cycles after it came, if none is before it.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class FenceCollector(wiring.Component):
         return lanes
 
     def _elaborate_ports(self, m, lanes, present, leaves):
-        """Offer the bundle to each port until that has taken it; it leaves with the last."""
+        """Offer the bundle to each port until it has taken it; the bundle leaves with the last."""
         params = self._params
         bundle = Signal(bundle_layout(params))
         taken = Signal(params.metadata_ports)

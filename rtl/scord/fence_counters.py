@@ -20,7 +20,8 @@ def fence_counters(params: ScordParams) -> data.StructLayout:
 
 
 def lane_slot(params: ScordParams) -> data.StructLayout:
-    """Whose counters: the block's slot in its SM does not matter, a warp slot belongs to one."""
+    """Index of a warp's counters; the block slot is not needed, since a warp slot belongs to
+    one."""
     sm_bits = params.sm_bits - params.fence_lane_bits
     return data.StructLayout({"warp": params.warp_bits, "sm": sm_bits})
 
@@ -79,7 +80,7 @@ class FenceCounters(wiring.Component):
         m = Module()
         sms = -(-params.sm_count // params.fence_lanes)
         depth = sms << params.warp_bits
-        # What is read at the edge of a write of the same warp is never used.
+        # A value read at the clock edge of a write of the same warp is never used.
         m.submodules.memory = memory = block_memory(fence_counters(params), depth)
         owner_port = memory.read_port()
         own_port = memory.read_port()
@@ -89,7 +90,7 @@ class FenceCounters(wiring.Component):
         return m
 
     def _elaborate_lookup(self, m, owner_port, own_port):
-        """Register what the memory answers, or a newer value; returns the accessing warp."""
+        """Register the memory's answer, or a newer value; returns the accessing warp."""
         params = self._params
         slot, counters = lane_slot(params), fence_counters(params)
         owner, own, answered = (Signal(slot, name=name) for name in ("owner", "own", "answered"))

@@ -30,7 +30,7 @@ class FenceFile(wiring.Component):
     i_owner : ``In(warp_slot(params))``
         Warp that owns the metadata entry.
     i_own : ``In(warp_slot(params)).array(fence_lanes)``
-        Warp that accesses, in all places; or for each lane the warp that executes a fence.
+        Warp that accesses, the same in all lanes; or for each lane the warp that executes a fence.
     i_late, i_late_owner, i_late_counters : ``In(1)``, ``In(warp_slot)``, ``In(fence_counters)``
         In the cycle after: the owner is this one instead, and its counters are these but for a
         fence in this cycle.
@@ -79,7 +79,7 @@ class FenceFile(wiring.Component):
         return m
 
     def _elaborate_lane(self, m, number, lane):
-        """A lane looks up whatever warp is given; what is not of its SMs is not used."""
+        """A lane looks up any warp; answers for warps of other lanes are not used."""
         low = self._params.fence_lane_bits
         for given, taken in (
             (self.i_owner, lane.i_owner),

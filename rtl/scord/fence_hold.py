@@ -1,4 +1,4 @@
-"""Fence hold: the warps of an SM whose fence is on its way, and what has to wait for them."""
+"""Fence hold: the warps of an SM with a fence in flight, and the transactions that must wait."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from racetrap.golden_model.scord.params import ScordParams
 
 
 class FenceHold(wiring.Component):
-    """Remembers each warp from its fence until every bank has it, and the block that it is of.
+    """Keeps each warp with a fence, and its block, until every bank has the fence.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ class FenceHold(wiring.Component):
     i_fenced : ``In(warps_per_sm)``
         Pulse for each warp: every bank has its fence.
     o_fencing : ``Out(warps_per_sm)``
-        Warps whose fence is on its way, from the cycle after ``i_start`` to that of ``i_fenced``.
+        Warps with a fence in flight, from the cycle after ``i_start`` to that of ``i_fenced``.
     o_warp_waits, o_block_waits : ``Out(1)``
-        That of ``i_warp``, and of any warp of block slot ``i_slot``; combinational.
+        Whether ``i_warp``, or any warp of block slot ``i_slot``, has one; combinational.
     """
 
     def __init__(self, params: ScordParams):

@@ -21,9 +21,9 @@ _LINE_INDEX_BITS = WORDS_PER_LINE.bit_length() - 1
 def item_layout(params: ScordParams) -> data.StructLayout:
     """Words of one segment of a transaction, or one word: its lock bit is that of the word.
 
-    ``word`` is the lowest of them, ``lanes`` the banks of the segment's port that have one.
-    Of a ``BLOCK_START`` there is one item for each warp, named by ``warp``; of a fence or a
-    barrier there is one, with ``word`` 0.
+    ``word`` is the lowest of them, ``lanes`` the banks of the segment's port that have one. A
+    ``BLOCK_START`` gives one item for each warp, named by ``warp``; a fence or a barrier gives one,
+    with ``word`` 0.
     """
     return data.StructLayout({
         "kind": 3,
@@ -41,15 +41,15 @@ def item_layout(params: ScordParams) -> data.StructLayout:
 
 
 class GranuleSplitter(wiring.Component):
-    """Hands out the words of a transaction by segments, lowest first.
+    """Outputs the words of a transaction by segments, lowest first.
 
-    For loads and stores the lowest word of each granule stands for it; for atomics
-    every word counts.  A segment is the granules of ``words_per_cycle`` entries; an atomic that
-    touches a lock, or granules of several words, comes word by word all the same, since each word
-    may change the locks that the next one sees, or meet the same entry.
-    The first segment follows one cycle after its transaction; then comes one
-    each cycle, also across transactions.  A transaction with an empty mask gives nothing and
-    takes no cycle of the output.  ``i.ready`` does not depend on ``i.valid``.
+    For loads and stores the lowest word of each granule stands for it; for atomics every word
+    counts.  A segment is the granules of ``words_per_cycle`` entries; but an atomic that touches a
+    lock, or granules of several words, is output word by word, since each word may change the locks
+    that the next one sees, or have the same entry. The first segment follows one cycle after its
+    transaction; then comes one each cycle, also across transactions.  A transaction with an empty
+    mask gives nothing and takes no cycle of the output.  ``i.ready`` does not depend on
+    ``i.valid``.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class GranuleSplitter(wiring.Component):
         return m
 
     def _elaborate_segment(self, m: Module, transaction, remaining: Signal, index: Signal) -> Value:
-        """First word and lanes of the segment handed out; gives the words after it."""
+        """First word and lanes of the segment at the output; returns the words after it."""
         m.d.comb += index.eq(lowest_set(remaining))
         without_lowest = remaining & (remaining - 1)
         lanes = self._params.words_per_cycle
@@ -117,7 +117,7 @@ class GranuleSplitter(wiring.Component):
         size = lanes * words
         number = index[size.bit_length() - 1 :]
         segment = remaining.word_select(number, size)
-        # Nothing remains of segments before it.
+        # No word of an earlier segment remains.
         others = [
             Mux(number == other, 0, remaining.word_select(other, size))
             for other in range(len(remaining) // size)
@@ -140,7 +140,7 @@ class GranuleSplitter(wiring.Component):
         return Mux(by_word, without_lowest, Cat(*others))
 
     def _elaborate_start(self, m: Module, remaining: Signal):
-        """Which words of a new transaction are to be handed out."""
+        """Words of a new transaction to be output."""
         mask = self.i.payload.mask
         with m.Switch(self.i.payload.kind):
             with m.Case(TransactionKind.LOAD, TransactionKind.STORE):

@@ -1,6 +1,6 @@
 """Interleaver: routes the packets of all SMs to the detector banks.
 
-Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the interconnect; the banked detector is ours).
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the interconnect; the banks are our addition).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Interleaver(wiring.Component):
 
     Banks that share a metadata port are one here.  The bank of an access follows from the low part
     of its granule's number, whether or not the address is monitored.  Each bank serves the SMs
-    round robin, and bundles of fences as if they were of one SM more; accesses of one SM stay in
-    order.  Latency is one cycle, throughput one packet a cycle for each bank.
+    round robin, with bundles of fences as one more input; accesses of one SM stay in order.
+    Latency is one cycle, throughput one packet a cycle for each bank.
 
-    A fence leaves its SM's port at once, behind all accesses that left it before, and goes on
-    beside those that come after: its warp must send nothing until ``o_fenced``.  The ready of an
-    SM's port depends on the other SMs' ``valid``, not on its own.
+    A fence leaves its SM's port at once, after all earlier accesses, and may be overtaken by later
+    ones: its warp must send nothing until ``o_fenced``.  The ready of an SM's port depends on the
+    other SMs' ``valid``, not on its own.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ class Interleaver(wiring.Component):
         for bank, (port, fence) in enumerate(zip(self.o_packet, fences.o, strict=True)):
             m.submodules[f"arbiter_{bank}"] = arbiter = VectorArbiter(segment, len(routers) + 1)
             wiring.connect(m, arbiter.o, wiring.flipped(port))
-            # Into the same register as accesses: what has left an SM's port is not overtaken.
+            # Into the same register as accesses: those that have left an SM's port are not
+            # overtaken.
             m.d.comb += [
                 arbiter.i_payload.eq(Cat(packets, fence.payload)),
                 arbiter.i_valid.eq(Cat((router.o_valid[bank] for router in routers), fence.valid)),
@@ -88,7 +89,7 @@ class Interleaver(wiring.Component):
 
 
 class PacketRouter(wiring.Component):
-    """Where a packet of one SM goes: to its port, or to the fence collector.  Combinational.
+    """Routes a packet of one SM to its port or to the fence collector.  Combinational.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from racetrap.golden_model.scord.params import LOCK_HASH_BITS, LOCK_STATE_BITS, 
 
 
 class LockOperation(enum.Enum, shape=3):  # type: ignore[call-arg]  # Amaranth's metaclass
-    """What an access does to its warp's lock table."""
+    """Operation of an access on its warp's lock table."""
 
     NONE = 0
     INSERT = 1
@@ -29,7 +29,7 @@ class LockOperation(enum.Enum, shape=3):  # type: ignore[call-arg]  # Amaranth's
 
 
 def _by_state(table: Mapping[LockState, int], default: int) -> Array:
-    """``table`` as an array over all codes of a state, also the unused ones."""
+    """``table`` as an array over all codes of a state, including unused ones."""
     by_code = {int(state): value for state, value in table.items()}
     return Array(by_code.get(code, default) for code in range(1 << LOCK_STATE_BITS))
 
@@ -53,7 +53,7 @@ class LockTable(wiring.Component):
     i_table : ``In(lock_table_layout(params))``
         Table before.
     i_operation : ``In(LockOperation)``
-        Successful CAS (insert), EXCH of 0 (remove), fence, or start of a block (empty).
+        Successful CAS (insert), EXCH of 0 (remove), fence, or start of a block (clear).
     i_hash : ``In(6)``
         Hash of the lock, to insert or remove.
     i_scope : ``In(1)``
@@ -100,7 +100,7 @@ class LockTable(wiring.Component):
         )
 
     def _insert(self):
-        """The new lock comes first; the last one, if the table is full, is forgotten."""
+        """The new lock comes first; if the table is full, the last one is dropped."""
         first = self.o_table[0]
         return [
             first.hash.eq(self.i_hash),
@@ -109,7 +109,7 @@ class LockTable(wiring.Component):
         ]
 
     def _remove(self, match):
-        """The entries behind the one that leaves move up."""
+        """The entries behind the removed one move up."""
         width = LOCK_HASH_BITS + LOCK_STATE_BITS
         shifted = self.i_table.as_value() >> width
         return [
@@ -184,7 +184,7 @@ class LockTables(wiring.Component):
 
         warp = Signal(self._params.warp_bits)
         is_write = Signal()
-        # The read port does not see a write of its own cycle: keep that result aside.
+        # The read port does not see a write in its own cycle: keep that result in a register.
         forward = Signal()
         forwarded = Signal(layout)
         m.d.comb += [

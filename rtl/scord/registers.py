@@ -16,7 +16,7 @@ from racetrap.rtl.common.registers import compile_description, identity_values
 #: The register description.
 RDL_FILE = Path(__file__).with_name("scord.rdl")
 
-#: Banks that PARAMS_GEOMETRY can tell.
+#: Maximum banks that PARAMS_GEOMETRY can state.
 _MOST_BANKS = 255
 
 

@@ -1,4 +1,4 @@
-"""The whole ScoRD detector: what stands between a GPU's SMs and its memory.
+"""The whole ScoRD detector, between a GPU's SMs and its memory.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
@@ -49,14 +49,13 @@ class ScordSystem(wiring.Component):
     i_transaction : ``In(stream.Signature(transaction_layout)).array(sm_count)``
         Transactions of each SM's coalescer.
     o_fencing : ``Out(warps_per_sm).array(sm_count)``
-        Warps whose fence is on its way: nothing of theirs is taken meanwhile, nor a barrier of
-        their block.  An SM that does not offer such a transaction is not held up.
+        Warps with a fence in flight: none of their transactions is taken, nor a barrier of their
+        block.  An SM that offers no such transaction is not stalled.
     o_left_out : ``Out(1).array(sm_count)``
-        The transaction of the SM that is taken in this cycle is not checked: the access buffer
-        has dropped it, or its line is not sampled; absent if the policy leaves nothing out.
+        The SM's transaction taken in this cycle is not checked: the access buffer drops it, or its
+        line is not sampled; absent if the policy skips nothing.
     m_axi_metadata : ``Out(Axi4Signature).array(metadata_ports)``
-        Metadata memory of the banks, an entry of each in one beat; absent if the metadata is on
-        the chip.
+        Metadata memory of the banks, an entry of each in one beat; absent if metadata are on chip.
     m_axi_report : ``Out(Axi4WriteSignature)``
         Memory of the ring buffer, 64-bit data.
     s_axil : ``In(AxiLiteSignature)``
@@ -66,7 +65,7 @@ class ScordSystem(wiring.Component):
     trace : ``Out({valid, payload: step_layout}).array(banks)``
         Each step of each bank, without back-pressure; only with ``trace_port``.
     trace_fences : ``Out({valid, payload: step_layout}).array(banks * (fence_lanes - 1))``
-        Of each bank, the steps of the other fences that it counts in the same cycle; likewise.
+        For each bank, steps of the other fences that it counts in the same cycle; likewise.
     """
 
     def __init__(self, params: ScordParams):
@@ -188,7 +187,7 @@ class ScordSystem(wiring.Component):
     def _elaborate_reports(
         self, m: Module, banks: Sequence[DetectorBank], reports: ReportPath
     ) -> list[StreamArbiter]:
-        """Make one stream of the reports of each port, by an arbiter if it has several banks."""
+        """Merge the reports of each port into one stream, by an arbiter if it has several banks."""
         arbiters: list[StreamArbiter] = []
         for number, bank in enumerate(banks):
             if self._params.words_per_cycle == 1:

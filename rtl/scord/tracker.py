@@ -30,10 +30,10 @@ class Tracker(wiring.Component):
     cycle after a fence was taken until ``i_fenced`` no transaction of its warp is taken, nor a
     barrier of its block; those of other warps are.
 
-    A transaction taken in the cycle of ``i_clear`` or before it belongs to the launch that
-    ends: it is finished first.  ``o_busy`` rises in the cycle after ``i_clear`` and falls when
-    tables and counters are clear, ``warps_per_sm`` + 1 cycles later if the tracker was idle;
-    it is high after reset as well.
+    A transaction taken in or before the cycle of ``i_clear`` belongs to the previous launch: it is
+    completed first.  ``o_busy`` rises in the cycle after ``i_clear`` and falls when tables and
+    counters are clear, ``warps_per_sm`` + 1 cycles later if the tracker was idle; it is high after
+    reset as well.
 
     No ``ready`` depends combinationally on a ``valid``.
 
@@ -51,11 +51,11 @@ class Tracker(wiring.Component):
     i_transaction : ``In(stream.Signature(transaction_layout))``
         Transactions of the SM's coalescer.
     o_packet : ``Out(stream.Signature(segment_layout))``
-        Packets for the interleaver, those of one segment as one.
+        Packets for the interleaver, one for each segment.
     i_fenced : ``In(warps_per_sm)``
         Pulse for each warp: every bank has its fence.
     o_fencing : ``Out(warps_per_sm)``
-        Warps whose fence is on its way: an SM that offers nothing of theirs is not held up.
+        Warps with a fence in flight: an SM that offers none of their transactions is not stalled.
     i_enable : ``In(1)``
         Low: transactions are taken and ignored.
     i_clear : ``In(1)``
@@ -63,9 +63,9 @@ class Tracker(wiring.Component):
     o_busy : ``Out(1)``
         Clearing; nothing is taken.
     o_idle : ``Out(1)``
-        Not busy, and nothing that was taken is unfinished.
+        Not busy, and everything accepted is complete.
     o_quiescent : ``Out(1)``
-        Nothing in the tracker changes at the next edge, unless by reset: its clock may stop.
+        Nothing in the tracker changes at the next clock edge, except by reset: its clock may stop.
         It depends on all inputs.
     """
 
@@ -126,7 +126,7 @@ class Tracker(wiring.Component):
         return m
 
     def _elaborate_input(self, m: Module, splitter: GranuleSplitter):
-        """Input side: what follows a fence that is on its way waits."""
+        """Input side: transactions that must follow a fence in flight wait."""
         transaction = self.i_transaction
         m.submodules.fence_hold = hold = FenceHold(self._params)
         waits = Signal()
@@ -150,7 +150,7 @@ class Tracker(wiring.Component):
                 m.d.comb += waits.eq(hold.o_warp_waits)
 
     def _elaborate_update_stage(self, m: Module, lookup, packet, lock_tables, barrier_ids):
-        """Second stage: an item leaves with its packet, if it has one, and updates its tables."""
+        """Second stage: an item leaves with its packet, if it has one, and updates the tables."""
         item = lookup.o.payload.item
         has_packet = Signal()
         is_barrier = item.kind == TransactionKind.BARRIER
@@ -214,7 +214,7 @@ class Tracker(wiring.Component):
             m.d.comb += packet.i.payload.generation.eq(generations.o_generation)
 
     def _elaborate_clear(self, m: Module, is_empty, lock_tables, barrier_ids):
-        """Clear when the pipeline has run dry, so that no older update comes after."""
+        """Clear when the pipeline is empty, so that no older update follows."""
         is_requested = Signal()
         start = Signal()
         m.d.comb += [

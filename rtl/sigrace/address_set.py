@@ -1,4 +1,4 @@
-"""Address set: the LSB and the USB values of the addresses that a block reads, or writes.
+"""Address set: LSB and USB values of the addresses that a block reads or writes.
 
 Ref: SigRace (ISCA'09) Section 4.1, Fig. 6; the sets stand for the signature until it is sent.
 """
@@ -19,7 +19,7 @@ class AddressSet(wiring.Component):
 
     First stage: the USB value of a granule at ``i_fetch`` is compared with the whole list,
     as it will be after this cycle.  Second stage, from the next cycle until the next fetch:
-    ``o_overflows`` tells whether that granule has no place; with ``i_insert`` it is inserted.
+    ``o_overflows`` is high if the list is full for that granule; with ``i_insert`` it is inserted.
     ``i_clear`` empties the set before the insertion of the same cycle.  A fetch and an insertion
     may share a cycle: one granule a cycle.
 

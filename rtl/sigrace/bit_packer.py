@@ -34,7 +34,7 @@ class BitPacker(wiring.Component):
     o : ``Out(stream.Signature(flit_layout))``
         Flits.
     o_is_empty : ``Out(1)``
-        No bit waits here.
+        No bit is held here.
     """
 
     def __init__(self, params: SigraceParams):
@@ -47,7 +47,7 @@ class BitPacker(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         field, flit = self.i.payload, self.o.payload
-        rest = Signal(FLIT_BITS)  # bits that do not fill a flit, above them zeros
+        rest = Signal(FLIT_BITS)  # bits that do not fill a flit, zeros above
         filled = Signal(range(FLIT_BITS))
         is_flushing = Signal()  # the rest is the end of a message
         total = Signal(range(2 * FLIT_BITS))

@@ -15,12 +15,12 @@ _WORD_BITS = 32
 
 
 class BitScanner(wiring.Component):
-    """Hands out the positions of all set bits, ascending.
+    """Outputs the positions of all set bits, ascending.
 
-    In two pipeline stages: the next word that has a bit set is chosen, and the bits of the
-    word before it are handed out.  So the logic grows with the sum, not with the product, of
-    words and bits of a word.  The first position comes two cycles after ``i_start``,
-    then comes one a cycle.  ``o.valid`` stays low if no bit is set.
+    Two pipeline stages: one chooses the next word with a bit set, the other outputs the bits of the
+    word before.  So the logic grows with the sum, not the product, of words and bits of a word.
+    The first position comes two cycles after ``i_start``, then comes one a cycle.  ``o.valid``
+    stays low if no bit is set.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class BitScanner(wiring.Component):
     Members
     -------
     i_start : ``In(1)``
-        Pulse: begin with the vector anew, whatever is under way.
+        Pulse: restart with the vector, whatever is in flight.
     i_bits : ``In(bits)``
-        The vector; it must stay as it is until its last position is out.
+        The vector; it must be stable until its last position is output.
     o : ``Out(stream.Signature(StructLayout(position, last)))``
         Positions; ``last`` marks the highest.
 
@@ -57,7 +57,7 @@ class BitScanner(wiring.Component):
         m = Module()
         word_bits = min(self._bits, _WORD_BITS)
         words = [self.i_bits[low : low + word_bits] for low in range(0, self._bits, word_bits)]
-        word = Signal(word_bits)  # bits still to be handed out
+        word = Signal(word_bits)  # bits still to be output
         number = Signal(range(max(2, len(words))))  # of that word
         remaining = Signal(len(words))  # words behind it with a bit set
         next_number = lowest_set(remaining)

@@ -39,9 +39,9 @@ class BitUnpacker(wiring.Component):
     i_take : ``In(range(33))``
         Bits to drop; at most ``o_count``.
     i_swallow : ``In(1)``
-        Drop everything that is held, and the flit that comes in.
+        Drop everything that is held, and the incoming flit.
     i_restart : ``In(1)``
-        Drop everything and go on with the next message; the message must have ended.
+        Drop everything and continue with the next message; this one must have ended.
     """
 
     def __init__(self, params: SigraceParams):
@@ -59,7 +59,7 @@ class BitUnpacker(wiring.Component):
         m = Module()
         held = Signal(2 * FLIT_BITS)
         is_taken = self.i.valid & self.i.ready
-        # The flit is placed before anything is dropped: what is dropped is known late.
+        # The flit is placed before anything is dropped: the number of bits to drop is known late.
         with_flit = Mux(is_taken, held | (self.i.p.data << self.o_count)[: 3 * FLIT_BITS], held)
         m.d.comb += [
             self.i.ready.eq((self.o_count <= FLIT_BITS) & ~self.o_ended),

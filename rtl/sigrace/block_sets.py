@@ -1,4 +1,4 @@
-"""Block sets: what a block has read and what it has written, in the form that is sent.
+"""Block sets: read and write set of a block, in the form in which they are sent.
 
 Ref: SigRace (ISCA'09) Sections 3.2 and 4.1, Fig. 5(b) (R and W).
 """
@@ -39,7 +39,7 @@ class BlockSets(wiring.Component):
     i_clear : ``In(1)``
         Empty both sets, before the insertion of the same cycle.
     o_overflows : ``Out(1)``
-        The granule fetched last has no place in its set (depends on ``i_is_write``).
+        The granule fetched last does not fit into its set (depends on ``i_is_write``).
     o_read, o_write : ``Out(set_layout(params))``
         The sets, before this cycle's changes.
     o_is_empty : ``Out(1)``

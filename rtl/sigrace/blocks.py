@@ -28,7 +28,7 @@ from racetrap.rtl.sigrace.trap_check import TrapCheck
 
 
 def blocks(params: SigraceParams) -> list[HardwareBlock]:
-    """Blocks of SigRace, a part of another after it, and last the system itself."""
+    """Blocks of SigRace, each followed by its parts; the whole system comes last."""
     units = params.cores * params.contexts
     is_hashed = params.form is Form.HASHED
     sets = "signature_bank" if is_hashed else "address_set"

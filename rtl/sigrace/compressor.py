@@ -35,7 +35,7 @@ class Compressor(wiring.Component):
     Members
     -------
     i : ``In(stream.Signature(block_layout(params)))``
-        Blocks, of which a set is not empty.
+        Blocks; at least one of their sets is not empty.
     o : ``Out(stream.Signature(flit_layout))``
         Messages.
     o_idle : ``Out(1)``
@@ -98,7 +98,7 @@ class Compressor(wiring.Component):
                     m.next = "READ"
 
     def _elaborate_sets(self, m: Module, encoder, port):
-        """The encoder makes the fields; the write set follows when the read set is through."""
+        """The encoder makes the fields; the write set follows the read set."""
         made = encoder.o.payload
         for state, is_end in (("READ", 0), ("WRITE", made.last)):
             with m.State(state):

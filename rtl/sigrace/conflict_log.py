@@ -1,4 +1,4 @@
-"""Conflict log: which blocks conflict, and when a rollback is requested.
+"""Conflict log: the blocks that conflict, and the reasons to request a rollback.
 
 Ref: SigRace (ISCA'09) Section 3.3.1.
 """
@@ -19,7 +19,7 @@ from racetrap.rtl.common.layout import struct_layout
 class ConflictLog(wiring.Component):
     """Holds the first conflicts, for software to read word by word.
 
-    A conflict is stored in one cycle.  The word selected is there two cycles after its selection.
+    A conflict is stored in one cycle.  A word is available two cycles after its selection.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class ConflictLog(wiring.Component):
     o_count : ``Out(range(log_depth + 1))``
         Conflicts logged.
     o_full : ``Out(1)``
-        There is no place for another.
+        The log is full.
     i_pushed, i_thread, i_cause : ``In(1)``, ``In(8)``, ``In(3)``
         A message of this thread and with this cause has gone into its queue.
     i_clear : ``In(1)``
-        Forget conflicts and reasons.
+        Clear conflicts and reasons.
     o_reasons : ``Out(3)``
-        ``Reason``: why a rollback is requested.
+        ``Reason`` of the rollback request.
     i_select, i_word : ``In(16)``
         Conflict, oldest first, and its word.
     o_word : ``Out(32)``

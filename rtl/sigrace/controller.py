@@ -1,4 +1,4 @@
-"""SigRace controller of a core: when an event takes effect, and when a block ends.
+"""SigRace controller of a core: timing of events, and the ends of blocks.
 
 Ref: SigRace (ISCA'09) Section 4.1 ("SigRace controller"), Fig. 5(b).
 """
@@ -19,10 +19,10 @@ _CAUSE_BITS = 3
 class Controller(wiring.Component):
     """Control of the last stage of a core unit; combinational but for one flip-flop.
 
-    A block leaves as it is before the item of the same cycle.  So one that ends before an item
-    (no place for an address, sync_reached, the thread leaves) leaves in the cycle of the item,
-    and one that ends after it, by its limit, in the next cycle or later; the next item takes
-    effect no sooner.  An item takes no second cycle for the end of a block.
+    A block leaves in its state before the item of the same cycle.  So a block that ends before an
+    item (set full, sync_reached, the thread leaves) leaves in the cycle of the item; one that ends
+    after it, by its limit, in the next cycle or later, and the next item takes effect no sooner.
+    The end of a block costs an item no extra cycle.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ class Controller(wiring.Component):
     i_hits : ``In(1)``
         The item's granule traps if it is collected.
     i_overflows : ``In(1)``
-        The item's granule has no place in its set.
+        The item's granule does not fit into its set.
     i_is_empty : ``In(1)``
         The block has no address.
     i_reaches_limit : ``In(1)``
         The block ends after the item (may depend on ``o_ends``).
     i_trap_ready : ``In(1)``
-        There is a place for a trap record.
+        A trap record can be stored.
     o_step : ``Out(1)``
         The item takes effect.
     o_ends : ``Out(1)``
@@ -52,13 +52,13 @@ class Controller(wiring.Component):
     o_insert, o_clear : ``Out(1)``
         The item's granule is inserted into its set; the sets are emptied before.
     o_block : ``Out(stream.Signature(3))``
-        Blocks that leave for the compressor, and why they have ended.
+        Blocks that leave for the compressor, and the cause of their end.
     o_trap_valid : ``Out(1)``
         The item makes a trap record.
     o_is_ending : ``Out(1)``
-        A block has reached its limit and not left.
+        A block has reached its limit and has not left.
     o_sent, o_cause : ``Out(1)``, ``Out(3)``
-        With ``o_step``: whether the item makes a message, and why it ends a block, if it does.
+        With ``o_step``: whether the item makes a message, and the cause if it ends a block.
     """
 
     def __init__(self, params: SigraceParams):

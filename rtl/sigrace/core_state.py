@@ -1,4 +1,4 @@
-"""State of a core unit beside its sets: flags, Committed Instruction Counter, timestamps.
+"""State of a core unit besides its sets: flags, Committed Instruction Counter, timestamps.
 
 Ref: SigRace (ISCA'09) Section 4.1, Fig. 5(b), Table 1.
 """
@@ -19,7 +19,7 @@ _CONTROL_OPS = [op for op in CoreOp if op > CoreOp.INSTRUCTIONS]
 
 
 class CoreState(wiring.Component):
-    """Does what an event does to the registers; a change is seen in the next cycle.
+    """Updates the registers by events; a change is visible in the next cycle.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class CoreState(wiring.Component):
     i_step : ``In(1)``
         It takes effect in this cycle.
     i_ends : ``In(1)``
-        The block ends before it: counting begins anew.
+        The block ends before it: counting restarts.
     o_reaches_limit : ``Out(1)``
-        The event of the item is complete with it, and its block with the event (depends on
-        ``i_item`` and ``i_ends``).
+        The item completes its event, and the event its block (depends on ``i_item`` and
+        ``i_ends``).
     o_collecting : ``Out(1)``
         Addresses are collected, and instructions counted.
     o_counter : ``Out(counter_bits)``
@@ -95,7 +95,7 @@ class CoreState(wiring.Component):
         return m
 
     def _elaborate_instruction_counter(self, m: Module):
-        """Count the instructions of an event with its first item; look at the sum at its last."""
+        """Count the instructions of an event with its first item; check the sum at its last."""
         event = self.i_item.event
         most = (1 << self._params.counter_bits) - 1
         total = Signal(self._params.counter_bits + 1)

@@ -1,4 +1,4 @@
-"""CoreToThread: which thread runs on each context, and the sequence number that is due.
+"""CoreToThread: thread of each context, and its next sequence number.
 
 Ref: SigRace (ISCA'09) Section 4.3.1.
 """
@@ -27,10 +27,10 @@ class Mapping(data.Struct):
 
 
 class CoreToThread(wiring.Component):
-    """Checks where messages come from.
+    """Checks the origin of messages.
 
-    ``o_drop`` and ``o_selected`` are combinational; a change is seen in the next cycle.  A place
-    that does not exist has no thread, and mapping it changes nothing.
+    ``o_drop`` and ``o_selected`` are combinational; a change is visible in the next cycle.  A place
+    that does not exist has no thread, and mapping it has no effect.
 
     Parameters
     ----------
@@ -42,18 +42,19 @@ class CoreToThread(wiring.Component):
     i_header : ``In(header_layout)``
         Header of the message that is checked.
     i_link : ``In(range(cores))``
-        Link that it came over.
+        Link on which it arrived.
     i_is_malformed : ``In(1)``
         It could not be decoded.
     o_drop : ``Out(3)``
-        ``Drop``: why it must be dropped, or NONE.
+        ``Drop``: reason to drop it, or NONE.
     i_follow, i_is_checked : ``In(1)``
-        The message has been taken, and whether it was dropped for ``o_drop`` or is ignored: its
-        successor is due from now on, unless it is malformed or not from this place and thread.
+        The message has been taken, and whether it was checked (dropped for ``o_drop``, or ignored):
+        its successor is expected from now on, unless it is malformed or not from this place and
+        thread.
     i_place : ``In(Place)``
         Context that software has selected.
     o_mapping, o_expected : ``Out(Mapping)``, ``Out(sequence_bits)``
-        Its thread, and the sequence number that is due from it; 0 if there is no such context.
+        Its thread, and the sequence number expected from it; 0 if there is no such context.
     i_mapping : ``In(stream.Signature(Mapping, always_ready=True))``
         New mappings of the selected context.
     """
@@ -92,7 +93,7 @@ class CoreToThread(wiring.Component):
             m.d.comb += self.o_drop.eq(Drop.THREAD)
         with m.Elif(header.sequence != expected[index]):
             m.d.comb += self.o_drop.eq(Drop.SEQUENCE)
-        # What is not from this context's thread says nothing about its next message.
+        # A message from another thread says nothing about this context's next message.
         is_own = (self.o_drop == Drop.NONE) | (self.o_drop == Drop.SEQUENCE)
         with m.If(self.i_follow & Mux(self.i_is_checked, is_own, ~self.i_is_malformed & is_here)):
             m.d.sync += expected[index].eq(header.sequence + 1)

@@ -1,4 +1,4 @@
-"""Core unit: collects the addresses of a block, keeps the timestamp, watches for conflicts.
+"""Core unit: collects the addresses of a block, keeps the timestamp, detects conflicts.
 
 One for each hardware context of a core.
 
@@ -31,15 +31,15 @@ _STATE_PORTS = ("o_timestamp", "o_trt", "o_thread", "o_mode", "o_conflicting", "
 
 
 class CoreUnit(wiring.Component):
-    """What SigRace adds to a core: an event at the commit stage in, Summary messages out.
+    """SigRace's addition to a core: commit-stage events in, Summary messages out.
 
-    Four pipeline stages: split accesses into granules; hash; look up; take effect.  One granule
-    a cycle, and one event a cycle if no access touches more; four cycles after an event was
-    taken, its effect is seen.  After a CONFLICT_WRITE or RESET comes one cycle without effect.
+    Four pipeline stages: split accesses into granules; hash; look up; take effect.  Throughput is
+    one granule a cycle; an event takes effect four cycles after it was taken.  After a
+    CONFLICT_WRITE or RESET comes one idle cycle.
 
     A block that ends moves to the compressor in one cycle, in which the next granule is already
-    inserted into the new block.  If the compressor is still busy, events wait; they also wait
-    while a trap record has no place.  No ``ready`` depends combinationally on a ``valid``.
+    inserted into the new block.  Events wait while the compressor is still busy, and while the trap
+    FIFO is full.  No ``ready`` depends combinationally on a ``valid``.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ class CoreUnit(wiring.Component):
     o_mode, o_conflicting : ``Out(2)``, ``Out(1)``
         ``Mode`` (OM), and the CT flag.
     o_saturated : ``Out(1)``
-        A counter of the timestamp has reached its maximum: software must start anew.
+        A counter of the timestamp has reached its maximum: software must restart.
     o_idle : ``Out(1)``
-        No event is under way, and no block that has ended, nor a flit of it, is inside.  A block
-        that has not ended, and trap records, do not count.
+        No event, no block that has ended and no flit is inside.  A block that has not ended, and
+        trap records, do not count.
     trace : ``Out(core_trace_signature(params))``
         Every event with the state after it, in order; only with ``trace_port``.
     """
@@ -120,7 +120,7 @@ class CoreUnit(wiring.Component):
         m.submodules.hashed = hashed = StreamRegister(found)
         m.submodules.commit = commit = StreamRegister(found)
         wiring.connect(m, wiring.flipped(self.i_event), splitter.i)
-        # The Conflict Signature that is looked up must not be about to change.
+        # No lookup while the Conflict Signature is about to change.
         is_changing = commit.o.valid & commit.o.payload.item.event.op.matches(
             CoreOp.CONFLICT_WRITE, CoreOp.RESET
         )
@@ -214,7 +214,7 @@ class CoreUnit(wiring.Component):
             step.saturated.eq(state.o_saturated),
         ]
         if self._params.form is Form.SETS:
-            # A block that has reached its limit is over, though it may not have left yet.
+            # A block that has reached its limit has ended, though it may not have left yet.
             with m.If(~controller.o_is_ending):
                 m.d.comb += [
                     step.read_values.eq(sets.o_read.count),

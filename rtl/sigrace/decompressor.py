@@ -1,6 +1,6 @@
 """Decompressor of Summary messages.
 
-Ref: SigRace (ISCA'09) Section 3.1, Fig. 5(a) (messages are decompressed as they get into the RDM).
+Ref: SigRace (ISCA'09) Section 3.1, Fig. 5(a) (messages are decompressed on arrival at the RDM).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from racetrap.rtl.sigrace.set_decoder import SetDecoder
 
 
 class _Field:
-    """The field that comes next: taken when all its bits are here and it is not forbidden."""
+    """The next field: taken when all its bits are here and it is not forbidden."""
 
     def __init__(self, unpacker: BitUnpacker, m: Module):
         self.needed = Signal.like(unpacker.i_take, name="needed")
@@ -35,10 +35,10 @@ class _Field:
 class Decompressor(wiring.Component):
     """Turns the flits of a Summary message into timestamp and signatures.
 
-    One field a cycle: header, 32 bits of the timestamp, a run of a bitmap, a USB value, and so
-    on; three more cycles for a message.  A message that does not decode exactly, to its last
-    flit, is swallowed and handed on as malformed, with the header as received; its timestamp
-    and signatures mean nothing then.  ``i.ready`` depends on flip-flops only.
+    One field a cycle: header, 32 bits of the timestamp, a run of a bitmap, a USB value, and so on;
+    three more cycles for a message.  A message that does not decode exactly, to its last flit, is
+    consumed and passed on as malformed, with the header as received and undefined timestamp and
+    signatures.  ``i.ready`` depends on flip-flops only.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Decompressor(wiring.Component):
     i : ``In(stream.Signature(flit_layout))``
         Flits of messages.
     o : ``Out(stream.Signature(summary_layout))``
-        The messages, decompressed.
+        Decompressed messages.
     o_idle : ``Out(1)``
-        Nothing of a message is here.
+        No part of a message is here.
     """
 
     def __init__(self, params: SigraceParams):
@@ -95,7 +95,7 @@ class Decompressor(wiring.Component):
             with m.State("SETS"):
                 self._elaborate_sets(m, decoder, field, is_write)
             with m.State("END"):
-                # What is left must be the padding of the last flit.
+                # Remaining bits must be the padding of the last flit.
                 with m.If(unpacker.o_ended & (unpacker.o_count < FLIT_BITS)):
                     m.next = "DONE"
                 with m.Else():
@@ -125,7 +125,7 @@ class Decompressor(wiring.Component):
     def _elaborate_timestamp(
         self, m: Module, unpacker: BitUnpacker, field: _Field, word: Signal, timestamp: Signal
     ) -> None:
-        """32 bits of the timestamp a cycle, which come in at the top."""
+        """32 bits of the timestamp a cycle, shifted in at the top."""
         last = len(timestamp) // FLIT_BITS - 1
         rest = self._params.timestamp_width - last * FLIT_BITS
         m.d.comb += field.needed.eq(Mux(word == last, rest, FLIT_BITS))

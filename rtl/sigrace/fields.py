@@ -1,4 +1,4 @@
-"""Fields: the pieces of a Summary message, as encoders hand them to the bit packer."""
+"""Fields: the parts of a Summary message that encoders pass to the bit packer."""
 
 from amaranth.hdl import Module, Value
 from amaranth.lib import data, stream, wiring
@@ -31,7 +31,7 @@ def put_field(m: Module, port, value, width, *, is_end=0, is_there=1) -> Value:
     port : stream of Field
         Output.
     value, width : ValueLike
-        Bits of the field, and how many they are.
+        Bits of the field, and their number.
     is_end : ValueLike
         Whether the field is the last one.
     is_there : ValueLike

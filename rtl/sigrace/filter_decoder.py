@@ -18,12 +18,12 @@ def _index_bits(one: SubFilter) -> int:
 
 
 class FilterDecoder(wiring.Component):
-    """Puts the two signatures of a message together, one field a cycle.
+    """Assembles the two signatures of a message, one field a cycle.
 
-    A field is the "empty" bit, the beginning of a filter (whether it is raw, otherwise the
-    number of its bits), up to 32 bits of a raw filter, or the position of a bit.  One filter is
-    put together at a time and then stored.  Signatures have a field in the cycle after it was
-    taken.  A reset prepares for the next message.
+    A field is the "empty" bit, the beginning of a filter (whether it is raw, otherwise the number
+    of its bits), up to 32 bits of a raw filter, or the position of a bit.  One filter at a time is
+    assembled and then stored.  A field is in its signature in the cycle after it was taken.  A
+    reset prepares for the next message.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class FilterDecoder(wiring.Component):
     """
 
     def __init__(self, params: SigraceParams):
-        # All filters but a one-hot one, which comes first, have one size.
+        # All filters have the same size, except a one-hot one, which comes first.
         self._filters = params.sub_filters
         self._most_bits = max(one.bits for one in self._filters)
         super().__init__(decoder_members(params))
@@ -62,12 +62,12 @@ class FilterDecoder(wiring.Component):
         return m
 
     def _of_filter(self, quantity) -> Value:
-        """``quantity(filter)`` of the filter at hand."""
+        """``quantity(filter)`` of the current filter."""
         first, last = (Const(quantity(self._filters[k])) for k in (0, -1))
         return Mux(self._number == 0, first, last)
 
     def _store(self, m: Module) -> None:
-        """The filter is whole: store it and go on with the next one, or the next signature."""
+        """Store the complete filter and go on with the next one, or the next signature."""
         is_last = self._number == len(self._filters) - 1
         m.d.comb += [self._is_stored.eq(self.i_go), self.o_done.eq(is_last)]
         with m.If(self.i_go):
@@ -76,7 +76,7 @@ class FilterDecoder(wiring.Component):
                 m.next = "EMPTY"
 
     def _elaborate_filter(self, m: Module) -> Signal:
-        """Beginning of a filter; gives the register of the bits or positions to come."""
+        """Beginning of a filter; returns the register of the bits or positions to come."""
         remaining = Signal(range(self._most_bits + 1))
         is_raw = self.i_bits[0]
         count = self.i_bits[1:] & (self._of_filter(lambda one: one.bits) - 1)
@@ -93,7 +93,7 @@ class FilterDecoder(wiring.Component):
         return remaining
 
     def _elaborate_raw(self, m: Module, remaining: Signal) -> None:
-        """32 bits of a filter, or all of a smaller one; they come in at the top."""
+        """32 bits of a filter, or all of a smaller one; they are shifted in at the top."""
         width = self._of_filter(lambda one: min(FLIT_BITS, one.bits))
         top = self._of_filter(lambda one: max(0, one.bits - FLIT_BITS))
         chunk = self.i_bits & ((Const(1) << width) - 1)

@@ -17,9 +17,9 @@ from racetrap.rtl.sigrace.layouts import item_layout
 
 
 class GranuleSplitter(wiring.Component):
-    """Hands out the granules of an access in ascending order, and other events as they are.
+    """Outputs the granules of an access in ascending order, and other events unchanged.
 
-    Addresses wrap at their end.  The first item follows one cycle after its event; then comes
+    Addresses wrap.  The first item follows one cycle after its event; then comes
     one each cycle, also across events.  ``i.ready`` does not depend on ``i.valid``.
 
     Parameters
@@ -49,7 +49,7 @@ class GranuleSplitter(wiring.Component):
         # The first and the last granule may be touched in part.
         round_up = (1 << GRANULE_LOG2) - 1
         touched = (event.data[:GRANULE_LOG2] + event.size + round_up) >> GRANULE_LOG2
-        remaining = Signal(len(touched))  # granules, with the one handed out
+        remaining = Signal(len(touched))  # granules, including the one at the output
         m.d.comb += [
             item.has_granule.eq(remaining.any()),
             item.is_last.eq(remaining <= 1),

@@ -15,11 +15,11 @@ from racetrap.rtl.common.layout import struct_layout
 
 
 class HistoryQueues(wiring.Component):
-    """The queues of all threads; the oldest block of a queue leaves for a new one.
+    """The queues of all threads; a new block replaces the oldest one of a full queue.
 
-    ``o_count`` is combinational.  An entry is read in the cycle after its position is given,
-    one a cycle; the queue must have been opened in a cycle before.  Block memory holds the
-    entries; only heads and counts are registers, so that a flush takes one cycle.
+    ``o_count`` is combinational.  An entry is read in the cycle after its position is given, one a
+    cycle; the queue must have been opened in an earlier cycle.  Block memory holds the entries;
+    only heads and counts are registers, so that a flush takes one cycle.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ class HistoryQueues(wiring.Component):
     Members
     -------
     i_thread : ``In(range(threads))``
-        Queue to be looked at, opened or pushed to.
+        Queue to be counted, opened or pushed to.
     o_count : ``Out(range(history_depth + 1))``
         Entries of that queue.
     i_open : ``In(1)``
         Read from that queue from the next cycle on.
     i_position : ``In(range(history_depth))``
-        Age of the entry that is wanted; 0 is the newest.
+        Age of the entry to read; 0 is the newest.
     o_entry : ``Out(history_layout)``
-        The entry asked for in the cycle before.
+        The entry requested in the cycle before.
     i_push : ``In(stream.Signature(history_layout, always_ready=True))``
         Blocks to add to the queue of ``i_thread``.
     i_flush : ``In(1)``

@@ -1,4 +1,4 @@
-"""Intersection unit: which signatures of two blocks have addresses in common.
+"""Intersection unit: the signatures of two blocks that have addresses in common.
 
 Ref: SigRace (ISCA'09) Sections 2.3 and 3.2, Fig. 5(a).
 """
@@ -37,7 +37,7 @@ class Intersection(wiring.Component):
     Members
     -------
     i_message, i_entry : ``In(history_layout)``
-        The blocks; their timestamps are not looked at.
+        The blocks; their timestamps are ignored.
     o_conflict : ``Out(3)``
         ``Conflict``: the ANDs that are not null, a cycle later.
     """

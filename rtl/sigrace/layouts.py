@@ -38,10 +38,10 @@ def index_layout(params: SigraceParams) -> data.StructLayout:
 
 
 def set_layout(params: SigraceParams) -> data.StructLayout:
-    """What a block has read or written, in the form that is sent.
+    """Read or write set of a block, in the form in which it is sent.
 
-    Form ``sets``: a bit for each LSB value, and the USB values, ``count`` of them, in the order
-    in which they came; those behind are undefined.  Form ``hashed``: the signature.
+    Form ``sets``: a bit for each LSB value, and ``count`` USB values in order of arrival; the rest
+    are undefined.  Form ``hashed``: the signature.
     """
     if params.form is Form.HASHED:
         return data.StructLayout({"signature": params.signature_bits, "is_empty": 1})

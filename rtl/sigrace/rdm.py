@@ -44,9 +44,9 @@ class Rdm(wiring.Component):
     irq : ``Out(1)``
         High while a rollback is requested, if enabled.
     i_saturated : ``In(1)``
-        A timestamp's counter has saturated in some core unit.
+        A timestamp counter has saturated in some core unit.
     o_idle : ``Out(1)``
-        Nothing of a message, and no flush or clearing of the log, is unfinished here.
+        No message, flush or clearing of the log is in progress here.
     trace : ``Out(step_signature(params))``
         Every step, without back-pressure; only with ``trace_port``.
     """
@@ -91,7 +91,7 @@ class Rdm(wiring.Component):
         return m
 
     def _elaborate_links(self, m: Module, controller: RdmController) -> Signal:
-        """From the links to the controller; gives whether nothing is on this way."""
+        """From the links to the controller; returns whether this path is empty."""
         flit = struct_layout(self._params.flit_layout)
         m.submodules.arbiter = arbiter = MessageArbiter(flit, self._params.cores)
         m.submodules.decompressor = decompressor = Decompressor(self._params)
@@ -153,7 +153,7 @@ class Rdm(wiring.Component):
     def _connect_software(
         self, m: Module, registers: RegisterBlock, table: CoreToThread, log: ConflictLog
     ) -> None:
-        """What software reads and writes of CoreToThread and the log."""
+        """Connect the registers of CoreToThread and the log."""
         mapping = registers.map
         m.d.comb += [
             table.i_place.core.eq(registers.map_select.core),

@@ -26,7 +26,7 @@ def pulses_layout() -> data.StructLayout:
 
 
 def arrival_layout(params: SigraceParams) -> data.StructLayout:
-    """A decompressed message, and the link that it came over."""
+    """A decompressed message, and the link on which it arrived."""
     return data.StructLayout({
         "summary": struct_layout(params.summary_layout),
         "link": range(params.cores),
@@ -39,11 +39,10 @@ def step_signature(params: SigraceParams) -> stream.Signature:
 
 
 class RdmController(wiring.Component):
-    """Takes one message after the other; a scan sees the push of every message before.
+    """Takes one message after the other; a scan sees the push of every earlier message.
 
-    A message takes three cycles (two if it is dropped), one for each thread, and for each queue
-    that is not empty n + 2 for the n entries that are compared.  ``i.ready`` depends on
-    flip-flops only.
+    A message takes three cycles (two if it is dropped), plus one for each thread, plus n + 2 for
+    each queue of which n > 0 entries are compared.  ``i.ready`` depends on flip-flops only.
 
     Parameters
     ----------
@@ -55,13 +54,13 @@ class RdmController(wiring.Component):
     i : ``In(stream.Signature(arrival_layout(params)))``
         Messages.
     i_enable : ``In(1)``
-        Look at messages; otherwise they are only followed.
+        Check messages; otherwise only their sequence numbers are tracked.
     i_flush, i_clear_log : ``In(1)``
         Pulses: empty the queues, clear the log; done before the next message is taken.
     o_idle : ``Out(1)``
-        No message and none of these is being worked on.
+        No message, flush or clearing is being processed.
     o_arrival : ``Out(arrival_layout(params))``
-        The message being worked on, for CoreToThread and log.
+        The message being processed, for CoreToThread and log.
     i_drop : ``In(3)``
         ``Drop`` of that message.
     o_follow : ``Out(1)``
@@ -69,7 +68,7 @@ class RdmController(wiring.Component):
     o_log : ``Out(stream.Signature(log_layout, always_ready=True))``
         Conflicts to log.
     i_log_full : ``In(1)``
-        The log has no place.
+        The log is full.
     o_pushed, o_clear_log : ``Out(1)``
         The message goes into its queue; the log must be cleared.
     o_count : ``Out(pulses_layout())``
@@ -171,7 +170,7 @@ class RdmController(wiring.Component):
         wiring.connect(m, scanner.o_log, wiring.flipped(self.o_log))
 
     def _elaborate_steps(self, m: Module, is_check: Value, scanner: Scanner) -> None:
-        """Steps for the trace port, and pulses for what they count."""
+        """Steps for the trace port, and pulses for the counters."""
         step, comparison, count = self.o_step.payload, scanner.o_comparison.p, self.o_count
         header = self.o_arrival.summary.header
         is_dropped = is_check & self.i_enable & (self.i_drop != Drop.NONE)
@@ -214,7 +213,7 @@ class RdmController(wiring.Component):
             ]
 
     def _digest(self, m: Module) -> Signal:
-        """XOR of the message's words; the message has been here for several cycles."""
+        """XOR of the message's words; the message has been stable for several cycles."""
         summary = self.o_arrival.summary
         digest = Signal(WORD_BITS)
         words = [

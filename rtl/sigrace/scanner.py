@@ -29,12 +29,12 @@ def comparison_layout(params: SigraceParams) -> data.StructLayout:
 
 
 class Scanner(wiring.Component):
-    """Goes through a queue until an entry precedes the message, or to the queue's end.
+    """Scans a queue until an entry precedes the message, or to the queue's end.
 
-    One entry a cycle: it is read, compared and intersected, and judged in three successive
-    cycles; entries read ahead of an early end are forgotten.  A queue of n entries takes n + 2
-    cycles from ``i_start`` to ``o_done``.  To log a conflict the entry is read once more, which
-    takes four cycles more; a conflict that the log has no place for takes none.
+    One entry a cycle: it is read, compared and intersected, and judged in three successive cycles;
+    entries read beyond an early end are discarded.  A queue of n entries takes n + 2 cycles from
+    ``i_start`` to ``o_done``.  To log a conflict the entry is read again, which takes four extra
+    cycles; while the log is full, conflicts take none.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Scanner(wiring.Component):
         last = self.i_count - 1
         is_full = self.i_count == self._params.history_depth
         precedes = comparison.relation == Relation.PRECEDES
-        # Stages behind the read: an entry is here; it has been compared.
+        # Stages after the read: an entry is here; it has been compared.
         is_reading, is_here, is_forgotten = Signal(), Signal(), Signal()
         here = Signal.like(self.o_position)
         m.d.sync += [
@@ -138,7 +138,7 @@ class Scanner(wiring.Component):
         return m
 
     def _elaborate_units(self, m: Module) -> data.View:
-        """Comparators; gives the register of the comparison that is being logged."""
+        """Comparators; returns the register of the comparison that is being logged."""
         logged = Signal(self.o_comparison.p.shape())
         entry = self.o_log.p
         m.submodules.comparator = comparator = TimestampComparator(self._params)

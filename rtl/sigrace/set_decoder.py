@@ -30,9 +30,9 @@ def decoder_members(params: SigraceParams) -> dict[str, wiring.Member]:
 class SetDecoder(wiring.Component):
     """Turns the two sets of a message into signatures, one field a cycle.
 
-    A field is the "empty" bit, a run of the bitmap, the number of USB values, or a USB value.
-    Runs go into a bitmap, from which the filters of the LSB portion follow by fixed wiring; USB
-    values are hashed.  Signatures have a field two cycles after it was taken.  A reset prepares for
+    A field is the "empty" bit, a run of the bitmap, the number of USB values, or a USB value. Runs
+    go into a bitmap, from which the filters of the LSB portion follow by fixed wiring; USB values
+    are hashed.  A field is in its signature two cycles after it was taken.  A reset prepares for
     the next message.
 
     Parameters
@@ -45,13 +45,13 @@ class SetDecoder(wiring.Component):
     i_bits : ``In(32)``
         The next bits of the message.
     i_go : ``In(1)``
-        Take the field: ``o_needed`` bits are there and ``o_forbidden`` is low.
+        Take the field: ``o_needed`` bits are available and ``o_forbidden`` is low.
     i_is_write : ``In(1)``
         The field belongs to the write set, not to the read set.
     o_needed : ``Out(range(33))``
-        Bits of the field, as far as the bits that are there tell.
+        Bits of the field, as far as the available bits determine it.
     o_forbidden : ``Out(1)``
-        No correct message has this field; meaningful if ``o_needed`` bits are there.
+        No correct message has this field; valid if ``o_needed`` bits are available.
     o_done : ``Out(1)``
         The field is its set's last one.
     o_read, o_write : ``Out(signature_bits)``
@@ -111,7 +111,7 @@ class SetDecoder(wiring.Component):
     def _elaborate_collection(
         self, m: Module, is_write: Value, run: _Run, has_usb: Value, usb: Value
     ) -> None:
-        """Second stage: the field that was taken goes into its set."""
+        """Second stage: put the field that was taken into its set."""
         params = self._params
         m.submodules.usb_hasher = usb_hasher = UsbHasher(params)
         m.d.comb += usb_hasher.i_value.eq(usb)
@@ -150,11 +150,11 @@ class _Run:
         self._start = Signal(length_bits, name="run_start")
 
     def begin(self, value: Value) -> list:
-        """The first run of a bitmap comes next."""
+        """Expect the first run of a bitmap next."""
         return [self._value.eq(value), self._position.eq(0)]
 
     def decode(self, m: Module, bits: Value) -> Value:
-        """Look at the code in ``bits``; whether it is the bitmap's last run."""
+        """Decode the code in ``bits``; return whether it is the bitmap's last run."""
         most = self._most_zeros
         length = Signal(most + 1, name="run_length")
         m.d.comb += [self.needed.eq(most + 1), self.forbidden.eq(1)]

@@ -16,11 +16,11 @@ from racetrap.rtl.sigrace.layouts import set_layout
 
 
 class SetEncoder(wiring.Component):
-    """Writes the bitmap as runs in Elias gamma code, then the USB values as they are.
+    """Writes the bitmap as runs in Elias gamma code, then the USB values unencoded.
 
     One field a cycle: whether the set is empty, with the value of the first run; each run; the
-    number of USB values; each USB value.  Two cycles are lost before the first run.  The next
-    set is taken in the cycle after the last field left.  ``i.ready`` depends on flip-flops only.
+    number of USB values; each USB value.  Two cycles are lost before the first run.  The next set
+    is taken in the cycle after the last field has left.  ``i.ready`` depends on flip-flops only.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class SetEncoder(wiring.Component):
                     m.next = "EMPTY"
             with m.State("EMPTY"):
                 m.d.comb += scanner.i_start.eq(~held.is_empty)
-                # If empty: a one, and no more.
+                # If empty: a single one.
                 first = Mux(held.is_empty, 1, Cat(Const(0, 1), held.bitmap[0]))
                 with m.If(put_field(m, self.o, first, 2 - held.is_empty, is_end=held.is_empty)):
                     m.next = "RUNS"

@@ -26,7 +26,7 @@ class _FilterShape:
         self.index_bits = self._choose(lambda bits: bits.bit_length() - 1)
         self.word_bits = self._choose(lambda bits: min(bits, FLIT_BITS))
         self.last_word = self._choose(lambda bits: max(1, bits // FLIT_BITS) - 1)
-        #: Most ones of which a list is shorter than the bits themselves.
+        #: Maximum ones for which a list is shorter than the bits themselves.
         self.list_limit = self._choose(lambda bits: (bits - 1) // (bits.bit_length() - 1) - 1)
 
     def _choose(self, of_size):
@@ -35,7 +35,7 @@ class _FilterShape:
 
 
 class SignatureEncoder(wiring.Component):
-    """Writes each filter as the list of its ones, or as its bits if these are not more.
+    """Writes each filter as the list of its ones, or as its bits if these are no longer.
 
     A filter's ones are counted first, one a cycle, until a list would be too long.  Then comes
     one field a cycle: a position, or 32 bits.  The next signature is taken two cycles after

@@ -1,6 +1,6 @@
 """Step recorder: the trace port of a core unit, one step an event.
 
-It takes no part in detection; its signals are those that a golden model is compared with.
+It takes no part in detection; its signals are compared with the golden model.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def core_trace_signature(params: SigraceParams) -> stream.Signature:
 class StepRecorder(wiring.Component):
     """Sums up what the items of an event did.
 
-    A step comes one cycle after its event's last item; ``o_step`` lacks the state after it,
-    which its user has at hand then.
+    A step follows one cycle after its event's last item; ``o_step`` lacks the state after it, which
+    the user has available then.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class StepRecorder(wiring.Component):
     i_sent : ``In(1)``
         It makes a message.
     i_cause : ``In(3)``
-        Why it ends a block; NONE if it ends none.
+        Cause if it ends a block; NONE if it ends none.
     i_traps : ``In(1)``
         It makes a trap record.
     o_step : ``Out(core_trace_signature(params))``

@@ -1,4 +1,4 @@
-"""Signatures out of the sets that Summary messages carry.
+"""Signatures from the sets that Summary messages carry.
 
 Ref: SigRace (ISCA'09) Section 4.1, Fig. 6, Tables 5-6; Section 5.2 (H3).
 """
@@ -26,8 +26,8 @@ def lsb_signature_bits(params: SigraceParams) -> int:
 class LsbHasher(wiring.Component):
     """Filters of the LSB portion; combinational.
 
-    The hash functions are constants, so each bit of a filter is the OR of the LSB values that
-    are hashed to it.
+    The hash functions are constant, so each bit of a filter is the OR of the LSB values that hash
+    to it.
 
     Parameters
     ----------

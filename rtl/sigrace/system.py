@@ -46,7 +46,7 @@ class SigraceSystem(wiring.Component):
     o_mode, o_conflicting : ``Out(2)`` and ``Out(1)``, each ``.array(cores * contexts)``
         Operation Mode (OM), and the CT flag.
     o_idle : ``Out(1)``
-        No event, message or request of software is under way.
+        No event, message or software request is in flight.
     s_axil : ``In(AxiLiteSignature)``
         Registers, described in ``sigrace.rdl``.
     irq : ``Out(1)``
@@ -109,7 +109,7 @@ class SigraceSystem(wiring.Component):
         return unit
 
     def _connect_link(self, m: Module, core: int, units: list[CoreUnit], rdm: Rdm) -> Value:
-        """Join the messages of a core's contexts; gives whether none is between unit and RDM."""
+        """Merge the messages of a core's contexts; returns whether none is between unit and RDM."""
         if len(units) == 1:
             connect(m, units[0].o_message, rdm.i_message[core])
             return Const(1)

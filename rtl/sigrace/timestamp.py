@@ -1,4 +1,4 @@
-"""Timestamps of a core unit: that of the running thread, and the one it must reach.
+"""Timestamps of a core unit: the running thread's, and the one it must reach.
 
 Ref: SigRace (ISCA'09) Sections 3.1 and 3.3, Fig. 5(b) (TS and TRT).
 """
@@ -54,11 +54,11 @@ class CounterFile(wiring.Component):
 
 
 class Timestamp(wiring.Component):
-    """TS: the timestamp of the thread that runs.
+    """TS: the timestamp of the running thread.
 
-    Counters stay at ``max_counter``: timestamps that wrap could not be compared.  Whether one has
-    been there is remembered.  At most one of ``i_write``, ``i_increment`` and ``i_clear`` may be
-    high; a change is seen in the next cycle.
+    Counters saturate at ``max_counter``: timestamps that wrap could not be compared.
+    ``o_saturated`` stays set from then on.  At most one of ``i_write``, ``i_increment`` and
+    ``i_clear`` may be high; a change is visible in the next cycle.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Timestamp(wiring.Component):
     i_increment : ``In(1)``
         Increment the thread's own counter (sync_reached).
     i_clear : ``In(1)``
-        Set all counters to 0, and forget that one was saturated.
+        Set all counters and ``o_saturated`` to 0.
     o_timestamp : ``Out(timestamp_width)``
         All counters, number 0 lowest.
     o_own : ``Out(timestamp_bits)``

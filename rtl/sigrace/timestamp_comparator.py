@@ -14,10 +14,10 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 
 
 class TimestampComparator(wiring.Component):
-    """Tells whether one block happened before the other.
+    """Decides whether one block happened before the other.
 
-    Two counters decide: that of the earlier block's own thread must be strictly smaller in the
-    earlier block.  Latency is one cycle, throughput one comparison a cycle.
+    One counter decides each order: the counter of the earlier block's own thread must be strictly
+    smaller in the earlier block.  Latency is one cycle, throughput one comparison a cycle.
 
     Parameters
     ----------

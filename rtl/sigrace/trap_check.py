@@ -1,4 +1,4 @@
-"""Trap check: which accesses hit the Conflict Signature, and the record of those that trapped.
+"""Trap check: accesses that hit the Conflict Signature, and records of those that trapped.
 
 Ref: SigRace (ISCA'09) Section 3.4, Fig. 5(b).
 """
@@ -20,8 +20,8 @@ _INDEX_BITS = 12
 class TrapCheck(wiring.Component):
     """The Conflict Signature with a membership test, and a FIFO of trap records.
 
-    The test is combinational.  A write or ``i_clear`` is seen in the next cycle.  A record
-    leaves two cycles after it came, at most one a cycle; ``i_trap.ready`` depends on flip-flops
+    The test is combinational.  A write or ``i_clear`` is visible in the next cycle.  A record
+    leaves two cycles after it arrived, at most one a cycle; ``i_trap.ready`` depends on flip-flops
     only.
 
     Parameters
@@ -38,7 +38,7 @@ class TrapCheck(wiring.Component):
     i_write, i_index, i_data : ``In(1)``, ``In(12)``, ``In(32)``
         Write a word of the Conflict Signature; words and bits beyond its end are ignored.
     i_clear : ``In(1)``
-        Empty the Conflict Signature; records stay.
+        Empty the Conflict Signature; records are kept.
     i_trap : ``In(stream.Signature(trap_layout))``
         Records to be kept.
     o_trap : ``Out(stream.Signature(trap_layout))``
