@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from racetrap.golden_model.gpu.params import GpuParams
-from racetrap.sim.cosim.fast.harness import Harness
+from racetrap.sim.cosim.fast.harness import Harness, folded
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
 from racetrap.sim.cosim.fast.simulation import simulation_twins
@@ -31,23 +31,23 @@ def _internals(params: GpuParams) -> list[Internals]:
 
 
 def gpu_harness(
-    rewrite: Callable[[str, Any], str],
     *scripts: Path,
     leaving_out: Callable[[Any], int] = lambda params: 0,
     other_lanes: Callable[[Any], int] = lambda params: 0,
+    rewrite: Callable[[str, Any], str] = folded,
 ) -> Harness:
     """A GPU detector's part of the fast co-simulation.
 
     Parameters
     ----------
-    rewrite : callable
-        As of ``Harness``.
     *scripts : Path
         Modules of the detector that have a part in it.
     leaving_out : callable
         From parameters to the SMs with a port that says what their access buffer leaves out.
     other_lanes : callable
         From parameters to the trace ports of each bank besides its first.
+    rewrite : callable
+        As of ``Harness``.
     """
 
     def ports(params: Any) -> list[PortGroup]:
@@ -79,4 +79,4 @@ def gpu_harness(
 
     own = ("gpu_harness.py", "sweep.py", *map(str, scripts))
     twins = simulation_twins(MemoryTiming, SimStats)
-    return Harness(Path(__file__).parent, ports, constants, rewrite, own, twins, _internals)
+    return Harness(Path(__file__).parent, ports, constants, own, twins, _internals, rewrite=rewrite)

@@ -5,29 +5,13 @@ Ref: ScoRD (ISCA'20) Section IV (the host allocates metadata and report buffer).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from racetrap.generators.register_map import RegisterPort
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
 
 class GpuSoftware(DetectorSoftware):
-    """Launches, status, counters, and the head and tail of the report ring.
-
-    Parameters
-    ----------
-    port : RegisterPort
-        Way to the registers.
-    wait_until : callable
-        Waits until a condition, its first argument, holds; the second says in words what the
-        hardware then has done.
-    """
-
-    def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
-        super().__init__(port, wait_until)
-        self._control = {"enable": 0}
+    """Launches, status, counters, and the head and tail of the report ring."""
 
     def set_up(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> None:
         """Write where region, metadata and report ring are; the next launch uses it.
@@ -80,7 +64,3 @@ class GpuSoftware(DetectorSoftware):
     def status(self, field: str) -> int:
         """A field of STATUS."""
         return self._port.field("STATUS", field)
-
-    def counters(self) -> dict[str, int]:
-        """All event counters, by register name in lower case."""
-        return self._port.read_counters()

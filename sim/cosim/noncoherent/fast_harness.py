@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.sim.cosim.fast.folding import fold_registers
 from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, PortGroup, words_of_bits
@@ -34,11 +33,7 @@ def _constants(params: NoncoherentParams) -> dict[str, int]:
     }
 
 
-def _rewrite(verilog: str, params: NoncoherentParams) -> str:
-    return fold_registers(verilog)
-
-
 HARNESS = Harness(
-    Path(__file__).parent, _ports, _constants, _rewrite, scripts=("fast_harness.py",),
+    Path(__file__).parent, _ports, _constants, scripts=("fast_harness.py",),
     twins=simulation_twins(MemoryTiming, SimStats),
 )  # fmt: skip

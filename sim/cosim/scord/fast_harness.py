@@ -15,7 +15,8 @@ def _rewrite(verilog: str, params: ScordParams) -> str:
 
 
 HARNESS = gpu_harness(
-    _rewrite, Path(__file__), Path(__file__).with_name("tracker_clocks.py"),
+    Path(__file__), Path(__file__).with_name("tracker_clocks.py"),
     leaving_out=lambda params: params.sm_count if params.leaves_out else 0,
     other_lanes=lambda params: params.fence_lanes - 1,
+    rewrite=_rewrite,
 )  # fmt: skip

@@ -59,6 +59,6 @@ def _rewrite(verilog: str, params: SigraceParams) -> str:
 
 
 HARNESS = Harness(
-    Path(__file__).parent, _ports, _constants, _rewrite, ("fast_harness.py", "unit_clocks.py"),
-    (*simulation_twins(Timing, SimStats), *PROGRAM_TWINS), _internals, _instances,
+    Path(__file__).parent, _ports, _constants, ("fast_harness.py", "unit_clocks.py"),
+    (*simulation_twins(Timing, SimStats), *PROGRAM_TWINS), _internals, _instances, _rewrite,
 )  # fmt: skip

@@ -11,9 +11,10 @@ from racetrap.generators.register_map import RegisterPort
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
+from racetrap.sim.cosim.software.detector_software import ControlSoftware
 
 
-class RdmSoftware:
+class RdmSoftware(ControlSoftware):
     """Control, status, CoreToThread, conflict log and counters.
 
     Parameters
@@ -25,31 +26,24 @@ class RdmSoftware:
     wait_until : callable
         Waits until a condition, its first argument, holds; the second says in words what the
         hardware then has done.
-
-    Attributes
-    ----------
-    has_interrupt : bool
-        Whether the interrupt line is enabled.
     """
 
     def __init__(
-        self,
-        port: RegisterPort,
-        params: SigraceParams,
+        self, port: RegisterPort, params: SigraceParams,
         wait_until: Callable[[Callable[[], bool], str], None],
-    ):
-        self._port, self._params, self._wait_until = port, params, wait_until
-        self._enable = self.has_interrupt = False
+    ):  # fmt: skip
+        super().__init__(port, wait_until)
+        self._params = params
+
+    @property
+    def has_interrupt(self) -> bool:
+        """Whether the interrupt line is enabled."""
+        return bool(self._control.get("irq_enable"))
 
     def control(self, *, enable: bool = True, irq_enable: bool = False) -> None:
         """Switch checking, and the interrupt, on or off."""
-        self._enable, self.has_interrupt = enable, irq_enable
+        self._control = {"enable": int(enable), "irq_enable": int(irq_enable)}
         self.pulse()
-
-    def pulse(self, *names: str) -> None:
-        """Write CONTROL as it is, with these pulses."""
-        fields = {"enable": int(self._enable), "irq_enable": int(self.has_interrupt)}
-        self._port.write_fields("CONTROL", **fields, **dict.fromkeys(names, 1))
 
     def flush(self) -> None:
         """Empty the BlockHistoryQueues."""
@@ -68,14 +62,6 @@ class RdmSoftware:
     def status(self) -> dict[str, int]:
         """Fields of STATUS; ``reasons`` is the ``Reason`` of the rollback request."""
         return self._port.fields("STATUS")
-
-    def wait_idle(self) -> None:
-        """Poll the status until the RDM is idle."""
-        self._wait_until(lambda: bool(self.status()["idle"]), "become idle")
-
-    def counters(self) -> dict[str, int]:
-        """All event counters, by register name in lower case."""
-        return self._port.read_counters()
 
     # CoreToThread -----------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Driver software that all detectors share: waiting, and reading a report ring."""
+"""Driver software that all detectors share: control, waiting, and reading a report ring."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from racetrap.generators.register_map import RegisterPort
 _WRAP = 1 << 32
 
 
-class DetectorSoftware:
-    """Wait for a detector, and place and read its ring of 32-byte records.
+class ControlSoftware:
+    """Control a detector, wait for it, and read its counters.
 
     Parameters
     ----------
@@ -22,10 +22,13 @@ class DetectorSoftware:
     """
 
     def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
-        self._port = port
-        self._wait_until = wait_until
-        self._tail = 0
-        self._ring_records = 1
+        self._port, self._wait_until = port, wait_until
+        #: Fields of CONTROL that stay as they are.
+        self._control = {"enable": 0}
+
+    def pulse(self, *names: str) -> None:
+        """Write CONTROL as it is, with these pulses."""
+        self._port.write_fields("CONTROL", **self._control, **dict.fromkeys(names, 1))
 
     def wait_idle(self) -> None:
         """Wait until the hardware has finished everything."""
@@ -34,6 +37,16 @@ class DetectorSoftware:
     def is_idle(self) -> bool:
         """Whether the hardware has finished everything."""
         return bool(self._port.field("STATUS", "idle"))
+
+    def counters(self) -> dict[str, int]:
+        """All event counters, by register name in lower case."""
+        return self._port.read_counters()
+
+
+class DetectorSoftware(ControlSoftware):
+    """Also place and read a ring of 32-byte records."""
+
+    _tail, _ring_records = 0, 1
 
     def place_ring(self, base: int, capacity_log2: int) -> None:
         """Write where the ring is; all that it held before is forgotten.
