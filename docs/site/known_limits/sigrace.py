@@ -10,8 +10,8 @@ LIMITS = (
     counted("conflict log", "missed: log", "missed: queue or log"),
     counted("atomics", "missed: atomic"),
     Limit(
-        "happened-before",
-        remark="no rate: a race that this run has ordered is none of this run, by the oracle "
+        "happens-before",
+        remark="no rate: a pair that this run has ordered is no race of this run for the oracle "
         "either",
     ),
     Limit("aliasing", (", regular programs", ", irregular programs")),
