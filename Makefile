@@ -176,7 +176,7 @@ prove: $(FPGA_READY)
 	$(BIN)/pytest -n $(JOBS) -m "" tests/rtl/*/test_*_proof.py
 
 verdicts: $(READY)
-	$(BIN)/python -m racetrap.sim.cpu.small_verdicts
+	$(BIN)/python -m tests.thread_verdicts
 
 foreign-builds: $(READY)
 	$(BIN)/python -m tests.foreign_builds

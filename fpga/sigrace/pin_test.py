@@ -14,10 +14,6 @@ from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.cpu.recorder import record
 
-#: Small programs that need no other library than pthreads.
-_PTHREAD_PROGRAMS = tuple(
-    name for name, case in SMALL_PROGRAMS.items() if not case.options and not case.unseen
-)
 _RANDOM_EVENTS = 60
 #: One small program with threads, and a random one whose conflict logs become full.
 _PROGRAMS, _SEEDS = ("create_before_data",), (3,)
@@ -30,7 +26,7 @@ def random_trace(params: SigraceParams, seed: int) -> ThreadTrace:
 
 def program_traces(
     params: SigraceParams,
-    programs: Sequence[str] = _PTHREAD_PROGRAMS,
+    programs: Sequence[str] = tuple(SMALL_PROGRAMS),
     seeds: Sequence[int] = range(6),
 ) -> dict[str, ThreadTrace]:
     """Small programs, recorded now, and random ones, whose conflict logs become full.
@@ -40,7 +36,7 @@ def program_traces(
     params : SigraceParams
         Configuration, whose number of threads the random programs have.
     programs : sequence of str
-        Names of the small programs; by default those of pthreads.
+        Names of the small programs; by default all.
     seeds : sequence of int
         Seeds of the random ones.
 
@@ -50,10 +46,7 @@ def program_traces(
         If a program cannot be recorded.
     """
     cases = [SMALL_PROGRAMS[name] for name in programs]
-    traces = {
-        case.name: record([case.source], [case.name], options=case.options, seed=1).trace
-        for case in cases
-    }
+    traces = {case.name: record([case.source], [case.name], seed=1).trace for case in cases}
     return traces | {f"random-{seed}": random_trace(params, seed) for seed in seeds}
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from racetrap.commands.shared.simulation import Simulation
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.trace import Trace
 from racetrap.presenters import gpu_races
-from racetrap.verdict.gpu.simulated_trace import SimulatedTrace
+
+if TYPE_CHECKING:
+    # What plays it needs generated hardware, an extra.
+    from racetrap.verdict.gpu.simulated_trace import SimulatedTrace
 
 
 def simulate(
