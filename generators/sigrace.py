@@ -5,7 +5,8 @@ Ref: SigRace (ISCA'09) Section 5.5, Tables 4-6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from racetrap.generators.system import Preset, System, presets_by_name
@@ -120,3 +121,34 @@ SIGRACE = System(
     inputs={"event": "i_event"},
     codes=_CODES,
 )
+
+
+def widened(params: SigraceParams, threads: int, kept: Container[str] = ()) -> SigraceParams:
+    """A machine with a context for each of so many threads, otherwise the same.
+
+    Parameters
+    ----------
+    params : SigraceParams
+        The machine; one that is large enough stays as it is.
+    threads : int
+        Threads of a program.
+    kept : container of str
+        Parameters that stay in any case.
+
+    Raises
+    ------
+    ValueError
+        If no machine can have so many threads.
+    """
+    most = params.most("threads")
+    if threads > most:
+        raise ValueError(
+            f"Trace has {threads} threads, but this detector has at most {most}: check with --exact"
+        )
+    contexts = max(params.contexts, -(-threads // params.most("cores")))
+    needed = {"threads": threads, "contexts": contexts, "cores": -(-threads // contexts)}
+    return replace(params, **{
+        name: max(value, getattr(params, name))
+        for name, value in needed.items()
+        if name not in kept
+    })  # fmt: skip

@@ -14,9 +14,9 @@ import numpy as np
 from racetrap.evaluation.bugaroo.published import PaperCounts
 from racetrap.golden_model.events import EventKind, Space
 from racetrap.sim.gpu.launch.capture import Capture
+from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS, Program, Variant
 from racetrap.sim.gpu.suites.weak_memory.runner import run_variant
-from racetrap.verdict.gpu.oracle import JUDGE, run_oracle
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.sim.cosim.scord.suite import suite_runs
 from racetrap.sim.failure import DoesNotFit
+from racetrap.sim.gpu.oracle import JUDGE
 from racetrap.sim.gpu.suites.micro.program import program_region
-from racetrap.verdict.gpu.oracle import JUDGE
 from racetrap.verdict.hirace.fit import around
 
 

@@ -25,17 +25,10 @@ from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
-from racetrap.verdict.gpu.findings import Reports, UniqueRace
+from racetrap.sim.gpu.oracle import PAPER_RULE, run_oracle
+from racetrap.verdict.gpu.findings import Reports, UniqueRace, reports_of
 from racetrap.verdict.gpu.fit import region_of
-from racetrap.verdict.gpu.oracle import (
-    NOT_CHECKED,
-    PAPER_RULE,
-    explain_races,
-    racing_pairs,
-    run_oracle,
-    unconfirmed,
-)
-from racetrap.verdict.gpu.race_finder import reports_of
+from racetrap.verdict.gpu.oracle import NOT_CHECKED, explain_races, racing_pairs, unconfirmed
 from racetrap.verdict.scord.findings import ScordFinder
 
 _DEPTH = 8

@@ -18,9 +18,9 @@ from racetrap.evaluation.scord.programs import (
 from racetrap.evaluation.table import Cell, Table
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
+from racetrap.sim.gpu.oracle import ORACLE_RULES, run_oracle
 from racetrap.sim.gpu.suites.concurrency.cases import BARRIER_DIVERGENCE, GROUPS, Case
 from racetrap.sim.gpu.suites.concurrency.runner import capture
-from racetrap.verdict.gpu.oracle import ORACLE_RULES, run_oracle
 
 _MICROS, _APPLICATIONS, _SMALL = "ScoR micro-benchmarks", "ScoR applications", "small kernels"
 

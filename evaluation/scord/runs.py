@@ -14,10 +14,10 @@ from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
-from racetrap.verdict.gpu.findings import Reports, UniqueRace
+from racetrap.sim.gpu.oracle import PAPER_RULE
+from racetrap.verdict.gpu.findings import Reports, UniqueRace, reports_of
 from racetrap.verdict.gpu.fit import region_of
-from racetrap.verdict.gpu.oracle import NOT_CHECKED, PAPER_RULE, oracle_races
-from racetrap.verdict.gpu.race_finder import reports_of
+from racetrap.verdict.gpu.oracle import NOT_CHECKED, oracle_races
 from racetrap.verdict.scord.detect import detect
 from racetrap.verdict.scord.findings import find_races
 from racetrap.verdict.scord.hardware import HardwareRun, run_hardware

@@ -22,10 +22,10 @@ from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
 from racetrap.sim.failure import DoesNotFit
+from racetrap.sim.gpu.oracle import PAPER_RULE
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES, program_region
 from racetrap.sim.gpu.suites.micro.scheduler import BlockPlacement
-from racetrap.verdict.gpu.oracle import PAPER_RULE
 
 #: Groups of programs; an application is also one by its own name.
 _SUITES = ("micro-benchmarks", "concurrency-suite", "applications")

@@ -18,6 +18,7 @@ from racetrap.sim.failure import DoesNotFit
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
 from racetrap.verdict.gpu.detector_verdict import verdict_of
+from racetrap.verdict.gpu.findings import reports_of
 from racetrap.verdict.gpu.oracle import (
     NOT_CHECKED,
     is_missed,
@@ -25,7 +26,6 @@ from racetrap.verdict.gpu.oracle import (
     racing_pairs,
     unconfirmed,
 )
-from racetrap.verdict.gpu.race_finder import reports_of
 
 #: Traces are the same at every point; a process keeps them.
 _KEPT_TRACES = 1024

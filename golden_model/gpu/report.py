@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from enum import IntEnum
 from typing import Any, ClassVar, Self
 
+from racetrap.golden_model.events import Scope
 from racetrap.golden_model.layout import Layout
 
 
@@ -13,8 +15,19 @@ def words_of(kind: IntEnum) -> str:
     return kind.name.lower().replace("_", "-")
 
 
-class RingReport:
+class RingReport(ABC):
     """Base of a report, a dataclass with slots for the fields of its record that are in use.
+
+    Parameters
+    ----------
+    address : int
+        Byte address of the word.
+    pc : int
+        Program counter of the access that found the race.
+    sequence : int
+        Number of the race since reset.
+    race : int
+        Kind of race, one of ``kinds``.
 
     Attributes
     ----------
@@ -24,22 +37,20 @@ class RingReport:
         Kinds of race.
     """
 
-    __slots__: ClassVar[tuple[str, ...]] = ()
+    __slots__: tuple[str, ...] = ()
 
     layout: ClassVar[Layout]
     kinds: ClassVar[type[IntEnum]]
+    address: Any
     pc: Any
+    sequence: Any
     race: Any
-
-    @classmethod
-    def of_values(cls, values: dict[str, Any]) -> Self:
-        """Report of values by name, among others."""
-        return cls(**{name: int(values[name]) for name in cls.__slots__})
 
     @classmethod
     def from_record(cls, record: int) -> Self:
         """Report in a 32-byte record of the ring buffer, read as a little-endian integer."""
-        return cls.of_values(cls.layout.unpack(record))
+        values = cls.layout.unpack(record)
+        return cls(**{name: values[name] for name in cls.__slots__})
 
     def record(self) -> int:
         """The 32-byte record of the ring buffer as an integer."""
@@ -55,3 +66,23 @@ class RingReport:
     def key(self) -> tuple[int, int]:
         """What makes a race unique when races are counted: PC and kind of race."""
         return self.pc, self.race
+
+    @property
+    @abstractmethod
+    def race_scope(self) -> Scope:
+        """Whether the race is one inside a block or one between blocks of the device."""
+
+    @property
+    @abstractmethod
+    def space(self) -> str:
+        """Memory of the word: ``global`` or ``shared``."""
+
+    @property
+    @abstractmethod
+    def rule(self) -> tuple[str, str]:
+        """What decided, as the method has it: the name of the place, and which one there."""
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Why the two accesses race, as a clause."""

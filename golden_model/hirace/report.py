@@ -86,12 +86,12 @@ class RaceReport(RingReport):
     ) -> RaceReport:
         """Report of a step that found a race."""
         packet, entry = step.packet, params.entry_layout.unpack(step.before)
-        known = packet._asdict() | step._asdict() | {
-            "owner_block": entry["block"], "owner_warp": entry["warp"],
-            "owner_lane": entry["lane"], "state": entry["state"],
-            "address": packet.word * WORD_BYTES, "bank": bank, "sequence": sequence,
-        }  # fmt: skip
-        return cls.of_values(known)
+        return cls(
+            packet.word * WORD_BYTES, packet.pc, sequence, packet.block, packet.warp, packet.lane,
+            packet.kind, step.race, owner_block=entry["block"], owner_warp=entry["warp"],
+            owner_lane=entry["lane"], state=entry["state"], scope=packet.scope,
+            shared=packet.shared, relation=step.relation, sync=step.sync, bank=bank,
+        )  # fmt: skip
 
     @property
     def rule(self) -> tuple[str, str]:

@@ -94,15 +94,15 @@ class RaceReport(RingReport):
         """Report of a step that found a race."""
         packet, entry = step.packet, unpack_entry(params, step.before)
         access, owner = ((each["block"], each["generation"]) for each in (packet._asdict(), entry))
-        known = packet._asdict() | {f"owner_{name}": value for name, value in entry.items()}
-        known |= {
-            "address": packet.word * WORD_BYTES,
-            "race": step.race,
-            "device_race": access != owner,
-            "bank": bank,
-            "sequence": sequence,
-        }
-        return cls.of_values(known)
+        return cls(
+            packet.word * WORD_BYTES, packet.pc, sequence, packet.block, packet.warp, packet.kind,
+            owner_block=entry["block"], owner_warp=entry["warp"], race=step.race,
+            filter=packet.filter, owner_filter=entry["filter"], scope=packet.scope,
+            strong=packet.strong, device_race=int(access != owner), owner_strong=entry["strong"],
+            owner_scope=entry["scope"], owner_is_atom=entry["is_atom"],
+            owner_dev_shared=entry["dev_shared"], owner_blk_shared=entry["blk_shared"],
+            owner_modified=entry["modified"], bank=bank,
+        )  # fmt: skip
 
     @property
     def table_iv(self) -> str:

@@ -14,6 +14,8 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 
 #: Ways to put threads on contexts.
 ENVIRONMENTS = ("fixed", "migration", "multiplex", "multithreaded")
+#: Those in which threads never wait for a context.
+_ROOMY = ("fixed", "migration")
 #: Number of a command that stands for no event of the trace.
 OWN = -1
 #: A core and a context of it.
@@ -59,6 +61,21 @@ class Environment:
         """Contexts in use, in the order in which threads take them: first one of each core."""
         contexts = 1 if self.name == "multiplex" else params.contexts
         return [(core, context) for context in range(contexts) for core in range(params.cores)]
+
+    def check_threads(self, threads: int, params: SigraceParams) -> None:
+        """Raise ``ValueError`` if a machine so run cannot have so many threads."""
+        slots = self.slots(params)
+        if threads > params.threads:
+            raise ValueError(
+                f"Trace has {threads} threads, but the detector has only {params.threads}: "
+                f"add --set threads={threads}"
+            )
+        if self.name in _ROOMY and threads > len(slots):
+            raise ValueError(
+                f"Trace has {threads} threads, but environment {self.name} "
+                f"has only {len(slots)} contexts: take --set environment=multiplex, "
+                "or more cores by --set cores="
+            )
 
 
 class CoreCommand(NamedTuple):

@@ -5,8 +5,7 @@ Ref: SigRace (ISCA'09) Section 4.3.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 from racetrap.golden_model.sigrace.environment import (
     OWN,
@@ -22,9 +21,6 @@ from racetrap.golden_model.sigrace.scheduler import Scheduler
 from racetrap.golden_model.sigrace.sync_library import SyncLibrary
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-#: Environments in which threads never wait for a context.
-_ROOMY = ("fixed", "migration")
-
 
 def _fixed(trace: ThreadTrace, library: SyncLibrary, slots: list[Slot]) -> Iterator[Command]:
     """Every thread on its own context; the events in the trace's order."""
@@ -39,53 +35,6 @@ def _fixed(trace: ThreadTrace, library: SyncLibrary, slots: list[Slot]) -> Itera
         core, context = slots[event.thread]
         for core_event in library.events(event):
             yield CoreCommand(core, context, core_event, number)
-
-
-def check_threads(threads: int, params: SigraceParams, environment: Environment) -> None:
-    """Raise ``ValueError`` if machine or environment cannot have so many threads."""
-    slots = environment.slots(params)
-    if threads > params.threads:
-        raise ValueError(
-            f"Trace has {threads} threads, but the detector has only {params.threads}: "
-            f"add --set threads={threads}"
-        )
-    if environment.name in _ROOMY and threads > len(slots):
-        raise ValueError(
-            f"Trace has {threads} threads, but environment {environment.name} "
-            f"has only {len(slots)} contexts: take --set environment=multiplex, "
-            "or more cores by --set cores="
-        )
-
-
-def widened(params: SigraceParams, threads: int, kept: Container[str] = ()) -> SigraceParams:
-    """A machine with a context for each of so many threads, otherwise the same.
-
-    Parameters
-    ----------
-    params : SigraceParams
-        The machine; one that is large enough stays as it is.
-    threads : int
-        Threads of a program.
-    kept : container of str
-        Parameters that stay in any case.
-
-    Raises
-    ------
-    ValueError
-        If no machine can have so many threads.
-    """
-    most = params.most("threads")
-    if threads > most:
-        raise ValueError(
-            f"Trace has {threads} threads, but this detector has at most {most}: check with --exact"
-        )
-    contexts = max(params.contexts, -(-threads // params.most("cores")))
-    needed = {"threads": threads, "contexts": contexts, "cores": -(-threads // contexts)}
-    return replace(params, **{
-        name: max(value, getattr(params, name))
-        for name, value in needed.items()
-        if name not in kept
-    })  # fmt: skip
 
 
 def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) -> Iterator[Command]:
@@ -109,7 +58,7 @@ def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) ->
     ValueError
         If the trace has more threads than the machine or the environment can have.
     """
-    check_threads(trace.header.threads, params, environment)
+    environment.check_threads(trace.header.threads, params)
     slots = environment.slots(params)
     library = SyncLibrary(params)
     if environment.name == "fixed":

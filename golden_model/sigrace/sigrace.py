@@ -19,7 +19,7 @@ from racetrap.golden_model.sigrace.environment import OWN, Command, CoreCommand,
 from racetrap.golden_model.sigrace.listener import Listener
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import FLIT_BITS, SigraceParams
-from racetrap.golden_model.sigrace.playback import check_threads, play
+from racetrap.golden_model.sigrace.playback import play
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistics
 from racetrap.golden_model.sigrace.rollback import Rollback
@@ -114,7 +114,7 @@ class Sigrace:
                 f"Trace has {instructions} instructions, more than the limit of "
                 f"{self.instruction_limit}: raise it by --set instruction_limit=N"
             )
-        check_threads(trace.header.threads, self.params, self.environment)
+        self.environment.check_threads(trace.header.threads, self.params)
 
 
 class _Machine:

@@ -21,7 +21,7 @@ from racetrap.presenters.scord_evaluation import page_of, problems_of, tables_of
 from racetrap.presenters.tables import show_tables
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
-from racetrap.verdict.gpu.oracle import PAPER_RULE
+from racetrap.sim.gpu.oracle import PAPER_RULE
 from racetrap.verdict.scord.detect import DETECTORS
 
 _RACY_DETECTORS = ("base", "cached")

@@ -8,10 +8,11 @@ from typing import Any
 
 from rich.console import Console
 
+from racetrap.golden_model.gpu.report import RingReport
 from racetrap.presenters.line_pairs import number_text
 from racetrap.presenters.race_choice import RaceChoice, RaceList, instances_text
 from racetrap.presenters.tables import print_table
-from racetrap.verdict.gpu.findings import Finding, Report
+from racetrap.verdict.gpu.findings import Finding
 
 
 def finding_to_dict(finding: Finding) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def race_list(console: Console, choice: RaceChoice) -> RaceList[Finding]:
     return RaceList(console, choice, lambda finding: _key(finding.report), show, finding_to_dict)
 
 
-def _key(report: Report) -> tuple[int, int, int, str]:
+def _key(report: RingReport) -> tuple[int, int, int, str]:
     return report.pc, report.race, report.race_scope, report.rule[1]
 
 

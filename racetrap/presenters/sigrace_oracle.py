@@ -9,7 +9,6 @@ from rich.console import Console
 from racetrap.golden_model.sigrace.missed import RaceOutcome
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 from racetrap.presenters.sigrace_races import (
-    by_static_race,
     party_text,
     print_race,
     race_count,
@@ -17,6 +16,7 @@ from racetrap.presenters.sigrace_races import (
 )
 from racetrap.presenters.tables import print_table
 from racetrap.schemas.thread_races import ThreadOracle
+from racetrap.verdict.threads.line_races import by_static_race
 from racetrap.verdict.threads.oracle import OracleComparison
 
 

@@ -7,7 +7,7 @@ addresses.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -22,15 +22,7 @@ from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.tables import print_table
 from racetrap.schemas.thread_races import ThreadParty, ThreadRaceDocument
 from racetrap.schemas.values import document
-from racetrap.verdict.threads.line_races import address_text
-
-
-def by_static_race(races: Iterable[ThreadRace]) -> dict[tuple[int, int], list[ThreadRace]]:
-    """Dynamic races by the two instructions, in the order of their first instances."""
-    groups: dict[tuple[int, int], list[ThreadRace]] = {}
-    for race in races:
-        groups.setdefault(race.static_key, []).append(race)
-    return groups
+from racetrap.verdict.threads.line_races import address_text, by_static_race
 
 
 def _kind(party: RaceParty) -> Literal["load", "store"]:
@@ -48,11 +40,11 @@ def race_count(races: Collection[ThreadRace]) -> str:
     )
 
 
-def summary_sentence(result: SigraceResult, trace: ThreadTrace) -> str:
+def summary_sentence(races: Collection[ThreadRace], overhead: float, trace: ThreadTrace) -> str:
     """Races of a check, and what finding them has cost."""
     return (
-        f"Races: {race_count(result.races)} in {len(trace)} events of {trace.header.threads} "
-        f"threads; overhead of Re-execution and Analysis {result.statistics.overhead:.1%} of the "
+        f"Races: {race_count(races)} in {len(trace)} events of {trace.header.threads} "
+        f"threads; overhead of Re-execution and Analysis {overhead:.1%} of the "
         "committed instructions."
     )
 

@@ -10,11 +10,12 @@ from rich.console import Console
 from racetrap.evaluation.scord.applications import ApplicationVerdict
 from racetrap.evaluation.scord.verdicts import Verdict
 from racetrap.evaluation.sigrace.hardware import SimulatedProgram
-from racetrap.presenters.sigrace_races import by_static_race, result_to_dict
+from racetrap.presenters.sigrace_races import result_to_dict
 from racetrap.presenters.tables import print_table
 from racetrap.schemas.hardware import ApplicationVerdictDocument, MicroBenchmarkVerdict
 from racetrap.schemas.values import document
 from racetrap.sim.cosim.sigrace.machine import MachineRun
+from racetrap.verdict.threads.line_races import by_static_race
 
 
 def print_micro_benchmarks(

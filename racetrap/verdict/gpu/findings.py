@@ -1,65 +1,25 @@
 """Races that a GPU detector reports, each with both accesses.
 
-A report of the hardware names block slots, and little of the earlier access.  The events of a trace
-have the rest: grid blocks, and which access it was.
+Steps and reports of the hardware name block slots, and little of the earlier access.  The events of
+a trace have the rest: grid blocks, and which access it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
+from racetrap.golden_model.gpu.report import RingReport
+from racetrap.golden_model.trace import Trace
 
 #: What makes a race unique: program counter and kind of race, a number of the detector's own.
 UniqueRace = tuple[int, int]
 #: Different races that a detector reports, with the program counters of the earlier accesses.
 Reports = Mapping[UniqueRace, Collection[int]]
-
-
-class Report(Protocol):
-    """Race report of any GPU detector."""
-
-    @property
-    def address(self) -> int:
-        """Byte address of the word."""
-
-    @property
-    def pc(self) -> int:
-        """Program counter of the access that found the race."""
-
-    @property
-    def sequence(self) -> int:
-        """Number of the race since reset."""
-
-    @property
-    def race(self) -> int:
-        """Kind of race, a number of the detector's own."""
-
-    @property
-    def key(self) -> UniqueRace:
-        """What makes it unique."""
-
-    @property
-    def kind_words(self) -> str:
-        """Kind of race for people and files."""
-
-    @property
-    def race_scope(self) -> Scope:
-        """Whether the race is one inside a block or one between blocks of the device."""
-
-    @property
-    def space(self) -> str:
-        """Memory of the word: ``global`` or ``shared``."""
-
-    @property
-    def rule(self) -> tuple[str, str]:
-        """What decided, as the method has it: the name of the place, and which one there."""
-
-    @property
-    def reason(self) -> str:
-        """Why the two accesses race, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +54,6 @@ class Access:
     warp: int
     location: str | None = None
 
-    @classmethod
-    def from_event(
-        cls, number: int, event: Event, grid_block: int, location: str | None = None
-    ) -> Access:
-        """Access of event ``number``, made by block ``grid_block`` at ``location``."""
-        atomic = event.kind == EventKind.ATOMIC
-        return cls(
-            event=number,
-            kind=EventKind(event.kind).name.lower(),
-            scope=Scope(event.scope).name.lower() if atomic else None,
-            strong=event.strong,
-            op=AtomicOp(event.op).name.lower() if atomic else None,
-            pc=event.pc,
-            grid_block=grid_block,
-            sm=event.sm,
-            slot=event.slot,
-            warp=event.warp,
-            location=location,
-        )
-
     def __str__(self) -> str:
         if self.kind == "atomic":
             what = f"{self.scope}-scope atomic {self.op}"
@@ -135,7 +75,7 @@ class Access:
 class Finding:
     """A race: the report as the hardware gives it, and the two accesses."""
 
-    report: Report
+    report: RingReport
     access: Access
     earlier: Access
 
@@ -145,3 +85,105 @@ class Finding:
             f"The {self.access.party()} races with the {self.earlier.party()}: "
             f"{self.report.reason}."
         )
+
+
+class RaceFinder(ABC):
+    """Joins a detector's steps with the events of a trace that they are of.
+
+    Parameters
+    ----------
+    params : GpuParams
+        Configuration.
+    region : MonitoredRegion
+        Monitored region.
+    trace : Trace
+        The trace, which knows the source line of a program counter.
+    """
+
+    def __init__(self, params: Any, region: Any, trace: Trace) -> None:
+        self.params, self.region = params, region
+        self._locations = trace.header.locations
+        self._count = 0
+        self._grid_blocks: dict[tuple[int, int], int] = {}
+        # By metadata entry: number, event and grid block of the access that owns it.  A launch
+        # leaves them: the first access after it owns its entry whatever was there.
+        self._owners: dict[int, tuple[int, Event, int]] = {}
+
+    @abstractmethod
+    def entry_of(self, step: Any) -> int | None:
+        """Metadata entry that a step is on; None if its word is not monitored."""
+
+    def owns_entry(self, step: Any) -> bool:
+        """Whether the access of a step without a race owns the entry from now on."""
+        return True
+
+    @abstractmethod
+    def finding(self, step: Any, sequence: int, access: Access, earlier: Access) -> Finding:
+        """The race of a step, number ``sequence`` of the trace."""
+
+    def take(self, number: int, event: Event, steps: Iterable[Any]) -> Iterator[Finding]:
+        """Races in event ``number`` of the trace, from all its steps."""
+        if event.kind == EventKind.BLOCK_PLACED:
+            self._grid_blocks[event.sm, event.slot] = event.grid_block
+        if event.kind > EventKind.ATOMIC:
+            return
+        current = (number, event, self._grid_blocks[event.sm, event.slot])
+        for step in steps:
+            entry = self.entry_of(step)
+            if entry is None:
+                continue
+            if step.race:
+                self._count += 1
+                yield self.finding(
+                    step, self._count - 1, self._access(*current),
+                    self._access(*self._owners[entry]),
+                )  # fmt: skip
+            if step.race or self.owns_entry(step):
+                self._owners[entry] = current
+
+    def take_all(
+        self, events: Iterable[Event], run: Callable[[Event], Iterable[Any]]
+    ) -> Iterator[Finding]:
+        """Races of a whole trace, as they are found: memory does not grow with their number.
+
+        Parameters
+        ----------
+        events : iterable of Event
+            Its events.
+        run : callable
+            Steps of an event.
+
+        Raises
+        ------
+        ValueError
+            If an event does not fit the configuration; the error names it.
+        """
+        for number, event in enumerate(events):
+            try:
+                yield from self.take(number, event, run(event))
+            except ValueError as error:
+                raise ValueError(f"Event {number}: {error}") from error
+
+    def _access(self, number: int, event: Event, grid_block: int) -> Access:
+        atomic = event.kind == EventKind.ATOMIC
+        return Access(
+            event=number,
+            kind=EventKind(event.kind).name.lower(),
+            scope=Scope(event.scope).name.lower() if atomic else None,
+            strong=event.strong,
+            op=AtomicOp(event.op).name.lower() if atomic else None,
+            pc=event.pc,
+            grid_block=grid_block,
+            sm=event.sm,
+            slot=event.slot,
+            warp=event.warp,
+            location=self._locations.get(event.pc),
+        )
+
+
+def reports_of(findings: Iterable[Finding]) -> Reports:
+    """Different races among those that a detector reports."""
+    reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
+    for finding in findings:
+        reports[finding.report.key].add(finding.earlier.pc)
+    return reports

@@ -9,8 +9,7 @@ from typing import Any
 from racetrap.golden_model.events import Event
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
-from racetrap.verdict.gpu.findings import Finding
-from racetrap.verdict.gpu.race_finder import RaceFinder
+from racetrap.verdict.gpu.findings import Finding, RaceFinder
 
 #: A kernel's hardware run: the simulation, the kernel's events and what was compared.
 KernelRun = tuple[GpuSimulation, list[Event], LaunchResult]

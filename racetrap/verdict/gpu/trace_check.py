@@ -14,17 +14,15 @@ from typing import TYPE_CHECKING, Any
 from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.events import Event, TraceHeader
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import JUDGE, ordered_by_lockstep, run_oracle
 from racetrap.verdict.gpu.detector_verdict import Model, verdict_of
 from racetrap.verdict.gpu.findings import Finding, Reports, UniqueRace
 from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
 from racetrap.verdict.gpu.oracle import (
-    JUDGE,
     OracleRace,
     explain_races,
     is_missed,
-    ordered_by_lockstep,
     racing_pairs,
-    run_oracle,
     unconfirmed,
 )
 from racetrap.verdict.line_pairs import LinePair, LinePairs, place_of

@@ -18,8 +18,7 @@ from racetrap.golden_model.hirace.packets import Step
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import RaceReport
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu.findings import Access, Finding
-from racetrap.verdict.gpu.race_finder import RaceFinder
+from racetrap.verdict.gpu.findings import Access, Finding, RaceFinder
 from racetrap.verdict.hirace.fit import check_fit, region_of
 
 
@@ -80,6 +79,6 @@ def find_races(
     """
     check_fit(trace, params)
     region = region_of(trace, params)
-    hirace = Hirace(params, region, keep_races=False)
     finder = HiraceFinder(params, region, trace)
+    hirace = Hirace(params, region, keep_races=False)
     return hirace, finder.take_all(trace if events is None else events, hirace.run)

@@ -27,9 +27,8 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.golden_model.scord.tracker import granule_mask
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu.findings import Access, Finding
+from racetrap.verdict.gpu.findings import Access, Finding, RaceFinder
 from racetrap.verdict.gpu.fit import check_geometry
-from racetrap.verdict.gpu.race_finder import RaceFinder
 
 
 class ScordFinding(Finding):
@@ -99,8 +98,8 @@ def find_races(
         does not, which it names.
     """
     check_geometry(trace.header.geometry, params)
-    scord = Scord(params, region, keep_races=False)
     finder = ScordFinder(params, region, trace)
+    scord = Scord(params, region, keep_races=False)
     return scord, finder.take_all(trace if events is None else events, scord.run)
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import PAPER_RULE, run_oracle
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
-from racetrap.verdict.gpu.oracle import PAPER_RULE, racing_pairs, run_oracle, unconfirmed
+from racetrap.verdict.gpu.oracle import racing_pairs, unconfirmed
 
 
 def imposed_by_method(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:

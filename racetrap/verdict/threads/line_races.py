@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
 from racetrap.golden_model.happens_before.race_context import HeldLock, RaceContext
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadTraceHeader
-from racetrap.verdict.line_pairs import LineRace, Side, place_of
+from racetrap.verdict.line_pairs import DividedPairs, LinePairs, LineRace, Side, place_of
+
+if TYPE_CHECKING:
+    from racetrap.verdict.baseline import Baseline
 
 _LOCK_NAMES = {
     SyncClass.MUTEX: "mutex",
@@ -72,3 +76,26 @@ def thread_race(
         "unordered", "no synchronisation orders them", "inter-thread", where, instances,
         is_ordered=False,
     )  # fmt: skip
+
+
+def by_static_race(races: Iterable[ThreadRace]) -> dict[tuple[int, int], list[ThreadRace]]:
+    """Dynamic races by the two instructions, in the order of their first instances."""
+    groups: dict[tuple[int, int], list[ThreadRace]] = {}
+    for race in races:
+        groups.setdefault(race.static_key, []).append(race)
+    return groups
+
+
+def divide_thread_races(
+    races: Sequence[ThreadRace], header: ThreadTraceHeader, baseline: Baseline | None
+) -> tuple[DividedPairs, list[ThreadRace]]:
+    """Races of one run by pair of lines, and those of them that a baseline does not know."""
+    pairs = LinePairs()
+    by_line = {
+        instructions: thread_race(group[0], header, len(group))
+        for instructions, group in by_static_race(races).items()
+    }
+    pairs.add(by_line.values())
+    divided = pairs.divide(baseline)
+    new = divided.new_places
+    return divided, [race for race in races if by_line[race.static_key].places in new]

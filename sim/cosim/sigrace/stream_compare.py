@@ -18,7 +18,6 @@ from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.sigrace.environment import Environment, Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, RdmStepKind
 from racetrap.golden_model.sigrace.params import SigraceParams
-from racetrap.golden_model.sigrace.playback import check_threads
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.fast.packing import nested, pack_records, unpack_column, unpack_records
@@ -48,7 +47,7 @@ class StreamCompare:
 
     def __init__(self, sim: FastSim, params: SigraceParams, threads: int) -> None:
         self._sim, self._params = sim, params
-        check_threads(threads, self._params, Environment())
+        Environment().check_threads(threads, self._params)
         self._stream = CoreStream(prepare_sigrace(), self._params, threads)
         self._units = []
         sim.rdm.control()

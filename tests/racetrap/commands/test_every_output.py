@@ -25,7 +25,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
 )
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.accelerator.random_operations import random_operations
-from racetrap.verdict.gpu.oracle import ORACLE_RULES
+from racetrap.sim.gpu.oracle import ORACLE_RULES
 from tests.support import REPOSITORY
 from tests.support.gpu.cuda_programs import needs_compiler
 from tests.support.oracle.random_traces import HEADER, RandomRun

@@ -11,7 +11,7 @@ from rich.console import Console
 from racetrap.commands.shared.checks.subject import Outcome
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.generators.presets import chosen_params
-from racetrap.golden_model.sigrace.playback import widened
+from racetrap.generators.sigrace import widened
 from racetrap.golden_model.sigrace.run_settings import SigraceRun
 from racetrap.golden_model.trace import ThreadTrace
 from racetrap.presenters import sigrace_races
@@ -19,7 +19,7 @@ from racetrap.presenters.findings import print_findings, run_findings
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 from racetrap.verdict.line_pairs import divide_run
-from racetrap.verdict.threads.line_races import thread_race
+from racetrap.verdict.threads.line_races import divide_thread_races, thread_race
 from racetrap.verdict.threads.suppressions import Suppressions, read_suppressions
 
 if TYPE_CHECKING:
@@ -82,12 +82,11 @@ def check_threads(
     with input_errors(path):
         sigrace = run.sigrace(params)
         whole = run_sigrace(sigrace, trace)
-    pairs = divide_run((thread_race(race, header) for race in whole.races), baseline)
-    new = pairs.new_places
-    result = replace(
-        whole, races=[race for race in whole.races if thread_race(race, header).places in new]
+    pairs, new = divide_thread_races(whole.races, header, baseline)
+    result = replace(whole, races=new)
+    findings = run_findings(
+        pairs, [sigrace_races.summary_sentence(result.races, result.statistics.overhead, trace)]
     )
-    findings = run_findings(pairs, [sigrace_races.summary_sentence(result, trace)])
     races = sigrace_races.race_list(console, choice, header)
     sigrace_races.print_result(console, races, result, header)
     console.print("\n".join(findings.summary), markup=False)

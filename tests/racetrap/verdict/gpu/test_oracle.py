@@ -4,13 +4,8 @@ import pytest
 
 from racetrap.golden_model.events import MemoryOrder
 from racetrap.golden_model.scord.packets import RaceKind
-from racetrap.verdict.gpu.oracle import (
-    JUDGE,
-    PAPER_RULE,
-    racing_pairs,
-    run_oracle,
-    unconfirmed,
-)
+from racetrap.sim.gpu.oracle import JUDGE, PAPER_RULE, run_oracle
+from racetrap.verdict.gpu.oracle import racing_pairs, unconfirmed
 from racetrap.verdict.scord.imposed import imposed_by_method
 from tests.support.oracle.programs import Program
 

@@ -7,9 +7,10 @@ import pytest
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.hirace.packets import RaceKind
 from racetrap.sim.cosim.fast.build import build_fast
+from racetrap.sim.gpu.oracle import JUDGE
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
-from racetrap.verdict.gpu.oracle import JUDGE, NOT_CHECKED, REPORTED, oracle_races
+from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED, oracle_races
 from racetrap.verdict.gpu.trace_check import Detector, TraceCheck
 from racetrap.verdict.hirace.findings import find_races
 from racetrap.verdict.hirace.fit import check_fit, region_of

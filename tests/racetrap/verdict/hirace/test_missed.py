@@ -6,8 +6,9 @@ import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.events import MemoryOrder, Scope, Space
+from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
-from racetrap.verdict.gpu.oracle import JUDGE, NOT_CHECKED, REPORTED, oracle_races, run_oracle
+from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED, oracle_races
 from racetrap.verdict.gpu.trace_check import Detector, TraceCheck
 from racetrap.verdict.hirace.findings import find_races
 from racetrap.verdict.hirace.missed import Cause, outcomes

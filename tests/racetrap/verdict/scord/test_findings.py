@@ -15,8 +15,8 @@ from racetrap.sim.cosim.scord import fast_compare
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events
+from racetrap.verdict.gpu.findings import reports_of
 from racetrap.verdict.gpu.fit import region_of
-from racetrap.verdict.gpu.race_finder import reports_of
 from racetrap.verdict.scord.detect import detect
 from racetrap.verdict.scord.findings import find_races, steps_of_event
 from racetrap.verdict.scord.hardware import simulate_trace

@@ -7,8 +7,8 @@ import pytest
 from racetrap.generators.scord import SCORD
 from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.launch.launch_file import read_launch
+from racetrap.sim.gpu.oracle import PAPER_RULE, run_oracle
 from racetrap.sim.gpu.ptx.parser import parse_ptx
-from racetrap.verdict.gpu.oracle import PAPER_RULE, run_oracle
 from racetrap.verdict.scord.detect import region_of
 from racetrap.verdict.scord.findings import find_races
 from tests.support.gpu.ptx_text import kernel_text

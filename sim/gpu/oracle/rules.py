@@ -1,0 +1,59 @@
+"""Race oracle by any rule: PTX's memory model, and the paper's.
+
+Ref: ScoRD (ISCA'20) Section V-A; BARRACUDA (PLDI'17) Section 3; PTX ISA 9.0, Section 8.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from racetrap.golden_model.barracuda import Race, Result, ScopedOracle
+from racetrap.golden_model.events import Space
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle.compiled_oracle import CompiledOracle
+from racetrap.sim.gpu.oracle.findings import OracleRule
+
+#: Rules by which the oracle can judge: the one whose verdict counts where none is asked for comes
+#: first, and that of the paper's tables last.
+ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")
+JUDGE, PAPER_RULE = ORACLE_RULES[0], ORACLE_RULES[-1]
+
+
+def run_oracle(trace: Trace, rule: str, independent: bool = False) -> Result:
+    """Races of a run by one of ``ORACLE_RULES``.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        What is a race.
+    independent : bool
+        Whether the lanes of a warp are scheduled independently; to the paper's rule a warp is in
+        lockstep.
+    """
+    if rule == PAPER_RULE:
+        return ScopedOracle().run(trace)
+    return CompiledOracle(OracleRule(rule), independent).run(trace)
+
+
+def ordered_by_lockstep(trace: Trace, rule: str, found: Iterable[Race]) -> list[Race]:
+    """Pairs that would race if the lanes of a warp were scheduled independently.
+
+    Parameters
+    ----------
+    trace : Trace
+        The run.
+    rule : str
+        What is a race.
+    found : iterable of Race
+        Races of the run in lockstep, which are left out.
+    """
+    if rule == PAPER_RULE:
+        return []
+    known = {_place(race) for race in found}
+    return [race for race in run_oracle(trace, rule, True).races if _place(race) not in known]
+
+
+def _place(race: Race) -> tuple[frozenset[int], Space]:
+    return frozenset((race.first.pc, race.second.pc)), race.space
