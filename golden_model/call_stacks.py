@@ -47,24 +47,3 @@ def call_stack(frames: Mapping[int, Frame], number: int) -> Iterator[Frame]:
     while number in frames:
         yield frames[number]
         number = frames[number].caller
-
-
-class FrameTable:
-    """Frames by number as they are met, each once.
-
-    Attributes
-    ----------
-    frames : dict of int to Frame
-        By number from 1.
-    """
-
-    def __init__(self) -> None:
-        self.frames: dict[int, Frame] = {}
-        self._numbers: dict[Frame, int] = {}
-
-    def number(self, caller: int, function: str, place: str) -> int:
-        """Number of a frame, which is a new one if it is not known."""
-        frame = Frame(caller, function, place)
-        number = self._numbers.setdefault(frame, len(self._numbers) + 1)
-        self.frames[number] = frame
-        return number

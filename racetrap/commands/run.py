@@ -14,7 +14,6 @@ import click
 
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import NamedFiles
-from racetrap.commands.shared.kernels import launch_bar
 from racetrap.commands.shared.output_files import is_standard_output_taken
 from racetrap.commands.shared.programs import executable, program_errors
 from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
@@ -23,6 +22,7 @@ from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_s
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     input_errors,
+    launch_bar,
     progress_bar,
     report_console,
     write_json,
@@ -156,7 +156,7 @@ def command(
         require_suitable(_SOURCE.name if program.endswith(".cu") else "a program that is built")
         kernel, selected = _selected(launches)
     wanted = Reports(baseline_file, output)
-    known = wanted.baseline()
+    known, console = wanted.baseline(), report_console()
     used, bounds = _detector(detector, oracle == options.NO_RULE or simulate, settings)
     sources = list(takewhile(lambda word: word.endswith(".cu"), arguments))
     further = sources if program.endswith(".cu") else []
@@ -188,7 +188,6 @@ def command(
         check.require_selected(kernel, selected)
         if (trace_file := output.get(".trace")) is not None:
             check.runs[0].trace.write_binary(trace_file)
-    console = report_console()
     remarks = [_simulate(used, check, seed)] if simulate and used else []
     findings = findings_of(check, choice, remarks)
     print_findings(console, findings, choice)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.call_stacks import Frame, FrameTable, call_stack, check_frames
+from racetrap.golden_model.call_stacks import Frame, call_stack, check_frames
 
 _KERNEL, _SCAN, _ADD = Frame(0, "kernel", ""), Frame(1, "scan", "a.cu:9"), Frame(2, "add", "b.h:3")
 
@@ -13,13 +13,6 @@ def test_a_stack_leads_outwards():
     assert list(call_stack(frames, 7)) == [_ADD, _SCAN, _KERNEL]
     assert list(call_stack(frames, 1)) == [_KERNEL]
     assert list(call_stack(frames, 0)) == list(call_stack(frames, 3)) == []
-
-
-def test_each_frame_is_kept_once():
-    table = FrameTable()
-    numbers = [table.number(*frame) for frame in (_KERNEL, _SCAN, _KERNEL, _ADD, _SCAN)]
-    assert numbers == [1, 2, 1, 3, 2]
-    assert table.frames == {1: _KERNEL, 2: _SCAN, 3: _ADD}
 
 
 @pytest.mark.parametrize(

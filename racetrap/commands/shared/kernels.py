@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from racetrap.commands.shared.terminal import fail, input_errors, progress_bar
+from racetrap.commands.shared.terminal import fail, input_errors, launch_bar
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
-    from racetrap.sim.gpu.executor.machine.launch import Launch
     from racetrap.sim.gpu.launch.capture import Capture
     from racetrap.sim.gpu.launch.launch_file import LaunchSpec
     from racetrap.sim.gpu.ptx.module import Module
@@ -41,27 +39,6 @@ def capture_kernel(module: Module, launch: LaunchSpec) -> Iterator[Capture]:
             except ExecutionError as error:
                 fail(error)
         yield captured
-
-
-@contextmanager
-def launch_bar(launch: Launch) -> Iterator[Callable[[], object]]:
-    """Progress bar of a launch, in blocks, once it has run for a moment."""
-    from racetrap.sim.gpu.ptx.kernel_names import written_name
-
-    with ExitStack() as stack:
-        update: Callable[..., None] | None = None
-
-        def report() -> None:
-            nonlocal update
-            if update is None:
-                update = stack.enter_context(progress_bar("Running", launch.block_count))
-            name = written_name(launch.kernel_name)
-            update(
-                completed=launch.ended_blocks,
-                description=f"Running {name}: {launch.executed:,} warp instructions; blocks",
-            )
-
-        yield report
 
 
 def run_to_dict(captured: Capture) -> dict[str, int]:

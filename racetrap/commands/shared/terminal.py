@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -24,6 +24,8 @@ from racetrap.presenters.printable import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from racetrap.sim.gpu.executor.machine.launch import Launch
 
 
 #: Errors of the system that no input has caused.
@@ -193,6 +195,27 @@ def progress_bar(description: str, total: int | None = None) -> Iterator[Callabl
     with _bar(console) as bar:
         task = bar.add_task(description, total=total)
         yield lambda **changes: bar.update(task, **changes)
+
+
+@contextmanager
+def launch_bar(launch: Launch) -> Iterator[Callable[[], object]]:
+    """Progress bar of a launch, in blocks, once it has run for a moment."""
+    from racetrap.sim.gpu.ptx.kernel_names import written_name
+
+    with ExitStack() as stack:
+        update: Callable[..., None] | None = None
+
+        def report() -> None:
+            nonlocal update
+            if update is None:
+                update = stack.enter_context(progress_bar("Running", launch.block_count))
+            name = written_name(launch.kernel_name)
+            update(
+                completed=launch.ended_blocks,
+                description=f"Running {name}: {launch.executed:,} warp instructions; blocks",
+            )
+
+        yield report
 
 
 def _bar(console: Console) -> Progress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from racetrap.golden_model.call_stacks import FrameTable
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.sim.gpu.ptx.kernel_names import written_name
 from racetrap.sim.gpu.ptx.module import (
     Address,
@@ -19,6 +19,27 @@ from racetrap.sim.gpu.ptx.module import (
 )
 
 _Caller = tuple[Function, Instruction]
+
+
+class FrameTable:
+    """Frames by number as they are met, each once.
+
+    Attributes
+    ----------
+    frames : dict of int to Frame
+        By number from 1.
+    """
+
+    def __init__(self) -> None:
+        self.frames: dict[int, Frame] = {}
+        self._numbers: dict[Frame, int] = {}
+
+    def number(self, caller: int, function: str, place: str) -> int:
+        """Number of a frame, which is a new one if it is not known."""
+        frame = Frame(caller, function, place)
+        number = self._numbers.setdefault(frame, len(self._numbers) + 1)
+        self.frames[number] = frame
+        return number
 
 
 class CallPaths:

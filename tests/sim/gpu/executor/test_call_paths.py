@@ -1,7 +1,7 @@
 """Call paths of instructions in a module of PTX."""
 
-from racetrap.golden_model.call_stacks import call_stack
-from racetrap.sim.gpu.executor.call_paths import CallPaths
+from racetrap.golden_model.call_stacks import Frame, call_stack
+from racetrap.sim.gpu.executor.call_paths import CallPaths, FrameTable
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
 _HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n"
@@ -72,3 +72,11 @@ def test_a_function_whose_address_is_taken_may_have_any_caller():
 def test_functions_that_only_call_each_other():
     path = _paths(_function("f", _call("g", 20)), _function("g", _call("f", 30)))
     assert path("f") == [("f", "a.cu:30"), ("g", "")]
+
+
+def test_each_frame_is_kept_once():
+    kernel, scan, add = Frame(0, "kernel", ""), Frame(1, "scan", "a.cu:9"), Frame(2, "add", "b.h:3")
+    table = FrameTable()
+    numbers = [table.number(*frame) for frame in (kernel, scan, kernel, add, scan)]
+    assert numbers == [1, 2, 1, 3, 2]
+    assert table.frames == {1: kernel, 2: scan, 3: add}

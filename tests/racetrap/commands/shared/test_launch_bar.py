@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from racetrap.commands.shared import kernels
+from racetrap.commands.shared import terminal
 from racetrap.sim.gpu.executor.machine import launch
 from racetrap.sim.gpu.executor.machine.errors import KernelFault
 from tests.support.gpu.ptx_kernels import Run
@@ -21,18 +21,18 @@ def bars(monkeypatch):
         yield lambda **changes: shown.append(changes)
         shown.append("gone")
 
-    monkeypatch.setattr(kernels, "progress_bar", bar)
+    monkeypatch.setattr(terminal, "progress_bar", bar)
     monkeypatch.setattr(launch, "_REPORT_INTERVAL", 1000)
     return shown
 
 
 def test_a_short_run_shows_nothing(bars):
-    Run("", watch=kernels.launch_bar)
+    Run("", watch=terminal.launch_bar)
     assert bars == []
 
 
 def test_a_long_run_shows_blocks_and_instructions(bars):
-    Run("", grid=300, watch=kernels.launch_bar)
+    Run("", grid=300, watch=terminal.launch_bar)
     total, *updates, end = bars
     assert (total, end) == (300, "gone")
     done = [update["completed"] for update in updates]
@@ -44,7 +44,7 @@ def test_a_long_run_shows_blocks_and_instructions(bars):
 
 def test_a_run_without_end_shows_how_far_it_is(bars):
     with pytest.raises(KernelFault):
-        Run("LOOP: bra LOOP;", watch=kernels.launch_bar, stall_limit=5000)
+        Run("LOOP: bra LOOP;", watch=terminal.launch_bar, stall_limit=5000)
     total, *updates = bars[:-1]
     assert (total, {update["completed"] for update in updates}) == (1, {0})
     assert len({update["description"] for update in updates}) == len(updates) >= 9
