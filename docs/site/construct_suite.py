@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from docs.site.markdown import table
-from racetrap.evaluation.scord.construct_verdicts import Verdict, is_right
 from racetrap.sim.gpu.executor.machine.shapes import shape_text
-from racetrap.sim.gpu.suites.constructs.cases import CONSTRUCTS, GROUPS, Pair, refusal
+from tests.support.gpu.construct_verdicts import Verdict, is_right
+from tests.support.gpu.constructs.cases import CONSTRUCTS, GROUPS, Pair, refusal
 
 
 def constructs_table() -> str:

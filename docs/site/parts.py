@@ -34,9 +34,9 @@ from docs.site.thread_programs import (
 from docs.site.walk_part import walk_example, walk_page
 from docs.site.waveforms import check_pipeline, summary_message
 from docs.site.weak_memory_programs import programs_tables
-from racetrap.evaluation.scord.construct_verdicts import verdicts
 from racetrap.generators.register_files import register_manual
 from racetrap.generators.systems import SYSTEMS
+from tests.support.gpu.construct_verdicts import verdicts
 
 #: Parts that are read off the sources.
 PARTS: Mapping[str, Callable[[], str]] = {

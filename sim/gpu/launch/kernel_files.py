@@ -1,12 +1,14 @@
 """Kernels of our own: CUDA sources with their PTX kept beside them.
 
-``python -m racetrap.sim.gpu.launch.kernel_files`` compiles all of them again (``make kernels``).
+``python -m racetrap.sim.gpu.launch.kernel_files [PACKAGE]...`` compiles all of them again, and
+those of other packages (``make kernels``).
 """
 
 from __future__ import annotations
 
 import importlib.util
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +21,6 @@ PACKAGES = (
     "racetrap.sim.gpu.workloads",
     "racetrap.sim.gpu.suites.concurrency",
     "racetrap.sim.gpu.suites.weak_memory",
-    "racetrap.sim.gpu.suites.constructs",
 )
 
 #: End of the names of sources that need more than the oldest architecture: its number.
@@ -36,9 +37,11 @@ def kernel_folder(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def kernel_sources() -> list[Path]:
-    """Every CUDA source of ours."""
-    return [path for name in PACKAGES for path in sorted(kernel_folder(name).glob("*.cu"))]
+def kernel_sources(*others: str) -> list[Path]:
+    """Every CUDA source of ours, and those of other packages."""
+    return [
+        path for name in (*PACKAGES, *others) for path in sorted(kernel_folder(name).glob("*.cu"))
+    ]
 
 
 def compile_kernels(source: Path) -> str:
@@ -64,7 +67,7 @@ def load_kernels(package: str, stem: str) -> Module:
     Parameters
     ----------
     package : str
-        Package that holds it, one of ``PACKAGES``.
+        Package that holds it, such as one of ``PACKAGES``.
     stem : str
         File name without suffix.
 
@@ -77,10 +80,10 @@ def load_kernels(package: str, stem: str) -> Module:
     return parse_ptx(path.read_text(encoding="utf-8"), path.name)
 
 
-def main() -> None:
-    """Write the PTX of every CUDA source beside it."""
+def main(*others: str) -> None:
+    """Write the PTX of every CUDA source, of other packages, too, beside it."""
     try:
-        for source in kernel_sources():
+        for source in kernel_sources(*others):
             kept = source.with_suffix(".ptx")
             kept.write_text(compile_kernels(source), encoding="utf-8")
             print(kept)
@@ -89,4 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

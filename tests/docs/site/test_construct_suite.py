@@ -1,9 +1,9 @@
 """Tables of the suite of constructs."""
 
 from docs.site.construct_suite import constructs_table, verdicts_tables
-from racetrap.evaluation.scord.construct_verdicts import Verdict
-from racetrap.sim.gpu.suites.constructs.cases import CONSTRUCTS, GROUPS
 from racetrap.verdict.scord.missed import Cause
+from tests.support.gpu.construct_verdicts import Verdict
+from tests.support.gpu.constructs.cases import CONSTRUCTS, GROUPS
 
 _PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
 #: What a detector and an oracle find that make no mistake.

@@ -7,11 +7,11 @@ import pytest
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.events import MemoryOrder, Scope, Space
 from racetrap.sim.gpu.oracle import JUDGE, run_oracle
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
 from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED, oracle_races
 from racetrap.verdict.gpu.trace_check import Detector, TraceCheck
 from racetrap.verdict.hirace.findings import find_races
 from racetrap.verdict.hirace.missed import Cause, outcomes
+from tests.support.gpu.constructs.cases import GROUPS, run_kernel
 from tests.support.oracle.programs import Program
 
 _PARAMS = find_preset("hirace").params

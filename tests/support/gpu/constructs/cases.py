@@ -24,7 +24,7 @@ from racetrap.sim.gpu.launch.launch_file import BlockShape, GridShape
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml
 
-PACKAGE = "racetrap.sim.gpu.suites.constructs"
+PACKAGE = "tests.support.gpu.constructs"
 #: Room for every block of a kernel at once: two SMs, so that neighbouring blocks are on both.
 _GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)
 _DATA_BYTES = 4096

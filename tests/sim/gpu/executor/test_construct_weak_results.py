@@ -6,7 +6,7 @@ from racetrap.golden_model.ptx_memory_model.operational import RandomChoices
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS
 from racetrap.sim.gpu.stress.search import random_rates
 from racetrap.sim.gpu.stress.subject import settings_of
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
+from tests.support.gpu.constructs.cases import GROUPS, run_kernel
 
 PAIRS = {pair.free: pair for pairs in GROUPS.values() for pair in pairs}
 

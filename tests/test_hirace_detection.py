@@ -2,10 +2,10 @@
 
 import pytest
 
-from racetrap.evaluation.hirace.detection import constructs, micro_benchmarks
 from racetrap.evaluation.hirace.sweep import SWEPT, hirace_quality
 from racetrap.evaluation.sweep.spec import QualitySpec
 from racetrap.generators.presets import find_preset
+from tests.hirace_detection import constructs, micro_benchmarks
 
 
 def test_every_racy_micro_benchmark_has_a_report():

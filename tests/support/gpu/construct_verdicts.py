@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from racetrap.generators.presets import find_preset
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS, Pair, run_kernel
 from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED, REPORTED
 from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
+from tests.support.gpu.constructs.cases import GROUPS, Pair, run_kernel
 
 #: Warp schedulers and seeds that every kernel runs under.
 SCHEDULES = (("in-order", 1), ("round-robin", 1), ("random", 1))

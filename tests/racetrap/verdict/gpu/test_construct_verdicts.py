@@ -5,16 +5,16 @@ from collections import Counter
 import pytest
 
 from docs.site.construct_suite import detector_sentence
-from racetrap.evaluation.scord.construct_verdicts import (
-    Verdict,
-    is_right,
-    verdicts,
-)
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS, run_kernel
 from racetrap.verdict.gpu.oracle import ELSEWHERE, NOT_CHECKED
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.scord.missed import Cause
 from tests.support import REPOSITORY
+from tests.support.gpu.construct_verdicts import (
+    Verdict,
+    is_right,
+    verdicts,
+)
+from tests.support.gpu.constructs.cases import GROUPS, run_kernel
 
 PAIRS = [pair for pairs in GROUPS.values() for pair in pairs]
 #: Those of one warp that do not wait for each other, which lanes in lockstep cannot.

@@ -6,7 +6,7 @@ import pytest
 
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.launch.kernel_files import kernel_folder, load_kernels
-from racetrap.sim.gpu.suites.constructs.cases import (
+from tests.support.gpu.constructs.cases import (
     CONSTRUCTS,
     GROUPS,
     PACKAGE,

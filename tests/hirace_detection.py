@@ -1,6 +1,6 @@
 """Detection by HiRace and ScoRD in the suites with known verdicts.
 
-``python -m racetrap.evaluation.hirace.detection`` prints the table: of racy and of race-free
+``python -m tests.hirace_detection`` prints the table: of racy and of race-free
 programs, how many have a report.  HiRace knows barriers and atomics alone, so that programs which
 order accesses by fences or locks have reports, race-free or not.
 
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.evaluation.scord.construct_verdicts import SCHEDULES, judge
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.gpu.region import Region
@@ -23,10 +22,11 @@ from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.scord.scord import Scord
 from racetrap.sim.cosim.scord.suite import suite_runs
-from racetrap.sim.gpu.suites.constructs.cases import GROUPS, Pair, run_kernel
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.verdict.gpu.trace_check import MOST_FINDING
 from racetrap.verdict.hirace.fit import around
+from tests.support.gpu.construct_verdicts import SCHEDULES, judge
+from tests.support.gpu.constructs.cases import GROUPS, Pair, run_kernel
 
 #: Presets that are compared.
 _PRESETS = ("hirace", MOST_FINDING)
