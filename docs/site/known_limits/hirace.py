@@ -7,20 +7,20 @@ from docs.site.history.limit import Limit
 LIMITS = (
     Limit(
         "fences, volatile accesses, locks",
-        remark="no rate: the method knows none of them, and reports every such program",
+        remark="no rate: the method supports none of them, and reports every such program",
     ),
     Limit(
         "handed-over word",
-        remark="no rate: a word names the last thread alone; what another did before is kept by "
-        "its state as far as the state can say it",
+        remark="no rate: a word holds the last thread only; its state summarises what others did "
+        "before",
     ),
     Limit(
         "bytes of a word",
-        remark="no rate: threads that write different bytes of a word race to it",
+        remark="no rate: threads that write different bytes of a word count as racing",
     ),
     Limit(
         "counter wrap",
-        remark="no rate: it takes exactly as many barriers, or blocks in a slot, as a count "
-        "counts; random runs of the style `wraps` make them so on purpose",
+        remark="no rate: it takes exactly the number of barriers, or blocks in a slot, at which "
+        "a count wraps; random runs of the style `wraps` reach it on purpose",
     ),
 )  # fmt: skip

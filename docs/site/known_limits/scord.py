@@ -7,9 +7,9 @@ from docs.site.history.limit import Limit, counted
 LIMITS = (
     counted("read hand-over", "handed-over entry", remark="with every other new owner"),
     counted(
-        "strong is of the latest access only, own re-read after a fence",
+        "strength of the latest access only, own re-read after a fence",
         "fence seen, order not",
-        remark="both together, with fences that nobody waited for",
+        remark="both together, with fences that no reader waited for",
     ),
     counted(
         "shared entries", "tag conflict",
@@ -25,21 +25,21 @@ LIMITS = (
     ),
     Limit(
         "lock table",
-        remark="no rate: no program of the suites is made to hold five locks at once",
+        remark="no rate: no program of the suites holds five locks at once",
     ),
     counted(
-        "reused slots, and what no table asks for", "no rule of the method",
-        remark="not told apart; `slot_generation_bits` reports most races of reused slots",
+        "reused slots, and what no table requires", "no rule of the method",
+        remark="not distinguished; `slot_generation_bits` reports most races of reused slots",
     ),
     Limit(
         "transitive synchronisation", ("false races, cached",),
-        "on programs that are drawn at random: "
+        "on random programs: "
         "`python -m racetrap.evaluation.scord.race_free_programs phase --programs 20000`",
     ),
     Limit(
         "counter wrap",
-        remark="no rate: it takes exactly as many fences or barriers as a counter counts; "
-        "random runs with the knobs `wraps` make them so on purpose",
+        remark="no rate: it takes exactly the number of fences or barriers at which a counter "
+        "wraps; random runs with the knobs `wraps` reach it on purpose",
     ),
     Limit("granularity", ("false races, 8 bytes", "false races, 16 bytes")),
 )  # fmt: skip
