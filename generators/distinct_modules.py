@@ -1,8 +1,8 @@
 """Distinct modules of a design: equal components are elaborated once, and are one module.
 
-Components of one class with equal ports and equal attributes are the same hardware: in the place
-of each stands an instance of the module of the first.  What tells such components apart, as the
-number of an SM, has to come in through a port.  A component with attributes that cannot be
+Components of one class with equal ports and equal attributes are the same hardware: each is
+replaced by an instance of the first one's module.  What distinguishes such components, such as
+the number of an SM, must come in through a port.  A component with attributes that cannot be
 compared, as signals, has its module to itself.
 """
 

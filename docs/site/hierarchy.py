@@ -84,7 +84,7 @@ def block_diagram(netlist: Netlist, path: str = "top") -> Diagram:
 
 
 def _ports(netlist: Netlist, number: int, flow: ModuleNetFlow) -> Iterator[tuple[str, Net]]:
-    """Nets of the ports of a module in one direction; constants are not told apart."""
+    """Nets of the ports of a module in one direction; constants are not distinguished."""
     module = netlist.modules[number]
     for name, (value, direction) in module.ports.items():
         if direction is flow:

@@ -1,8 +1,8 @@
 """Random tests of ScoRD: cases of two launches.
 
-Stimulus, timing of the memories, region and report ring are drawn anew for each case.  A quarter
-of the regions are of any size that the parameters take.  The first launch of all sweeps 2**20
-metadata entries in earnest.
+Stimulus, timing of the memories, region and report ring are drawn for each case.  A quarter
+of the regions are of any size that the parameters take.  The very first launch really sweeps 2**20
+metadata entries.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from racetrap.golden_model.link.hello import Hello
 def identify(hello: Hello) -> tuple[str, Params]:
     """Name and parameters of the configuration that a device says it has.
 
-    Boards with equal parameters cannot be told apart, so all of them are named.
+    Boards with equal parameters cannot be distinguished, so all of them are named.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def core_region(params: ScordParams) -> Region:
 def monitored_region(session: Session, params: ScordParams, wanted: Region) -> Region:
     """The region that a device monitors for a trace that asks for ``wanted``.
 
-    A whole system monitors what it is told; that of a core is fixed.
+    A whole system monitors the region set by software; that of a core is fixed.
 
     Raises
     ------

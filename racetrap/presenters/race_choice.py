@@ -45,7 +45,7 @@ class RaceChoice:
 
 @dataclass
 class Group(Generic[_Race]):
-    """Races that are alike: the first, how many there are, and where if places are told apart."""
+    """Equal races: the first, their number, and their places if places are distinguished."""
 
     first: _Race
     count: int = 0

@@ -142,7 +142,7 @@ class Witness(TypedDict):
     failure: Annotated[str, "`wrong result`, `fault` or `hang`"]
     sentence: Annotated[str, "the failure in a sentence"]
     deviations: Annotated[list[Deviation], "its deviations from sequentially consistent memory"]
-    of_memory: Annotated[int, "how many are of memory, not of whose turn it is"]
+    of_memory: Annotated[int, "how many are of memory, not of the schedule"]
 
 
 class Change(TypedDict):

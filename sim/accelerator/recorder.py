@@ -75,7 +75,7 @@ class Allocator:
             check_integer("Begin of the heap", self.base, 0, (1 << 64) - 1)
 
     def environment(self) -> dict[str, str]:
-        """What the runtimes' heap is told; its lines are those of the target's heap."""
+        """Environment of the runtime's heap; its lines are those of the target's heap."""
         return {
             "RACETRAP_PADDING": str(self.padding),
             "RACETRAP_ALIGNMENT": str(self.alignment),

@@ -118,7 +118,7 @@ def runtime_hash() -> str:
 def _link_runtime(objects: Sequence[Path], target: Path) -> list[str]:
     """Make one file of the runtime's objects; the functions of the C library that it wraps.
 
-    Its own calls of these go to the C library: they are none of the program's.
+    Its own calls of these go to the C library: they are not the program's.
     """
     failure = "Runtime of the recorder cannot be linked"
     run_tool(["ld", "-r", *map(str, objects), "-o", str(target)], failure, error=RecordError)

@@ -1,6 +1,6 @@
 """Exact detector of races between threads, compiled: one pass, in the order of the trace.
 
-It finds the same pairs of instructions as the happened-before oracle, which is its specification,
+It finds the same pairs of instructions as the happens-before oracle, which is its specification,
 but not all instances of each.  Its memory follows from the places that a program accesses, not
 from the number of events.
 """

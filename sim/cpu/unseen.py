@@ -1,7 +1,8 @@
 """Functions of the C library that write through pointers without the recorder's knowledge.
 
-The system's own headers say which functions have a pointer to what they may change; the recorder
-has its own of many.  Of a program's others the user is told, as their accesses are in no trace.
+The system's own headers declare which functions take a pointer to memory that they may change; the
+recorder wraps many of these.  The user gets the names of the others that a program calls, since
+their accesses are in no trace.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _OWN_TYPES = re.compile(
     r"|once_flag|tss_t|thrd_t|\w*locale_\w+|\w*sigset_t|posix_spawn\w+|\w*jmp_buf\w*|ucontext_t|_*pthread_\w+"
     r"|mbstate_t|__mbstate_t)\b"
 )
-#: Functions that only pass a pointer on, or whose memory is none of the program's objects.
+#: Functions that only pass a pointer on, or whose memory is no object of the program.
 HARMLESS = frozenset({
     "brk", "sbrk", "mmap", "mmap64", "munmap", "mremap", "madvise", "posix_madvise", "msync",
     "mlock", "munlock", "mprotect", "pkey_mprotect", "mincore", "remap_file_pages", "dlsym",

@@ -175,8 +175,8 @@ def _ends(process: subprocess.Popen[bytes], child: _Child, seconds: float) -> bo
 
 @contextmanager
 def _own_interrupts() -> Iterator[None]:
-    """Let an interrupt end the program alone: whoever watches for interrupts of this process, to
-    end it and its tools soon, is told of no signal."""
+    """Let an interrupt end only the program: handlers that watch for interrupts of this process, to
+    end it and its tools soon, get no signal."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -102,7 +102,7 @@ class GpuEnvironment(uvm_env):
         return bank, self.step_type(self.packet_type(*values[:fields]), *values[fields:])
 
     def transaction(self, sm: int, *values: int) -> tuple[Any, ...]:
-        """What the scoreboard is told of a transaction that an SM has handed over."""
+        """A transaction that an SM has handed over, as the scoreboard takes it."""
         return sm, self.transaction_type(*values)
 
     def connect_phase(self) -> None:
@@ -127,7 +127,7 @@ class GpuEnvironment(uvm_env):
     async def launch(
         self, region: MonitoredRegion, ring_log2: int, *, report_filter: bool = False
     ) -> None:
-        """Launch a kernel, and let the scoreboard begin anew.
+        """Launch a kernel, and reset the scoreboard.
 
         The metadata of a large region are preset (``racetrap.sim.cosim.gpu.sweep``).
         """

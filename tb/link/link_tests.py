@@ -111,7 +111,7 @@ async def break_and_noise(dut):
 
 @cocotb.test()
 async def reset_in_mid_frame(dut):
-    """A reset loses what the link held; the host is told by silence until it says HELLO."""
+    """A reset loses what the link held; the host gets no reply until it sends HELLO."""
     pins = _Pins(dut)
     await pins.reset()
     for _ in range(read_plan()["requests"] // 4):

@@ -117,7 +117,7 @@ def _named_files(
     own = click.Context(command, parent=context, info_name=command.name, **command.context_settings)
     try:
         given, _, _ = command.make_parser(own).parse_args(list(words))
-    except click.UsageError:  # said when the command line is read in earnest
+    except click.UsageError:  # reported when click parses the line
         return []
     # What is not given is none of these.
     given = {name: value for name, value in given.items() if isinstance(value, (str, list, tuple))}

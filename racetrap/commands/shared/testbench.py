@@ -38,7 +38,7 @@ def write_waves(
     case : str
         Test of the detector's ``play_tests``.
     plan : dict
-        What the test is told.
+        Configuration of the test.
     seed : int
         Seed of everything random.
     file : Path

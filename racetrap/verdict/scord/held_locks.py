@@ -24,7 +24,7 @@ def held_locks(
     """Word addresses of the locks held at some accesses, by the number of their event.
 
     The lock tables are the detector's own, but keep whole word addresses, so that a lock that
-    only looks like another one can be told from it.
+    only looks like another one can be distinguished.
 
     Parameters
     ----------

@@ -100,7 +100,7 @@ def _play(
 ) -> tuple[list[list[bool] | None], bool]:
     """Run the hardware; gives what each SM has left out, if it says so, and whether it may."""
     queues = sim.queues(played)
-    # What finds its buffer full is the hardware's to say.
+    # Which accesses find the buffer full follows the hardware.
     must_ask = params.access_policy == AccessPolicy.DROP and not in_order
     if must_ask:
         sim.run(queues, ())

@@ -124,7 +124,7 @@ def run(
 
 
 def _environment(module: str, case: str | None, seed: int, results: Path) -> dict[str, str]:
-    """The variables by which cocotb is told what to do."""
+    """The environment variables that configure cocotb."""
     environment = tool_environment()
     environment |= {
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),

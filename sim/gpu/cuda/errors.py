@@ -1,4 +1,4 @@
-"""CUDA errors that the runtime library is told.
+"""CUDA errors that the runtime library receives.
 
 Ref: CUDA Runtime API (CUDA 13.0), ``cudaError``.
 """

@@ -149,7 +149,7 @@ class CompiledOracle:
         Failure
             If the library cannot be compiled.
         ValueError
-            If a kernel has more warps than can be told apart.
+            If a kernel has more warps than can be distinguished.
         """
         strong = self._rule.may_conflict(trace.events)
         library = _library()

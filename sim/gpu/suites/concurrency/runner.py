@@ -34,8 +34,8 @@ _PACKAGE = "racetrap.sim.gpu.suites.concurrency"
 GEOMETRY = Geometry(sm_count=2, blocks_per_sm=4, warps_per_sm=16)
 _DATA_BYTES = 4096
 _SYNC_BYTES = 256
-#: The detector as it is in the paper, but with an entry for each word: no race is missed for
-#: want of room.
+#: The detector as it is in the paper, but with an entry for each word: no race is missed
+#: because words share one.
 _PARAMS = SCORD.presets["scord-nocache"].params
 
 
