@@ -124,21 +124,21 @@ SIGRACE = System(
 
 
 def widened(params: SigraceParams, threads: int, kept: Container[str] = ()) -> SigraceParams:
-    """A machine with a context for each of so many threads, otherwise the same.
+    """A machine with a context for each thread, otherwise the same.
 
     Parameters
     ----------
     params : SigraceParams
-        The machine; one that is large enough stays as it is.
+        The machine; returned unchanged if large enough.
     threads : int
         Threads of a program.
     kept : container of str
-        Parameters that stay in any case.
+        Parameters that must not change.
 
     Raises
     ------
     ValueError
-        If no machine can have so many threads.
+        If no machine can have this many threads.
     """
     most = params.most("threads")
     if threads > most:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-#: Folders whose links lead to what a process has open, not to files that could be replaced.
+#: Folders whose links lead to open files of a process, which cannot be replaced.
 _OF_SYSTEM = ("/dev/", "/proc/")
 
 
@@ -17,8 +17,8 @@ _OF_SYSTEM = ("/dev/", "/proc/")
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that replaces ``path`` when all of it is written.
 
-    The old file stays whole until then: the trace being written may be mapped from it.  An error
-    of the system names ``path``, whatever it was about.
+    The old file stays whole until then: the trace being written may be mapped from it.  System
+    errors always name ``path``.
     """
     try:
         with _replacing(path) as file:

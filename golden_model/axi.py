@@ -1,4 +1,4 @@
-"""Codes of AXI4 that models and hardware share.
+"""Codes of AXI4 shared by models and hardware.
 
 Ref: AMBA AXI and ACE Protocol Specification (IHI 0022), Section A3.4.1.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-#: No burst crosses a boundary of so many bytes.
+#: No burst crosses a boundary of this many bytes.
 PAGE_BYTES = 4096
 
 

@@ -1,4 +1,4 @@
-"""Call stacks of a trace: frames by number, each with the one that called it.
+"""Call stacks of a trace: frames by number, each with its caller.
 
 Ref: ``docs/trace-format.md``, section on headers.
 """
@@ -14,16 +14,16 @@ _MOST_FRAMES = (1 << 32) - 1
 
 
 class Frame(NamedTuple):
-    """A function that runs, called or inlined; stacks that begin alike share their frames.
+    """A running function, called or inlined; stacks with a common beginning share frames.
 
     Parameters
     ----------
     caller : int
-        Number of the frame that it was called from, below its own; 0 if that is not known.
+        Number of the calling frame, below its own; 0 if unknown.
     function : str
         Its name in the source.
     place : str
-        Place of the call in the source; empty if it is not known.
+        Place of the call in the source; empty if unknown.
     """
 
     caller: int
@@ -32,7 +32,7 @@ class Frame(NamedTuple):
 
 
 def check_frames(frames: Mapping[int, Frame]) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless frames by number lead back to outermost ones."""
+    """Raise ``TypeError`` or ``ValueError`` unless every frame leads to an outermost one."""
     for number, (caller, function, place) in frames.items():
         check_integer("Number of a frame", number, 1, _MOST_FRAMES)
         check_integer(f"Caller of frame {number}", caller, 0, number - 1)
@@ -43,7 +43,7 @@ def check_frames(frames: Mapping[int, Frame]) -> None:
 
 
 def call_stack(frames: Mapping[int, Frame], number: int) -> Iterator[Frame]:
-    """Frames from that of a number, the innermost, outwards; none for 0 or an unknown one."""
+    """Frames from the numbered one, the innermost, outwards; none for 0 or an unknown number."""
     while number in frames:
         yield frames[number]
         number = frames[number].caller

@@ -1,4 +1,4 @@
-"""Checks of values that a user or a file gives, with the errors of the whole project."""
+"""Checks of values from users or files, with the error sentences of the whole project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def check_integer(what: str, value: object, low: int, high: int) -> None:
 
 
 def nearest_name(value: object, known: Iterable[object]) -> str:
-    """Question whether a known name was meant that is near to one given; empty if none is."""
+    """Question whether the nearest known name was meant; empty if none is near."""
     from difflib import get_close_matches  # only an error needs it
 
     near = get_close_matches(str(value), map(str, known), n=1, cutoff=0.7)
@@ -22,14 +22,14 @@ def nearest_name(value: object, known: Iterable[object]) -> str:
 
 
 def with_nearest(value: object, known: Iterable[object]) -> str:
-    """A name that was given, with the question for the known one that is near to it, if any is."""
+    """A given name, with the question for the nearest known one, if any."""
     return ": ".join(filter(None, (str(value), nearest_name(value, known))))
 
 
 def unknown_name(what: str, value: object, known: Iterable[object], remedy: str = "") -> str:
-    """Error sentence about a name that is none of those known.
+    """Error sentence about an unknown name.
 
-    It gives the nearest name if one is near, or else all of them.
+    It suggests the nearest name if one is near, otherwise lists all.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def unknown_name(what: str, value: object, known: Iterable[object], remedy: str 
     known : iterable of object
         Names that may be given.
     remedy : str
-        What to do, if the names are too many to be listed: "`racetrap presets` lists them".
+        What to do if there are too many names to list: "`racetrap presets` lists them".
     """
     names = [str(each) for each in known]
     choices = " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
@@ -57,12 +57,13 @@ def check_printable(what: str, value: object) -> None:
 
 
 def check_lines(what: str, value: object) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless ``value`` is lines of printable text."""
+    """Raise ``TypeError`` or ``ValueError`` unless ``value`` consists of lines of printable
+    text."""
     check_printable(what, value.replace("\n", " ") if isinstance(value, str) else value)
 
 
 def check_provenance(source: object, seed: object, locations: Mapping[int, str]) -> None:
-    """Check what every trace header says for people.
+    """Check the fields for people that every trace header has.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
-#: Metadata of an option that came later: configurations without it keep their hash.
+#: Metadata of a field added later: configurations in which it is 0 keep their hash.
 HASHED_IF_SET = MappingProxyType({"hashed_if_set": True})
 
 
@@ -18,8 +18,8 @@ def configuration_hash(params: Any) -> int:
     Parameters
     ----------
     params : dataclass
-        Parameters; their class's name and their fields count, in the order of their names, but
-        for those ``HASHED_IF_SET`` that are 0.
+        Parameters; the hash covers their class's name and their fields in the order of their names,
+        except fields ``HASHED_IF_SET`` that are 0.
     """
     values = {
         field.name: getattr(params, field.name)

@@ -1,8 +1,8 @@
-"""Events of a GPU run: what the warps did, in one global order, before any coalescing.
+"""Events of a GPU run: actions of warps in one global order, before any coalescing.
 
-An event is one warp instruction with all its active lanes, a change of which lanes of a warp
-run, a change of what runs where, or, between kernels, a copy.  The golden models consume
-events, trace files hold them, and every source of stimulus makes them.
+An event is one warp instruction with all its active lanes, a change of a warp's active lanes, a
+placement or retirement, or, between kernels, a copy.  The golden models consume events, trace files
+hold them, and every source of stimulus makes them.
 
 Ref: ScoRD (ISCA'20) Sections II and IV; BARRACUDA (PLDI'17) Section 3.1.
 """
@@ -42,7 +42,7 @@ class Scope(IntEnum):
 
 
 class AtomicOp(IntEnum):
-    """Operation of an atomic, as far as lock inference needs it."""
+    """Operation of an atomic, as far as lock inference distinguishes it."""
 
     CAS = 0
     EXCH = 1
@@ -52,8 +52,8 @@ class AtomicOp(IntEnum):
 class MemoryOrder(IntEnum):
     """Ordering semantics that an instruction names.
 
-    IMPLIED names none: a load or store is weak or, if it is strong, volatile; an atomic is
-    relaxed; a fence is ``fence.sc``, as ``membar`` is.  RELAXED is of loads and stores alone.
+    IMPLIED means none: a load or store is weak or, if it is strong, volatile; an atomic is relaxed;
+    a fence is ``fence.sc``, as ``membar`` is.  RELAXED is for loads and stores only.
     """
 
     IMPLIED = 0
@@ -88,13 +88,13 @@ class EventKind(IntEnum):
 
 
 class Space(IntEnum):
-    """Memory that an access goes to; no detector of ours sees per-thread (local) memory."""
+    """Memory of an access; no detector here checks per-thread (local) memory."""
 
     GLOBAL = 0
     SHARED = 1
 
 
-#: Kinds of a warp that touch memory; their codes are the lowest.
+#: Kinds of a warp that access memory; their codes are the lowest.
 ACCESS_KINDS = frozenset({EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC})
 #: Kinds of a copy, and all that carry lanes.
 COPY_KINDS = frozenset({EventKind.COPY_READ, EventKind.COPY_WRITE})
@@ -150,21 +150,21 @@ class Event(NamedTuple):
     AFTER                     grid_block
     ========================  ==================================================
 
-    When the lanes of a warp diverge at a branch, IF has the lanes that go first, ELSE those that
-    go second when the first have reached the point of reconvergence, and FI all lanes that
-    reconverge there; a uniform branch makes no event.  A side whose lanes have all exited is
-    closed all the same, except at the end of the warp.  EXIT has the lanes that exit, WARP_BARRIER
-    those that synchronise in ``bar.warp.sync``.
+    When the lanes of a warp diverge at a branch, IF has the lanes that run first, ELSE those that
+    run when the first have reached the reconvergence point, and FI all lanes that reconverge there;
+    a uniform branch makes no event.  A side whose lanes have all exited is closed too, except at
+    the end of the warp.  EXIT has the lanes that exit, WARP_BARRIER those that synchronise in
+    ``bar.warp.sync``.
 
-    A barrier that all warps of a block wait at is one BARRIER.  Of any other a warp that arrives
-    without waiting (``bar.arrive``) is a BARRIER_ARRIVE; when all have arrived, PARTIAL_BARRIER
-    has the warps that waited.  They come after those and after all that have arrived since the
+    A barrier at which all warps of a block wait is one BARRIER.  At any other, a warp that arrives
+    without waiting (``bar.arrive``) is a BARRIER_ARRIVE; when all have arrived, PARTIAL_BARRIER has
+    the warps that waited.  These are ordered after each other and after all arrivals since the
     barrier of that number was last passed.
 
-    Kernels, and reads and writes of global memory by copies, are *operations*, numbered from 0
-    in the order of their events (KERNEL_BEGIN, COPY_READ, COPY_WRITE).  An operation comes
-    after the one before in its stream, and after those that the AFTER events just before it
-    name; what nothing orders is concurrent.
+    Kernels, and reads and writes of global memory by copies, are *operations*, numbered from 0 in
+    the order of their events (KERNEL_BEGIN, COPY_READ, COPY_WRITE).  An operation is ordered after
+    the one before in its stream, and after those named by the AFTER events just before it; other
+    operations are concurrent.
 
     Parameters
     ----------
@@ -175,8 +175,8 @@ class Event(NamedTuple):
     warp : int
         Warp slot in the SM; for BLOCK_PLACED the first of those that the block takes.
     scope : Scope
-        Scope of an atomic, a fence, or a strong load or store (volatile: DEVICE); BLOCK, that
-        is 0, for a weak one.
+        Scope of an atomic, a fence, or a strong load or store (volatile: DEVICE); BLOCK (0) for a
+        weak one.
     strong : bool
         Whether a load or store is strong (volatile, relaxed, acquire or release); true for
         atomics.
@@ -198,9 +198,9 @@ class Event(NamedTuple):
     space : Space
         Memory accessed; an address in shared memory counts from the block's first byte.
     mask : int
-        Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 stands
-        for all lanes of the warp, but in FI for none; IF and ELSE always name theirs.
-        PARTIAL_BARRIER: warps of the block, one bit each, or none.
+        Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 means all
+        lanes of the warp, but in FI none; IF and ELSE always list theirs. PARTIAL_BARRIER: warps of
+        the block, one bit each, or none.
     order : MemoryOrder
         Ordering semantics that an access or a fence names.
     """
@@ -250,14 +250,14 @@ class Geometry:
             )
 
 
-#: The GPU that kernels and programs run on if nothing else is asked for: that of the ScoRD paper.
+#: Default GPU for kernels and programs: that of the ScoRD paper.
 #: Ref: ScoRD (ISCA'20) Table V.
 USUAL_GEOMETRY = Geometry(sm_count=15, blocks_per_sm=8, warps_per_sm=32)
 
 
 @dataclass(frozen=True)
 class DataRegion:
-    """Data that a trace wants monitored; accesses outside it are legal.
+    """Data to be monitored in a trace; accesses outside it are legal.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ class DataRegion:
 
 @dataclass(frozen=True, kw_only=True)
 class TraceHeader:
-    """What a trace says about itself.
+    """Header of a trace.
 
     Parameters
     ----------
@@ -308,13 +308,13 @@ class TraceHeader:
     frames : mapping of int to Frame
         Functions on the stacks of PCs, by number from 1.
     stacks : mapping of int to int
-        Innermost frame of a PC: the function that was inlined there, or else its own.
+        Innermost frame of a PC: the function inlined there, or else its own.
     independent_threads : int
         1 if the lanes of a warp were scheduled independently, 0 if they were in lockstep.
     faults : mapping of int to str
-        What ended kernels before their time, by number of the operation.
+        Faults that ended kernels, by number of the operation.
     results : mapping of int to str
-        What memory did not hold in the end, though it was expected, by number from 0.
+        Differences of final memory from the expected results, by number from 0.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Bit layouts shared by the golden model, the RTL and the testbench.
 
-A layout is an ordered list of named fields, least significant field first.  It is plain
-data: the golden model packs and unpacks integers with it, ``racetrap.rtl.common.layout``
-turns the same object into an Amaranth ``StructLayout``, and the generator writes its
-offsets into the side-car JSON.  So no field position is ever written down twice.
+A layout is an ordered list of named fields, least significant field first.  It is plain data: the
+golden model packs and unpacks integers with it, ``racetrap.rtl.common.layout`` turns the same
+object into an Amaranth ``StructLayout``, and the generator writes its offsets into the JSON
+description.  So every field position is defined once.
 """
 
 from __future__ import annotations

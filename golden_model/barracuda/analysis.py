@@ -100,7 +100,7 @@ class KernelAnalysis(WarpClocks, ABC):
 
     @abstractmethod
     def synchronise(self, step: Step, warp: Warp) -> None:
-        """Let such an access or fence take effect."""
+        """Apply such an access or fence."""
 
     def run(self) -> Result:
         """Races and barrier divergences of the kernel."""
@@ -153,7 +153,7 @@ class KernelAnalysis(WarpClocks, ABC):
         return found
 
     def _advance(self, rows: np.ndarray) -> None:
-        """Let events take effect on the clocks."""
+        """Apply events to the clocks."""
         numbers = self.kernel.warp[rows].tolist()
         for step, number in zip(_steps(self.kernel, rows), numbers, strict=True):
             if step.kind == _BARRIER:
@@ -170,7 +170,7 @@ class KernelAnalysis(WarpClocks, ABC):
 
 
 def _steps(kernel: Kernel, rows: np.ndarray) -> Iterator[Step]:
-    """The events of some rows, made block-wise: single elements of arrays are slow."""
+    """Events of some rows, converted in blocks: single array elements are slow."""
     events = kernel.events[rows]
     mask = np.where(events["mask"] != 0, events["mask"], np.uint32(ALL_LANES))
     columns = [events[name].tolist() for name in ("kind", "op", "scope", "success_mask")]
@@ -185,7 +185,7 @@ def _steps(kernel: Kernel, rows: np.ndarray) -> Iterator[Step]:
 
 
 def merge(results: list[Result]) -> Result:
-    """Result of a trace out of the results of its kernels."""
+    """Merge the results of kernels into that of their trace."""
     races: dict[Any, Race] = {}
     unordered: dict[Any, Race] = {}
     divergences: dict[int, BarrierDivergence] = {}

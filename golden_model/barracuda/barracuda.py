@@ -70,12 +70,12 @@ class _Analysis(KernelAnalysis):
     def synchronising(self) -> np.ndarray:
         releases = np.flatnonzero(self._operations_of.release != NO_FENCE)
         acquires = np.flatnonzero(self._operations_of.acquire != NO_FENCE)
-        # An acquire of what nobody releases does nothing.
+        # An acquire without a release has no effect.
         acquires = rows_at(self.kernel, acquires, sync_keys(self.kernel, releases))
         return np.union1d(releases, acquires)
 
     def synchronise(self, step: Step, warp: Warp) -> None:
-        """Rules ACQ*, REL* and ACQREL*; ENDINSN makes what one lane learns known to all."""
+        """Rules ACQ*, REL* and ACQREL*; ENDINSN joins the lanes' clocks."""
         acquire = int(self._operations_of.acquire[step.row])
         release = int(self._operations_of.release[step.row])
         before = warp.clock
@@ -97,7 +97,7 @@ class _Analysis(KernelAnalysis):
 
 
 def _acquired(location: SyncLocation, block: int, acquire: int) -> list[Knowledge]:
-    """What an acquire at a scope finds."""
+    """Knowledge that an acquire at a scope joins."""
     if acquire == _GLOBAL:
         return [location.anywhere]
     return [location.for_all, location.of_block(block)]

@@ -1,16 +1,16 @@
-"""Compressed vector clocks: a few numbers for all that a warp knows of other threads.
+"""Compressed vector clocks: a warp's clock in a few numbers.
 
 Time is the row of an event in its kernel: it grows with every event of a thread, so it serves as
-the thread's own clock, and an epoch need not be stored with the access.  All active lanes of a
-warp have one clock between them, as ENDINSN joins them after each instruction; each lane knows
-all active lanes up to the event before.  So it does those that wait for the second side of a
-branch, as long as they have not run on.  To that come, by format,
+the thread's own clock, and an epoch need not be stored with the access.  All active lanes of a warp
+share one clock, as ENDINSN joins them after each instruction; each lane knows all active lanes up
+to the event before, and those that wait for the second side of a branch, until they run again.  In
+addition, by format:
 
 * CONVERGED: the block's time, up to which all threads of the block are known (last barrier);
 * DIVERGED: one time up to which the inactive lanes are known;
 * NESTED_DIVERGED: a time for each lane;
-* SPARSE: times of threads beyond barriers, got from releases.  The paper maps threads to times;
-  here a warp has one time for all its lanes, and its lanes have times only where they differ.  A
+* SPARSE: times of threads known from releases, beyond barriers.  The paper maps threads to times;
+  here a warp has one time for all its lanes, and lanes have times only where they differ.  A
   thread's time is the greater of the two, so nothing is lost.
 
 Ref: BARRACUDA (PLDI'17) Sections 4.3.1 and 4.3.2, Fig. 7.
@@ -39,7 +39,7 @@ class Format(Enum):
 
 
 class Place(NamedTuple):
-    """Where a warp is.
+    """Place of a warp in its kernel.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ class Place(NamedTuple):
     warps : range
         All warps of the block.
     total : int
-        Times that knowledge holds: one for each warp of the kernel, or for each use of them.
+        Number of times in a ``Knowledge``: one for each warp of the kernel, or for each use of
+        them.
     """
 
     warp: int
@@ -69,7 +70,7 @@ class Place(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Times up to which threads are known; never changed.
+    """Times up to which threads are known; immutable.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class Knowledge(NamedTuple):
         return max(int(self.warps[warp]), of_lane(self.lanes.get(warp, 0), lane))
 
     def more_lanes(self, other: Knowledge) -> dict[int, Times]:
-        """Times of lanes that the other has and this has not."""
+        """Times of lanes that only the other has."""
         if self is NOTHING or not other.lanes:
             return other.lanes
         return {
@@ -112,7 +113,7 @@ class Knowledge(NamedTuple):
         return Knowledge(np.maximum(self.warps, other.warps), self.lanes | lanes)
 
     def outside(self, place: Place) -> Knowledge:
-        """The part about other blocks."""
+        """Knowledge of other blocks."""
         if self is NOTHING:
             return NOTHING
         warps = self.warps.copy()
@@ -133,7 +134,7 @@ def join_all(parts: Iterable[Knowledge]) -> Knowledge:
 
 
 class Clock(NamedTuple):
-    """What the active lanes of a warp know; never changed.
+    """Clock of the active lanes of a warp; immutable.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ class Clock(NamedTuple):
         return known
 
     def publish(self, place: Place, now: int) -> Knowledge:
-        """All that the lanes know, their own past up to ``now`` with it."""
+        """Knowledge of the lanes, including their own past up to ``now``."""
         far = self.far
         warps = np.zeros(place.total, dtype=np.int32) if far is NOTHING else far.warps.copy()
         block = warps[place.block_warps]
@@ -209,7 +210,7 @@ class Clock(NamedTuple):
         )
 
     def without(self, lanes: int, now: int) -> Clock:
-        """Clock after a divergence: some lanes, on the other side, are known up to now only."""
+        """Clock after a divergence: lanes on the other side are known only up to now."""
         mask = self.mask & ~lanes
         return self._replace(mask=mask, others=outside(self.lane_times(now), mask))
 

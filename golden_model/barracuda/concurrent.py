@@ -1,7 +1,7 @@
-"""Races between operations, kernels and copies, that no stream, event or wait of the host orders.
+"""Races between kernels and copies that no stream, event or host wait orders.
 
-Inside a kernel the oracles look at threads; between operations all threads are alike: an
-operation either comes after another as a whole or is concurrent with it.
+Inside a kernel the oracles compare threads; between operations all threads are alike: an operation
+as a whole either comes after another or is concurrent with it.
 
 Ref: CUDA C++ Programming Guide (13.0), "Asynchronous Concurrent Execution".
 """
@@ -24,16 +24,16 @@ from racetrap.golden_model.trace.gpu.operations import Operations
 
 
 class _Accesses(NamedTuple):
-    """Accesses of an operation to global memory, those of one instruction to one place once.
+    """Accesses of an operation to global memory; each instruction counts once per address.
 
     Parameters
     ----------
     start, end : numpy.ndarray
-        First byte, and the one behind the last.
+        First byte, and the one after the last.
     pc, event : numpy.ndarray
         Program counter, and event in the trace.
     writes, strong : numpy.ndarray
-        Whether it writes, and whether it may conflict with others that may.
+        Whether it writes, and whether it may conflict with other strong ones.
     """
 
     start: np.ndarray
@@ -56,9 +56,9 @@ class _Operation:
     trace : Trace
         Trace that it is part of.
     begin, end : int
-        Its first event, and the one behind its last.
+        Its first event, and the one after its last.
     kernel : int
-        Number of the last launch that has begun, its own included.
+        Number of the latest launch, including its own.
     strong : numpy.ndarray
         As of ``concurrent_races``.
     """
@@ -70,12 +70,12 @@ class _Operation:
 
     @property
     def number(self) -> int:
-        """Number of the last launch that has begun."""
+        """Number of the latest launch."""
         return self._kernel
 
     @cached_property
     def accesses(self) -> _Accesses:
-        """What it accesses."""
+        """Its accesses."""
         events = self._trace.events[self._begin : self._end]
         if self._is_copy:
             rows = np.zeros(1, dtype=np.int64)
@@ -133,7 +133,7 @@ def _unordered(operations: Operations) -> Iterator[tuple[int, int]]:
 
 
 def _covered(accesses: _Accesses, borders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Segments between borders that accesses cover, and the access of each; by segment."""
+    """Segments between borders that accesses cover, and their accesses, by segment."""
     low = np.searchsorted(borders, accesses.start)
     counts = np.searchsorted(borders, accesses.end) - low
     segments, owner = ranges(low, counts), np.repeat(np.arange(len(low)), counts)
@@ -184,14 +184,14 @@ def device_atomics(events: np.ndarray) -> np.ndarray:
 
 
 def concurrent_races(trace: Trace, strong: np.ndarray) -> Result:
-    """Races of a trace between operations that nothing orders.
+    """Races of a trace between concurrent operations.
 
     Parameters
     ----------
     trace : Trace
         The trace.
     strong : numpy.ndarray
-        Which events may conflict with others that may, of another kernel or copy.
+        Events that may conflict with such events of another kernel or copy.
     """
     order = Operations.of(trace.events)
     operations = _operations(trace, order.rows, strong)

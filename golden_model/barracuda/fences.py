@@ -31,14 +31,14 @@ class Fence:
 
     @cached_property
     def known(self) -> Knowledge:
-        """All that comes before the fence."""
+        """Everything before the fence."""
         clock, place, now = self._parts
         return clock.publish(place, now)
 
     def join(self, released: Knowledge, /) -> Knowledge:
         """Join of this with what has been released at a location.
 
-        Lanes often release many locations with one history: each join is made once.
+        Lanes often release many locations with one history: each join is computed once.
         """
         joined = self._joined.get(id(released))
         if joined is None:
@@ -62,7 +62,7 @@ class Fences:
         self._device_locks: dict[int, Knowledge] = {}
 
     def take(self, lane: int, of_block: Knowledge, for_all: Knowledge | None) -> None:
-        """Take a lock: it is acquired with the next fence, at device scope if that has it too.
+        """Take a lock: it is acquired at the next fence, at device scope if the fence has it too.
 
         Parameters
         ----------

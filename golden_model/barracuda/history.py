@@ -17,7 +17,7 @@ from racetrap.golden_model.barracuda.shadow import Pairs
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.events import WARP_SIZE
 
-#: Stands for times that differ from lane to lane.
+#: Marks times that differ between lanes.
 _BY_LANE = -1
 
 
@@ -65,7 +65,7 @@ class History:
         return Counter(clock.format for clock in self._clocks[len(self._warps) :])
 
     def order(self, pairs: Pairs) -> Order:
-        """Order of pairs of which the later access is not before the history's beginning."""
+        """Order of pairs whose later access is not before the history's beginning."""
         return _Lookup(self._kernel, self._clocks, self._version(pairs.second), pairs).order()
 
     def _version(self, rows: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ class _Lookup:
         self._warp = kernel.warp[pairs.first].astype(np.int64)
         self._own_warp = kernel.warp[pairs.second].astype(np.int64)
         mask = kernel.events["mask"][pairs.first].astype(np.int64)
-        # Any lane of an instruction stands for all; 2**k has k+1 bits.
+        # Any lane of an instruction represents all; 2**k has k+1 bits.
         self._lane = np.frexp((mask & -mask).astype(np.float64))[1].astype(np.int64) - 1
 
     def order(self) -> Order:

@@ -1,7 +1,6 @@
 """Kernels of a trace: the block, warp and thread of each event.
 
-Blocks and warps get numbers of their own in the order of placement, so that a slot that is used
-again is another block.
+Blocks and warps are numbered in the order of placement, so that a reused slot is another block.
 
 Ref: BARRACUDA (PLDI'17) Section 2.
 """
@@ -54,7 +53,7 @@ class Kernel:
     kind : numpy.ndarray
         Kind of each event.
     block : numpy.ndarray
-        Block of each event, -1 for those of none.
+        Block of each event, -1 for those without a block.
     warp : numpy.ndarray
         Warp of each event of a warp, -1 for others.
     grid_block : numpy.ndarray
@@ -129,7 +128,7 @@ class Kernel:
         return slice(first, first + int(self.events["mask"][row]).bit_count())
 
     def space_base(self, row: int) -> int:
-        """Offset that keeps addresses of different memories and blocks apart."""
+        """Offset that separates addresses of different memories and blocks."""
         if self.events["space"][row] == Space.GLOBAL:
             return 0
         return (1 << 64) + (int(self.block[row]) << SHARED_BITS)

@@ -18,7 +18,7 @@ _LANES = np.arange(WARP_SIZE, dtype=np.int64)
 
 
 class Split(NamedTuple):
-    """Two times: of the lanes of a mask, neither none nor all, and of the others."""
+    """Two times: of the lanes of a mask (some, not all), and of the others."""
 
     mask: int
     inside: int

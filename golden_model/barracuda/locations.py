@@ -1,7 +1,7 @@
 """Locations of accesses, numbered densely page by page, so that arrays can be indexed by them.
 
-A location is as large as the smallest access to its memory (at most 4 bytes), so bytes and half
-words are told apart where a kernel has such accesses, and words do for all other kernels.
+A location is as large as the smallest access to its memory (at most 4 bytes): bytes or half words
+where a kernel has such accesses, otherwise words.
 
 Ref: BARRACUDA (PLDI'17) Section 4.3.3 (shadow memory).
 """
@@ -137,7 +137,7 @@ class LocationMap:
 
 
 def sync_keys(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
-    """A number for the place of each lane of some accesses, as a synchronization location.
+    """Number of the synchronization location of each lane of some accesses.
 
     Accesses that overlap but begin at different bytes are different locations.
     """
@@ -153,7 +153,7 @@ def sync_keys(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
 
 
 def rows_at(kernel: Kernel, rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Those of some accesses that have a lane at one of the places."""
+    """Those of some accesses that have a lane at one of these locations."""
     lanes = Lanes(kernel, rows)
     found = np.isin(sync_keys(kernel, rows), keys)
     owner = np.repeat(np.arange(len(rows)), lanes.counts)

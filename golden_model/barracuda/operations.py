@@ -1,12 +1,12 @@
 """Trace operations: acquires and releases, inferred from fences next to accesses.
 
-An access is an acquire or a release if a memory fence stands next to it in static code.  A trace
-shows no static code, so neighbours are found as they ran: the neighbour of an access is the
-nearest access, fence or barrier of its warp, before or after it, in the same kernel; branches,
-reconvergences, exits and warp barriers between the two do not count.  A fence is a neighbour
-only if it has a lane in common with the access, and the fence of an ``ld.acquire`` or the like
-only of its own access.  A program counter is *preceded* (*followed*) by a fence if it was so in
-at least one execution in the trace, and by a device fence if one of these had device scope.
+An access is an acquire or a release if a memory fence is next to it in static code.  A trace has no
+static code, so neighbours are found in execution order: the neighbour of an access is the nearest
+access, fence or barrier of its warp, before or after it, in the same kernel; branches,
+reconvergences, exits and warp barriers in between do not count.  A fence is a neighbour only if it
+has a lane in common with the access, and the fence of an ``ld.acquire`` or similar only of its own
+access.  A program counter is *preceded* (*followed*) by a fence if this holds in at least one
+execution in the trace, and by a device fence if one of these fences has device scope.
 
 =========================  =======================================
 instruction                operation
@@ -40,7 +40,7 @@ NO_FENCE = 0
 class Neighbours(NamedTuple):
     """For each event the fence before and after it: 0 none, 1 block scope, 2 device scope.
 
-    ``named`` marks accesses whose fence comes of the same instruction (``ld.acquire``,
+    ``named`` marks accesses whose fence is part of the same instruction (``ld.acquire``,
     ``st.release``, atomics with an order).
     """
 
@@ -66,7 +66,7 @@ def _in_order(kernel: Kernel) -> np.ndarray:
     warps = np.concatenate((kernel.warp[own], ranges(kernel.first_warp[block], count)))
     rows = np.concatenate((own, barrier_rows))
     order = np.lexsort((rows, warps))
-    # A negative number between two warps keeps their events from being neighbours.
+    # A negative number between two warps separates their events.
     rows, warps = rows[order], warps[order]
     ends = np.flatnonzero(warps[1:] != warps[:-1]) + 1
     in_order: np.ndarray = np.insert(rows, ends, -1)
@@ -74,7 +74,7 @@ def _in_order(kernel: Kernel) -> np.ndarray:
 
 
 def neighbours(kernel: Kernel) -> Neighbours:
-    """Fences next to the accesses of a kernel, as they ran."""
+    """Fences next to the accesses of a kernel, in execution order."""
     events, count = kernel.events, len(kernel.events)
     mask = np.where(events["mask"] != 0, events["mask"], np.uint32(ALL_LANES))
     before, after = (np.zeros(count, dtype=np.uint8) for _ in range(2))

@@ -14,8 +14,8 @@ from racetrap.golden_model.events import EventKind, Space
 
 
 class RaceClass(Enum):
-    """Relation of the two threads of a race: of one warp, one block or one grid, or of two kernels
-    or copies that nothing orders."""
+    """Relation of the two threads of a race: in one warp, block or grid, or in two concurrent
+    kernels or copies."""
 
     DIVERGENCE = "divergence"
     INTRA_BLOCK = "intra-block"
@@ -69,7 +69,7 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Race:
-    """A race: the first of two program counters in this way.
+    """A race: the first instance for its ``key``.
 
     Parameters
     ----------
@@ -86,10 +86,10 @@ class Race:
     kernel : int
         Number of the launch in the trace, from 0.
     instances : int
-        Pairs of warp instructions that race in this way, or, by PTX's memory model, later ones of
-        such pairs; not compared.
+        Pairs of warp instructions with this key, or, by PTX's memory model, the later ones of such
+        pairs; not compared.
     block_pairs : int
-        Pairs of blocks that they belong to; not compared.
+        Pairs of blocks of these instances; not compared.
     """
 
     kind: RaceKind
@@ -109,14 +109,14 @@ class Race:
 
     @property
     def key(self) -> tuple[frozenset[int], RaceKind, RaceClass, Space]:
-        """What makes the race unique: both program counters, kind, class and memory."""
+        """Key of the race: both program counters, kind, class and memory."""
         return (
             frozenset((self.first.pc, self.second.pc)), self.kind, self.race_class, self.space,
         )  # fmt: skip
 
 
 class BarrierDivergence(NamedTuple):
-    """A barrier that not all threads of the block could reach together.
+    """A barrier that some threads of the block could not reach with the others.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class BarrierDivergence(NamedTuple):
 
 @dataclass
 class Counts:
-    """How much an analysis did.
+    """Amount of work of an analysis.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Result(Sequence[Race]):
     counts : Counts
         How much was done.
     unordered_strong : list of Race
-        Unordered pairs that are no races, since both accesses may conflict; one of each
+        Unordered pairs that are not races, since both accesses may conflict; one of each
         ``Race.key``.
     """
 

@@ -60,7 +60,7 @@ def first_races(kernel: Kernel, pairs: Pairs, kinds: np.ndarray) -> list[Race]:
 
 
 def _block_pairs(kernel: Kernel, pairs: Pairs, member: np.ndarray, count: int) -> np.ndarray:
-    """For each of so many sets of pairs the pairs of blocks, given the set of each pair."""
+    """Number of pairs of blocks in each set of pairs, given the set of each pair."""
     first, second = kernel.block[pairs.first], kernel.block[pairs.second]
     blocks = np.stack((member, np.minimum(first, second), np.maximum(first, second)))
     return np.bincount(np.unique(blocks, axis=1)[0], minlength=count)
@@ -78,7 +78,7 @@ def _lanes(kernel: Kernel, row: int) -> list[tuple[int, int, tuple[int, int]]]:
 
 
 def _meeting(kernel: Kernel, first: int, second: int) -> tuple[int, int, int]:
-    """First lane of each access at a common location, and the later one's address."""
+    """First lane of each access at a common location, and the later lane's address."""
     sizes = [int(kernel.events["size"][row]) for row in (first, second)]
     for other, address, value in _lanes(kernel, second):
         for lane, earlier, stored in _lanes(kernel, first):
@@ -96,7 +96,7 @@ def _race(kernel: Kernel, first: int, second: int, kind: RaceKind, race_class: R
 
 
 def party(kernel: Kernel, row: int, lane: int) -> Party:
-    """Access of a lane, as reports have it."""
+    """Access of a lane in a report."""
     return Party(
         int(kernel.grid_block[kernel.block[row]]),
         kernel.thread(int(kernel.warp[row]), lane),

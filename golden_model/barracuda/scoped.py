@@ -45,15 +45,16 @@ _TAKES = (1, 0)
 class ScopedOracle:
     """Happens-before race detection in which fences, atomics and strong accesses have scopes.
 
-    * A *release* is a strong store or atomic behind a fence of its thread, at the narrower of
-      the two scopes; it publishes what came before the fence.
+    * A *release* is a strong store or atomic after a fence of its thread, at the narrower of
+      the two scopes; it publishes everything before the fence.
     * An *acquire* is a strong load or an atomic, at its scope.  A CAS that takes a lock (changes
       0 to 1) acquires only with the next fence, at the narrower of the two scopes; a CAS that
       fails acquires and releases nothing.
     * Release and acquire of one location synchronise if each one's scope includes the other
       thread.  All order is transitive.
-    * Atomics race if they conflict, are not ordered, and the scope of one leaves the other out.
-    * Kernels and copies that no stream, event or wait of the host orders race if they conflict,
+    * Atomics race if they conflict, are not ordered, and the scope of one excludes the other
+      thread.
+    * Kernels and copies that no stream, event or host wait orders race if they conflict,
       unless both accesses are atomics of device scope.
     * Fences and scopes order strong accesses only: a pair with a weak access must be ordered by
       program order, lockstep and barriers alone.

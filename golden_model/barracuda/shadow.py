@@ -1,12 +1,12 @@
 """Shadow memory, laid out in time: pairs of accesses of a kernel that must be ordered.
 
-The paper keeps for each location its last write and the reads since, and checks each access
-against them.  Here the whole trace is available, so one sort by location and time gives the same
-pairs: every access with the last write before it, and every write with all reads since.  Nothing
-is kept for the very many locations that are never written, or that one warp alone touches.
+The paper keeps for each location its last write and the reads since, and checks each access against
+them.  Here the whole trace is available, so one sort by location and time gives the same pairs:
+every access with the last write before it, and every write with all reads since.  Nothing is kept
+for locations that are never written, or that a single warp accesses, which are most.
 
-Pairs are pairs of warp instructions: whoever is ordered after one lane of an instruction is
-ordered after all.
+Pairs are pairs of warp instructions: an access ordered after one lane of an instruction is ordered
+after all.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.3.1, 3.3.2 and 4.3.3 (states R and W).
 """
@@ -22,7 +22,7 @@ from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.locations import Lanes, LocationMap
 from racetrap.golden_model.events import WARP_SIZE, EventKind
 
-#: Accesses whose locations are worked on at a time: bounds the memory for temporary arrays.
+#: Accesses whose locations are processed at a time: bounds the memory of temporary arrays.
 _ROWS = 1 << 16
 #: Accesses of shared locations that are paired at a time.
 _PART = 1 << 21
@@ -37,7 +37,7 @@ class Pairs(NamedTuple):
     second: np.ndarray
 
 
-#: Says which pairs of rows, given as two arrays, need no order.
+#: Selects pairs of rows, given as two arrays, that need no order.
 Exempt = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -59,18 +59,18 @@ class _Touched:
     def add(
         self, locations: np.ndarray, actors: np.ndarray, writes: np.ndarray, count: int
     ) -> None:
-        """Take note of accesses to locations below ``count``."""
+        """Record accesses to locations below ``count``."""
         self._grow(count)
         known = self._actor[locations]
         self._actor[locations] = actors
-        # Of several actors in one go the last is noted, and the others differ from it.
+        # Of several actors in one call the last is recorded, and the others differ from it.
         strange = ((known >= 0) & (known != actors)) | (self._actor[locations] != actors)
         self._several[locations[strange]] = True
         self._written[locations[writes]] = True
 
     @property
     def shared(self) -> np.ndarray:
-        """For each location whether it can be raced over."""
+        """For each location whether it can have a race."""
         return self._several & self._written
 
 
@@ -119,7 +119,8 @@ def _shared_accesses(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
 def _keys(
     locations: np.ndarray, shared: np.ndarray, rows: np.ndarray, counts: np.ndarray
 ) -> np.ndarray:
-    """Location and row of those accesses to a shared location, given how many each row has."""
+    """Location and row of accesses to shared locations, given the number of locations of each
+    row."""
     here = np.flatnonzero(shared[locations])
     owner = np.repeat(np.arange(len(rows), dtype=np.int32), counts)[here]
     keys = locations[here].astype(np.uint64) << _ROW_BITS | rows[owner].astype(np.uint64)
@@ -140,7 +141,7 @@ def _distinct(numbers: np.ndarray) -> np.ndarray:
 
 
 def _parts(accesses: np.ndarray) -> Iterator[np.ndarray]:
-    """Sorted accesses in parts that have no location in common, of bearable size if possible."""
+    """Sorted accesses in parts without a common location, of bounded size if possible."""
     start = 0
     while start < len(accesses):
         end = min(start + _PART, len(accesses))
@@ -184,7 +185,7 @@ def conflicts(kernel: Kernel, rows: np.ndarray, exempt: Exempt) -> Pairs:
     rows : numpy.ndarray
         Accesses that take part, ascending.
     exempt : callable
-        Says which pairs of rows need no order; for speed it sees them before they are sorted.
+        Selects pairs of rows that need no order; for speed it gets them before they are sorted.
     """
     diverged = _diverged_warps(kernel)
     found = []
@@ -213,7 +214,7 @@ def same_instruction_conflicts(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
         lanes = Lanes(kernel, chunk)
         address = lanes.field("address")
         owner = np.repeat(np.arange(len(chunk)), lanes.counts)
-        # Lanes that go up through memory, as most do, share no place.
+        # Lanes with ascending addresses, as most have, share no location.
         falls = (address[1:] <= address[:-1]) & (owner[1:] == owner[:-1])
         suspects = np.isin(owner, owner[1:][falls])
         owner, address = owner[suspects], address[suspects]

@@ -1,4 +1,4 @@
-"""SIMT stacks: the lanes of a warp that run, and the clocks of those that wait.
+"""SIMT stacks: the active lanes of a warp, and the clocks of waiting lanes.
 
 Ref: BARRACUDA (PLDI'17) Sections 3.3.1 and 4.3.1, rules IF, ELSEENDIF and BAR.
 """
@@ -20,7 +20,7 @@ class _Branch:
     Parameters
     ----------
     lanes : int
-        Lanes that wait: of the side that runs second, then of that which ran first.
+        Lanes that wait: those of the second side, then those of the first.
     clock : Clock
         Their clock.
     live : int
@@ -36,8 +36,8 @@ class _Branch:
 class Warp:
     """A warp with the clock of its active lanes and the stack of its branches.
 
-    A lane that exits takes no further part, but counts as being there at every later barrier:
-    the barrier does not wait for it, and all that it did lies behind.
+    A lane that has exited counts as present at every later barrier: the barrier does not wait for
+    it, and all its operations are complete.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ class Warp:
     stack : list
         Open branches, the outermost first.
     left : Knowledge
-        What lanes that have exited in a branch knew from releases; the next barrier passes it on.
+        Knowledge from releases of lanes that exited in a branch; the next barrier passes it on.
     seen : tuple of Knowledge
-        What the active lanes acquired last: to acquire it again adds nothing.
+        Latest knowledge acquired by the active lanes: acquiring it again adds nothing.
     """
 
     place: Place
@@ -94,7 +94,7 @@ class Warp:
 
     @property
     def far(self) -> Iterator[Knowledge]:
-        """What all threads of the warp know from releases."""
+        """Knowledge of all threads of the warp from releases."""
         yield self.left
         yield self.clock.far
         for branch in self.stack:
@@ -102,11 +102,11 @@ class Warp:
 
     @property
     def absent(self) -> int:
-        """Lanes that are there but not active: none may be at a barrier."""
+        """Lanes that are live but not active: there must be none at a barrier."""
         return self.live & ~self.active
 
     def acquire(self, *released: Knowledge) -> None:
-        """Let the active lanes know what was released."""
+        """Join released knowledge into the active lanes' clock."""
         if len(self.seen) == len(released) and all(map(operator.is_, self.seen, released)):
             return
         self.seen = released
@@ -114,13 +114,13 @@ class Warp:
             self.clock = self.clock.acquire(self.place, known)
 
     def pass_barrier(self, whole: Clock) -> None:
-        """Go on behind a barrier; lanes that were not there as well (that is an error already).
+        """Continue after a barrier, including lanes that were absent (reported already).
 
         Parameters
         ----------
         whole : Clock
-            Clock of a converged warp behind the barrier.  Lanes that have exited are known to
-            the end, so a warp without open branches counts as converged again.
+            Clock of a converged warp after the barrier.  Lanes that have exited are known to the
+            end, so a warp without open branches counts as converged again.
         """
         self.left = NOTHING
         if not self.stack:

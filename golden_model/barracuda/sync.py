@@ -12,18 +12,18 @@ from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_
 
 
 class Published(Protocol):
-    """What a release makes known: can be joined with what was released before."""
+    """Knowledge published by a release, which can be joined with earlier releases."""
 
     def join(self, other: Knowledge, /) -> Knowledge:
-        """What both know."""
+        """Join of both."""
 
 
 @dataclass(slots=True)
 class SyncLocation:
     """The paper's S of one location.
 
-    A release adds to what was released before, as the definition of synchronization order
-    (Section 3.2) has it; by the letter of Fig. 3 it would take its place.
+    A release is joined with earlier ones, by the definition of synchronization order (Section 3.2);
+    taken literally, Fig. 3 would replace them.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class SyncLocation:
         self.for_block[block] = known.join(self.of_block(block))
 
     def of_block(self, block: int) -> Knowledge:
-        """What was released to one block."""
+        """Knowledge released to one block."""
         return self.for_block.get(block, NOTHING)
 
     @property
     def anywhere(self) -> Knowledge:
-        """What was released to any block, or to all."""
+        """Knowledge released to any block, or to all."""
         return join_all((self.for_all, *self.for_block.values()))

@@ -19,14 +19,14 @@ class WarpClocks:
     kernel : Kernel
         The kernel.
     uses : int
-        Times of each warp that knowledge holds: the first for causality, others for what uses them.
+        Times of each warp in a ``Knowledge``: the first for causality, others for their users.
 
     Attributes
     ----------
     warps : list of Warp
         All warps, by number.
     divergences : dict of int to BarrierDivergence
-        Barriers that not all threads could reach, by program counter.
+        Divergent barriers, by program counter.
     """
 
     def __init__(self, kernel: Kernel, uses: int = 1) -> None:
@@ -37,7 +37,7 @@ class WarpClocks:
         self.divergences: dict[int, BarrierDivergence] = {}
 
     def barrier(self, row: int) -> range:
-        """Let the warps of a block pass a barrier, and return their numbers."""
+        """Pass a barrier with the warps of a block; return their numbers."""
         numbers = self.kernel.warps_of(int(self.kernel.block[row]))
         warps = self.warps[numbers.start : numbers.stop]
         for warp in warps:
@@ -50,7 +50,7 @@ class WarpClocks:
         return numbers
 
     def _diverge(self, row: int, warp: Warp) -> None:
-        """Note that lanes of a warp are not at a barrier."""
+        """Record that lanes of a warp are absent from a barrier."""
         kernel = self.kernel
         lane = (warp.absent & -warp.absent).bit_length() - 1
         pc = int(kernel.events["pc"][row])

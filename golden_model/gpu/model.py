@@ -1,4 +1,4 @@
-"""What golden models of whole GPU detectors share: launches, reports, sums of counters."""
+"""Base of golden models of whole GPU detectors: launches, reports, sums of counters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from racetrap.golden_model.events import Event, EventKind
 
-#: By the register's name in lower case, whether a step counts; its fields may be arrays.
+#: For each register's name in lower case, whether a step counts; its fields may be arrays.
 Counters = Mapping[str, Callable[[Any], Any]]
 
 
@@ -28,12 +28,12 @@ def has(field: str, value: int) -> Callable[[Any], Any]:
 
 
 def one_for_each(kinds: type[IntEnum], field: str, prefix: str) -> Counters:
-    """A counter for each kind that a field of a step can have, but not for 0."""
+    """A counter for each non-zero kind that a field of a step can have."""
     return {f"{prefix}_{kind.name.lower()}": has(field, kind) for kind in kinds if kind}
 
 
 def totals(counters: Counters, steps: Mapping[Any, int]) -> dict[str, int]:
-    """Counters by name, from how often there was each step."""
+    """Counters by name, from the number of occurrences of each step."""
     return {
         name: sum(times for step, times in steps.items() if counts(step))
         for name, counts in counters.items()
@@ -69,7 +69,7 @@ class GpuModel(ABC):
     races : list
         Every report since construction, in order; empty unless they are kept.
     race_count : int
-        How many races there were.
+        Number of races.
     unique : dict of (int, int) to report
         First race of each (PC, kind of race), in order.
 
@@ -90,9 +90,9 @@ class GpuModel(ABC):
         self.unique: dict[tuple[int, int], Any] = {}
 
     def launch(self) -> None:
-        """Start a kernel: metadata and all that trackers and banks hold are cleared.
+        """Start a kernel: clear metadata and the state of trackers and banks.
 
-        Counters, the lists of races and their numbering go on.
+        Counters, the lists of races and their numbering continue.
         """
         for part in (*self.trackers, *self.banks):
             part.clear()
@@ -115,11 +115,11 @@ class GpuModel(ABC):
 
     @abstractmethod
     def parts(self, region: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Trackers and banks, and what else the detector has."""
+        """Trackers, banks and other parts of the detector."""
 
     @abstractmethod
     def transactions(self, event: Event) -> list[Any]:
-        """What an event is to the tracker of its SM."""
+        """Transactions of an event for the tracker of its SM."""
 
     @abstractmethod
     def transact(self, sm: int, transaction: Any) -> list[Any]:

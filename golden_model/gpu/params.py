@@ -1,4 +1,4 @@
-"""What the blocks that GPU detectors share must know of an instance: sizes, and what follows.
+"""Parameters that GPU detectors share: sizes of an instance, and derived values.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Table V.
 """
@@ -50,7 +50,7 @@ class GpuParams(Parameters, ABC):
     packet_fifo_depth, report_fifo_depth : int
         Depth of the FIFO before each port (segments) and after each bank (race reports).
     report_filter_entries : int
-        Entries of the optional filter that lets only new (PC, kind) pairs through.
+        Entries of the optional filter that passes only new (PC, kind) pairs.
     trace_port : bool
         Whether the banks have the retire-style trace port.
     """
@@ -73,12 +73,12 @@ class GpuParams(Parameters, ABC):
     @property
     @abstractmethod
     def transaction_layout(self) -> Layout:
-        """What an SM hands to its tracker."""
+        """Transaction from an SM to its tracker."""
 
     @property
     @abstractmethod
     def packet_layout(self) -> Layout:
-        """What a detector bank checks."""
+        """Packet that a detector bank checks."""
 
     @property
     @abstractmethod
@@ -98,7 +98,7 @@ class GpuParams(Parameters, ABC):
     @property
     @abstractmethod
     def uninitialised_entry(self) -> int:
-        """Entry of a location that nobody has accessed."""
+        """Entry of a location without an access."""
 
     @property
     @abstractmethod
@@ -115,7 +115,7 @@ class GpuParams(Parameters, ABC):
 
     @property
     def segment_layout(self) -> Layout:
-        """What a tracker sends to the banks of a port."""
+        """Segment from a tracker to the banks of a port."""
         return Layout({**self.packet_layout.fields, "lanes": 0})
 
     # Options ----------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class GpuParams(Parameters, ABC):
 
     @property
     def regions(self) -> int:
-        """Monitored regions: one of a power of two bytes, or a table of as many."""
+        """Monitored regions: one of a power of two bytes, or a table of several."""
         return 1
 
     @property
@@ -152,7 +152,7 @@ class GpuParams(Parameters, ABC):
 
     @property
     def looks_up_owners(self) -> bool:
-        """Whether the check looks something up of the warp that an entry names."""
+        """Whether the check looks up state of the warp that an entry names."""
         return False
 
     # Geometry ---------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class GpuParams(Parameters, ABC):
 
     @property
     def tag_bits(self) -> int:
-        """Bits that tell apart the granules that share an entry."""
+        """Bits that distinguish the granules that share an entry."""
         return self.ratio.bit_length() - 1
 
     @property
@@ -214,7 +214,7 @@ class GpuParams(Parameters, ABC):
 
     @cached_property
     def port_bits(self) -> int:
-        """Low bits of a segment's index that are those of its port's number."""
+        """Low bits of a segment's index that give the low bits of its port's number."""
         return (self.metadata_ports & -self.metadata_ports).bit_length() - 1
 
     @cached_property
@@ -226,16 +226,16 @@ class GpuParams(Parameters, ABC):
     def residue_bits(self) -> int:
         """Bits of a segment's index, above ``port_bits``, whose residue is the rest of its port's.
 
-        So many that no port has above three percent more segments than another.
+        Enough that no port has over three percent more segments than another.
         """
         return 0 if self.odd_ports == 1 else self.odd_ports.bit_length() + 5
 
     @property
     def port_shift(self) -> int:
-        """Low bits of a segment's index that its port's table of valid segments does without.
+        """Low bits of a segment's index that its port's table of valid segments omits.
 
         A port's segments differ in the bits above: their residues by the odd number of ports are
-        equal, so that they are that far apart at least.
+        equal, so they are at least that far apart.
         """
         return self.metadata_ports.bit_length() - 1
 
@@ -246,7 +246,7 @@ class GpuParams(Parameters, ABC):
 
     @property
     def valid_share(self) -> int:
-        """Bits of each port's table of valid segments that one region has."""
+        """Bits of each port's table of valid segments for one region."""
         return self.valid_segments >> self.region_number_bits
 
     @property
@@ -261,14 +261,14 @@ class GpuParams(Parameters, ABC):
 
     @property
     def bank_index_bits(self) -> int:
-        """Low bits of an entry's index, the same ones of a granule's number, that say its bank."""
+        """Low bits of an entry's index, and of a granule's number, that select its bank."""
         return self.residue_bits + self.port_bits + self.lane_bits
 
     @property
     def min_region_log2(self) -> int:
         """Smallest monitored region (log2 bytes): an entry for each bank, and at least one line.
 
-        The bits of an index that say the port are in it as well.
+        It also covers the bits of an index that select the port.
         """
         return max(7, self.entry_share_log2 + self.bank_index_bits)
 
@@ -282,7 +282,7 @@ class GpuParams(Parameters, ABC):
 
 
 def check_place(event: Event, params: GpuParams) -> None:
-    """Raise ``ValueError`` if an event is out of range: it would silently hit another place."""
+    """Raise ``ValueError`` if an event is out of range: it would silently alias another."""
     warps = event.warp + max(event.warp_count, 1)
     for what, value, count in (
         ("SM", event.sm, params.sm_count),

@@ -1,7 +1,6 @@
-"""Monitored region of a power of two bytes, and where the metadata of an address are: entry, bank,
-port.
+"""Monitored region of a power of two bytes, and the entry, bank and port of an address.
 
-Ref: ScoRD (ISCA'20) Section IV-B, Fig. 6 (the banked form of a detector is ours).
+Ref: ScoRD (ISCA'20) Section IV-B, Fig. 6 (the banks are our addition).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from racetrap.golden_model.gpu.params import ENTRY_BYTES, GpuParams
 
 @dataclass(frozen=True)
 class Region:
-    """Monitored data region and the place of its metadata: what software writes to registers.
+    """Monitored data region and the address of its metadata, as software writes them.
 
     Parameters
     ----------
@@ -56,11 +55,11 @@ class Region:
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
-        """First byte address and bytes of what is monitored."""
+        """First byte address and size of the monitored data."""
         return ((self.data_base, 1 << self.size_log2),)
 
     def indices(self, params: GpuParams) -> range:
-        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes behind the base."""
+        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes after the base."""
         return range(self.entries(params))
 
     def numbered(self, params: GpuParams, index: int) -> tuple[int, int]:
@@ -68,7 +67,7 @@ class Region:
         return 0, index
 
     def conflict_bytes(self, params: GpuParams, address: int) -> int:
-        """Distance of monitored data that share an entry with those at ``address``."""
+        """Distance in bytes to monitored data that share an entry with ``address``."""
         return self.entries(params) * params.granularity
 
     def contains(self, address: int) -> bool:
@@ -90,7 +89,7 @@ def bank_of(params: GpuParams, word: int) -> int:
     """Bank of a word address: that of its metadata entry.
 
     The index is the low part of the granule's number, and a region's base is a multiple of its
-    size, so the bank follows from a bit field of the address: the region need not be known.
+    size, so the bank follows from a bit field of the address, without the region.
     """
     return bank_of_entry(params, word >> (params.granularity_bits - 2))
 
@@ -106,8 +105,8 @@ def bank_of_entry(params: GpuParams, index: int) -> int:
 def port_of(params: GpuParams, segment: int) -> int:
     """Metadata port of a segment of entries, by its index.
 
-    The ports are a power of two times an odd number.  The lowest bits of the index are those of
-    the port's number; the rest of it is a residue by the odd number, of so many bits as the
+    The ports are a power of two times an odd number.  The lowest bits of the index give those of
+    the port's number; the rest is a residue by the odd number, of as many index bits as the
     smallest region has.
     """
     low, residue = params.port_bits, segment >> params.port_bits

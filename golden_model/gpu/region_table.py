@@ -1,6 +1,7 @@
 """Region table: several monitored regions, each of any number of lines, and their metadata.
 
-Ref: ScoRD (ISCA'20) Section IV-B (an entry is a granule MOD the entries; several regions are ours).
+Ref: ScoRD (ISCA'20) Section IV-B (an entry is a granule MOD the entries; several regions are our
+extension).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TypeAlias
 from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES, GpuParams
 from racetrap.golden_model.gpu.region import Region
 
-#: Most lines of a region: what its register holds.
+#: Maximum lines of a region, limited by its register.
 _MOST_LINES = (1 << 32) - 1
 
 
@@ -21,8 +22,8 @@ _MOST_LINES = (1 << 32) - 1
 class LineRegion:
     """One region of a table.
 
-    Its granules are numbered from the last address at or before ``data_base`` at which a bank's
-    turn comes again, so that the bank of a granule follows from its address alone.
+    Its granules are numbered from the last address at or before ``data_base`` at which a turn of
+    the banks begins, so that the bank of a granule follows from its address alone.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class LineRegion:
 
     @property
     def end(self) -> int:
-        """First byte address behind the region."""
+        """First byte address after the region."""
         return self.data_base + self.lines * LINE_BYTES
 
     def contains(self, address: int) -> bool:
@@ -53,7 +54,7 @@ class LineRegion:
         return self.data_base >> params.granularity_bits + bits << bits
 
     def entries(self, params: GpuParams) -> int:
-        """Metadata entries: the least that serve, and the same number in each turn of the banks."""
+        """Metadata entries: the minimum that suffices, the same number for each bank."""
         if not self.lines:
             return 0
         share_log2 = params.tag_bits + params.bank_index_bits
@@ -61,7 +62,7 @@ class LineRegion:
         return -(-granules >> share_log2) << params.bank_index_bits
 
     def metadata_end(self, params: GpuParams) -> int:
-        """First byte address behind the metadata."""
+        """First byte address after the metadata."""
         return self.metadata_base + self.entries(params) * ENTRY_BYTES
 
     def locate(self, params: GpuParams, address: int) -> tuple[int, int]:
@@ -75,13 +76,13 @@ class LineRegion:
 class RegionTable:
     """Monitored regions of an instance with several, in the order of their registers.
 
-    An entry's index counts from ``metadata_base``, the lowest of all; what lies between the
-    metadata of two regions is no entry.
+    An entry's index counts from ``metadata_base``, the lowest of all; the space between the
+    metadata of two regions has no entries.
 
     Parameters
     ----------
     regions : tuple of LineRegion
-        The regions; those that are missing are not used.
+        The regions; missing ones are unused.
     """
 
     regions: tuple[LineRegion, ...]
@@ -129,7 +130,7 @@ class RegionTable:
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
-        """First byte address and bytes of what is monitored."""
+        """First byte address and size of the monitored data of each region."""
         return tuple((one.data_base, one.lines * LINE_BYTES) for _, one in self._used())
 
     @property
@@ -138,12 +139,12 @@ class RegionTable:
         return min((one.metadata_base for _, one in self._used()), default=0)
 
     def entries(self, params: GpuParams) -> int:
-        """Entries' places from ``metadata_base`` to the end of the last region's metadata."""
+        """Entry positions from ``metadata_base`` to the end of the last region's metadata."""
         end = max((one.metadata_end(params) for _, one in self._used()), default=0)
         return (end - self.metadata_base) // ENTRY_BYTES
 
     def indices(self, params: GpuParams) -> Iterable[int]:
-        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes behind the base."""
+        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes after the base."""
         return chain.from_iterable(
             range(first, first + one.entries(params))
             for _, one in self._used()
@@ -159,7 +160,7 @@ class RegionTable:
         raise ValueError(f"Entry index must be of a region, not {index}")
 
     def conflict_bytes(self, params: GpuParams, address: int) -> int:
-        """Distance of monitored data that share an entry with those at ``address``."""
+        """Distance in bytes to monitored data that share an entry with ``address``."""
         one = self._region_of(address)
         return 0 if one is None else one.entries(params) * params.granularity
 
@@ -185,7 +186,7 @@ class RegionTable:
         return next((one for one in self.regions if one.contains(address)), None)
 
 
-#: What is monitored: one region, or a table of several.
+#: Monitored data: one region, or a table of several.
 MonitoredRegion: TypeAlias = Region | RegionTable
 
 
@@ -210,7 +211,7 @@ def table_of(
 
 
 def regions_of(region: MonitoredRegion) -> tuple[LineRegion, ...]:
-    """What is written to the registers of a table; a single region is its first."""
+    """Register values of a table; a single region is its first."""
     if isinstance(region, RegionTable):
         return region.regions
     lines = 1 << region.size_log2 - (LINE_BYTES.bit_length() - 1)

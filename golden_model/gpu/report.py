@@ -1,4 +1,4 @@
-"""What race reports of all GPU detectors have in common: the record in the ring buffer, the key."""
+"""Base of all GPU detectors' race reports: the record in the ring buffer, and the key."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class RingReport(ABC):
 
     @property
     def key(self) -> tuple[int, int]:
-        """What makes a race unique when races are counted: PC and kind of race."""
+        """Key by which races are counted: PC and kind of race."""
         return self.pc, self.race
 
     @property
     @abstractmethod
     def race_scope(self) -> Scope:
-        """Whether the race is one inside a block or one between blocks of the device."""
+        """Scope of the race: within a block, or between blocks of the device."""
 
     @property
     @abstractmethod

@@ -1,6 +1,6 @@
-"""Report filter: lets only the first report of each (PC, kind of race) through.
+"""Report filter: passes only the first report of each (PC, kind of race).
 
-Ref: ScoRD (ISCA'20) Section IV-A (a race is known by its PC and kind).
+Ref: ScoRD (ISCA'20) Section IV-A (a race is identified by its PC and kind).
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ def filter_index(params: GpuParams, pc: int, race: int) -> int:
 
 
 class ReportFilter:
-    """Direct-mapped table of the (PC, kind) pairs seen last.
+    """Direct-mapped table of the latest (PC, kind) pairs.
 
-    A pair that another one has driven out of the table is let through again, so that no pair
-    is ever lost.
+    An evicted pair is reported again, so no pair is ever lost.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ class ReportFilter:
         self._table.clear()
 
     def admit(self, pc: int, race: int) -> bool:
-        """Whether a report passes; its pair is remembered."""
+        """Whether a report passes; stores its pair."""
         index = filter_index(self._params, pc, race)
         if self._table.get(index) == (pc, race):
             return False

@@ -24,19 +24,19 @@ _KIND = ThreadEventKind
 class SharedAccesses(NamedTuple):
     """Accesses to granules that more than one thread accesses, and at least one writes.
 
-    A *group* is what one instruction of one thread does to the same bytes of one granule; its
-    rows are the epochs in which it did so, ascending.  Groups of a granule lie together, ordered
-    by thread.
+    A *group* is the accesses of one instruction of one thread to the same bytes of one granule; its
+    rows are the epochs of these accesses, ascending.  Groups of a granule are adjacent, ordered by
+    thread.
 
     Parameters
     ----------
     granule, location : ndarray of int64, one for each group
-        Number of the granule (address / 4), and of the granule in its life: memory that is
-        allocated anew is another location.
+        Number of the granule (address / 4), and of its location: reallocated memory is a new
+        location.
     thread, pc : ndarray of int64, one for each group
         Thread and instruction.
     is_write, is_atomic : ndarray of bool, one for each group
-        What it does.
+        Whether it writes, and whether it is atomic.
     bytes_used : ndarray of uint8, one for each group
         A bit for each byte of the granule that is accessed.
     first : ndarray of int64, one for each group and one more
@@ -92,10 +92,10 @@ def shared_accesses(events: np.ndarray, epochs: EventEpochs) -> SharedAccesses:
 
 
 def _locations(events: np.ndarray, rows: np.ndarray, granules: np.ndarray) -> np.ndarray:
-    """A number for each granule of each access, another one for each life of the granule.
+    """A number for each granule of each access, a new one for each allocation of the granule.
 
-    What the program did before ``free`` is ordered before what it does after the ``malloc`` that
-    returns the same memory, by the allocator's own locks, which are not in the trace.
+    Accesses before ``free`` are ordered before accesses after the ``malloc`` that returns the same
+    memory, by the allocator's own locks, which are not in the trace.
     """
     values, locations = np.unique(granules, return_inverse=True)
     allocations = np.flatnonzero(events["kind"] == _KIND.ALLOCATE)
@@ -138,7 +138,7 @@ def _grouped(
     granules: np.ndarray,
     locations: np.ndarray,
 ) -> SharedAccesses:
-    """Accesses, sorted by location and then in the order of the trace, put into groups."""
+    """Group accesses that are sorted by location, then in the order of the trace."""
     kinds = events["kind"][rows]
     instruction = events["thread"][rows].astype(np.int64) << 38
     instruction |= events["pc"][rows].astype(np.int64) << 6

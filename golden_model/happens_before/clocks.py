@@ -48,7 +48,7 @@ def epoch_clocks(events: np.ndarray, steps: np.ndarray, threads: int) -> EpochCl
     histories: list[list[int]] = [[0] * threads for _ in range(threads)]
 
     def step(thread: int, *learnt: Timestamp) -> None:
-        """A new epoch, whose clock also knows what has been learnt."""
+        """A new epoch, whose clock includes the knowledge acquired."""
         clock = now[thread]
         clock = (*clock[:thread], clock[thread] + 1, *clock[thread + 1 :])
         now[thread] = tuple(map(max, clock, *learnt)) if learnt else clock

@@ -1,8 +1,8 @@
 """Index of the epochs of each thread of a trace, and of the accesses collected in them.
 
-It stands for executing a program again: the trace has recorded all that an epoch did.  A
-position is a number of events of one thread: an epoch is the half-open range of positions from
-its start to the start of the next.
+It replaces executing the program again, since the trace has recorded every epoch.  A position is a
+number of events of one thread: an epoch is the half-open range of positions from its start to the
+start of the next.
 
 Ref: SigRace (ISCA'09) Sections 3.3.2 and 3.4.
 """
@@ -21,7 +21,7 @@ from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LO
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 _LOG2 = np.uint64(GRANULE_LOG2)
-#: Epochs whose granules are remembered; a long trace must not fill the memory.
+#: Epochs whose granules are cached; bounds the memory on long traces.
 _REMEMBERED = 1 << 12
 
 
@@ -48,7 +48,7 @@ class CollectedAccess(NamedTuple):
 class EpochIndex:
     """Epochs, committed instructions and collected accesses of each thread of a trace.
 
-    Built once with sorting the events by thread; every question is answered by binary search.
+    Built once by sorting the events by thread; every query is a binary search.
 
     Parameters
     ----------
@@ -85,18 +85,19 @@ class EpochIndex:
         return int(np.searchsorted(self._epochs[self._threads[thread]], epoch))
 
     def position(self, thread: int, number: int) -> int:
-        """Events of a thread up to and with event ``number`` of the trace."""
+        """Events of a thread up to and including event ``number`` of the trace."""
         return int(np.searchsorted(self._numbers[self._threads[thread]], number, side="right"))
 
     def instructions(self, thread: int, first: int, last: int) -> int:
-        """Instructions that a thread commits in the events at ``first`` to before ``last``."""
+        """Instructions committed by a thread in the events from ``first`` up to ``last``,
+        exclusive."""
         base = self._threads[thread].start
         return int(self._instructions[base + last] - self._instructions[base + first])
 
     def granules(self, thread: int, first: int, last: int) -> list[int]:
         """Different granules (byte addresses) that are collected there, ascending.
 
-        The answer is remembered: an epoch is often asked for again.
+        The result is cached: an epoch is often requested again.
         """
         key = thread, first, last
         if key not in self._granules:

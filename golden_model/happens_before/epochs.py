@@ -23,13 +23,13 @@ class EventEpochs(NamedTuple):
     steps : ndarray of int64
         Epochs that the event ends.
     epoch : ndarray of int64
-        Epochs of its thread before the event: what is ordered after this epoch is ordered after
+        Epochs of its thread before the event: an access ordered after this epoch is ordered after
         the event's access.
     known : ndarray of int64
-        Epoch whose clock says what is ordered before the event's access: later than ``epoch``
-        for an atomic access that acquires, as it has read what the release wrote.
+        Epoch whose clock gives what is ordered before the event's access: later than ``epoch`` for
+        an atomic access that acquires, since it has read from the release.
     collected : ndarray of bool
-        Whether accesses are to be checked there.
+        Whether accesses are checked there.
     """
 
     steps: np.ndarray

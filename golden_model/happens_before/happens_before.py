@@ -32,13 +32,13 @@ class HappensBeforeResult:
     races : list of ThreadRace
         Races in ascending order: all, or as many as the oracle's limit, lowest addresses first.
     dynamic : int
-        Races altogether; those beyond the limit are counted for each life of reallocated memory,
-        and for each set of bytes.
+        Total races; those beyond the limit are counted for each allocation of reused memory, and
+        for each set of bytes.
     static : frozenset of (int, int)
         Pairs of instructions of all races, also of those beyond the limit.
     false_sharing : frozenset of ThreadRace
-        Unordered accesses to different bytes of one granule, as many as the limit: no races,
-        though every detector with 4-byte granules takes them for some.
+        Unordered accesses to different bytes of one granule, up to the limit: not races, but every
+        detector with 4-byte granules reports them.
     involves_atomic : frozenset of ThreadRace
         Those of ``races`` in which one access is atomic: SigRace does not collect it.
     """
@@ -51,7 +51,7 @@ class HappensBeforeResult:
 
     @property
     def is_complete(self) -> bool:
-        """Whether ``races`` has them all."""
+        """Whether ``races`` is complete."""
         return len(self.races) == self.dynamic
 
 
@@ -59,14 +59,14 @@ class HappensBefore:
     """All unordered pairs of accesses of different threads to one byte, with a write.
 
     Two atomic accesses do not race.  Accesses between COLLECT_OFF and COLLECT_ON are not checked.
-    Memory that is allocated anew is new: its earlier life does not race with it.  Accesses of one
+    Reallocated memory does not race with accesses before its reallocation.  Accesses of one
     thread, epoch and instruction to a granule count once.  Time grows with accesses and with the
     instructions that share a granule, not with the number of races.
 
     Parameters
     ----------
     limit : int
-        Most races listed, rather than only counted.
+        Maximum races to list; further ones are only counted.
 
     Raises
     ------

@@ -1,10 +1,9 @@
 """Lock-order inversions: threads that acquire the same locks in different orders.
 
-At another time each could hold a lock and wait for ever for the next one's.  A lock that they all
-hold besides excludes that.  An attempt (`trylock`) and a wait with a time limit never wait for
-ever: the lock that they acquire is held, but not waited for.  Acquisitions that are never at the
-same time, since one thread is created after the other has been joined, count: the order of threads
-is not looked at.
+With other timing, each thread could hold a lock and wait for the next one's: a deadlock.  A further
+lock that all hold excludes it.  Attempts (`trylock`) and waits with a time limit cannot deadlock:
+the lock that they acquire is held, but not waited for.  Acquisitions that can never coincide, since
+one thread is created after the other has been joined, still count: the order of threads is ignored.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 _KIND = ThreadEventKind
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
-#: Locks of the longest cycle that is looked for.
+#: Maximum locks of a cycle.
 _MOST_LOCKS = 4
 
 
 class LockOrder(NamedTuple):
-    """An acquisition of a lock, which may wait for ever, by a thread that holds another one.
+    """A blocking acquisition of a lock by a thread that holds another one.
 
     Parameters
     ----------
@@ -34,11 +33,11 @@ class LockOrder(NamedTuple):
     held, acquired : int
         Addresses of both locks.
     held_pc, acquired_pc : int
-        Where it has acquired each.
+        Where it acquired each.
     held_is_shared, acquired_is_shared : bool
-        Whether it has them as a reader among others.
+        Whether it holds them as a reader.
     guards : frozenset of int
-        Other locks that it held meanwhile.
+        Other locks that it held at the time.
     """
 
     thread: int
@@ -51,7 +50,7 @@ class LockOrder(NamedTuple):
     guards: frozenset[int]
 
     def _can_block(self, other: LockOrder) -> bool:
-        """Whether the other one can hold what this one waits for, at the same time."""
+        """Whether the other one can hold the lock that this one waits for, at the same time."""
         return (
             self.thread != other.thread
             and not (self.acquired_is_shared and other.held_is_shared)
@@ -60,9 +59,9 @@ class LockOrder(NamedTuple):
 
 
 def lock_order_inversions(trace: ThreadTrace) -> list[tuple[LockOrder, ...]]:
-    """Cycles of at most four acquisitions, each one's lock held by the next, as it may be.
+    """Cycles of at most four acquisitions, in which the next one may hold the lock of each.
 
-    Of cycles of the same locks the first is given; shorter ones come first.
+    Of several cycles with the same locks only the first is returned; shorter cycles come first.
     """
     orders = _on_cycles(set(_orders(trace)))
     found: dict[frozenset[int], tuple[LockOrder, ...]] = {}
@@ -75,8 +74,7 @@ def lock_order_inversions(trace: ThreadTrace) -> list[tuple[LockOrder, ...]]:
 
 
 def _orders(trace: ThreadTrace) -> Iterator[LockOrder]:
-    """Every acquisition that may wait for ever by a thread that holds a lock, one for each lock
-    that it holds."""
+    """Every blocking acquisition by a thread that holds a lock, one for each lock held."""
     kind, value = trace.events["kind"], trace.events["value"]
     rows = np.flatnonzero((kind == _KIND.ACQUIRE) | (kind == _KIND.RELEASE))
     events = trace.events[rows[np.isin(value[rows], _LOCKS)]]
@@ -99,7 +97,8 @@ def _orders(trace: ThreadTrace) -> Iterator[LockOrder]:
 
 
 def _on_cycles(orders: set[LockOrder]) -> dict[int, list[LockOrder]]:
-    """Orders by the lock held, without those of locks that come first or last of all."""
+    """Orders by the lock held, without locks that are never acquired under another or never
+    held."""
     while True:
         inner = {order.held for order in orders} & {order.acquired for order in orders}
         kept = {order for order in orders if order.held in inner and order.acquired in inner}
@@ -115,7 +114,7 @@ def _on_cycles(orders: set[LockOrder]) -> dict[int, list[LockOrder]]:
 def _cycles(
     orders: dict[int, list[LockOrder]], path: tuple[LockOrder, ...], length: int
 ) -> Iterator[tuple[LockOrder, ...]]:
-    """Cycles of a length that go on from ``path`` and have their first lock as the smallest."""
+    """Cycles of a length that extend ``path`` and begin with their smallest lock."""
     first, last = path[0], path[-1]
     if len(path) == length:
         if last.acquired == first.held and last._can_block(first):
@@ -125,6 +124,6 @@ def _cycles(
         others = {other.held for other in path}
         if order.held <= first.held or order.held in others or not last._can_block(order):
             continue
-        # All must be able to be where they are at once.
+        # All threads must be able to be in these positions at the same time.
         if all(order.thread != one.thread and not order.guards & one.guards for one in path):
             yield from _cycles(orders, (*path, order), length)

@@ -1,7 +1,7 @@
 """Unordered pairs of accesses, found as intervals of epochs.
 
-The epochs of one thread that are concurrent with a given epoch of another follow each other, so
-all pairs of two instructions on one granule need one search an epoch, not one a pair.
+The epochs of one thread that are concurrent with a given epoch of another are contiguous, so all
+pairs of two instructions on one granule need one search per epoch, not per pair.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Intervals(NamedTuple):
 def unordered_pairs(accesses: SharedAccesses, clocks: EpochClocks) -> Iterator[Intervals]:
     """All unordered pairs, at least one of them a write and not both atomic, each once.
 
-    Empty intervals are left out.  Pairs of a location come together, locations ascending.
+    Empty intervals are left out.  Pairs of a location are adjacent, locations ascending.
     """
     sizes = np.diff(accesses.first)
     for one, other in _group_pairs(accesses):
@@ -81,7 +81,7 @@ def _group_pairs(accesses: SharedAccesses) -> Iterator[tuple[np.ndarray, np.ndar
 def _search(
     accesses: SharedAccesses, clocks: EpochClocks, group: np.ndarray, other: np.ndarray
 ) -> Intervals:
-    """Intervals of the rows of each group in the group beside it."""
+    """Intervals of the rows of each group in the paired group."""
     sizes = (accesses.first[1:] - accesses.first[:-1])[group]
     row = ranges(accesses.first[group], sizes)
     group, other = np.repeat(group, sizes), np.repeat(other, sizes)

@@ -1,4 +1,4 @@
-"""Data race between threads, in the form that every detector reports.
+"""Data race between threads, as all detectors report it.
 
 Ref: SigRace (ISCA'09) Section 5.4.1 (static and dynamic races).
 """

@@ -18,7 +18,7 @@ from racetrap.golden_model.trace.threads.events import (
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 _KIND = ThreadEventKind
-#: Events looked at in one step.
+#: Events examined in one step.
 _BLOCK = 1 << 20
 _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 
@@ -31,9 +31,9 @@ class HeldLock(NamedTuple):
     address : int
         The lock.
     sync_class : SyncClass
-        What it is, and how it is held.
+        Its class, and how it is held.
     pc : int
-        Where the thread has acquired it.
+        Where the thread acquired it.
     """
 
     address: int
@@ -49,7 +49,7 @@ class Allocation(NamedTuple):
     address, size : int
         Its first byte, and its bytes.
     thread, pc : int
-        Who has allocated it, and where.
+        Thread that allocated it, and where.
     """
 
     address: int
@@ -59,16 +59,16 @@ class Allocation(NamedTuple):
 
 
 class RaceContext(NamedTuple):
-    """What is known of a race besides its accesses.
+    """Context of a race besides its accesses.
 
     Parameters
     ----------
     first, second : tuple of HeldLock
         Locks that the threads of its accesses held, by address.
     allocation : Allocation or None
-        Block that both access; None: it is not on the heap.
+        Block that both access; None if it is not on the heap.
     first_frame, second_frame : int
-        Frames of the accesses, where the header has them; 0 if they are not known.
+        Frames of the accesses, if the header has them; 0 if unknown.
     """
 
     first: tuple[HeldLock, ...]
@@ -88,7 +88,7 @@ class RaceContexts:
     """
 
     def __init__(self, trace: ThreadTrace) -> None:
-        # All that is not an access: few of the events.
+        # All events but accesses: few.
         self._rows = np.flatnonzero(trace.events["kind"] > _KIND.STORE)
         self._trace, self._events = trace.events, trace.events[self._rows]
         found = event_epochs(self._events)
@@ -107,7 +107,7 @@ class RaceContexts:
         )  # fmt: skip
 
     def _held(self, party: RaceParty) -> tuple[HeldLock, ...]:
-        """Locks that a thread holds all the time in an epoch."""
+        """Locks that a thread holds throughout an epoch."""
         own = self._events["thread"][self._locks] == party.thread
         events = self._events[self._locks[own & (self._epochs[self._locks] <= party.epoch)]]
         steps = np.where(events["kind"] == _KIND.ACQUIRE, 1, -1)
@@ -123,7 +123,7 @@ class RaceContexts:
         return tuple(held)
 
     def _end(self, party: RaceParty) -> int:
-        """Position, among what is not an access, of the end of an epoch."""
+        """Position of the end of an epoch among events that are not accesses."""
         after = (self._events["thread"] == party.thread) & (self._epochs > party.epoch)
         rows = np.flatnonzero(after)
         return int(rows[0]) if len(rows) else len(self._events)

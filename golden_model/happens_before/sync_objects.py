@@ -10,18 +10,18 @@ from racetrap.golden_model.trace.threads.events import SyncClass, ThreadEvent, T
 #: A counter for each thread.
 Timestamp = tuple[int, ...]
 
-#: Classes whose release leaves nothing of what the object knew: who releases has acquired it.
+#: Classes whose release overwrites the object's timestamp: the releasing thread has acquired it.
 _OVERWRITING = (SyncClass.MUTEX, SyncClass.RWLOCK_WRITE)
 
 
 class SyncObjects:
-    """The timestamp field of every object of a program; a field is there from its first release.
+    """The timestamp field of every object of a program; it exists from the first release on.
 
-    A mutex, and a readers-writer lock for its writers, is overwritten at a release; everything
-    else takes the maximum: each of several releases may be what a later acquire has waited for.
-    A readers-writer lock has two fields: a reader waits for writers only, a writer for all.
-    A barrier has a field for each crossing, since a fast thread may arrive at the next crossing
-    before a slow one has left the last; crossings are told apart by counting arrivals.
+    A mutex, and a readers-writer lock for its writers, is overwritten at a release; everything else
+    takes the maximum: a later acquire may have waited for any of several releases. A readers-writer
+    lock has two fields: a reader waits for writers only, a writer for all. A barrier has a field
+    for each crossing, since a fast thread may arrive at the next crossing before a slow one has
+    left the last; crossings are distinguished by counting arrivals.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class SyncObjects:
         self._leaves: dict[tuple[int, ...], int] = {}
 
     def release(self, event: ThreadEvent, timestamp: Timestamp) -> None:
-        """Take the timestamp of a thread into what ``event`` releases."""
+        """Merge the timestamp of a thread into the object that ``event`` releases."""
         key = self._released(event)
         known = self._fields.get(key)
         if known is not None and not (

@@ -25,7 +25,7 @@ _FIRST: Final = tuple(int(FIRST[access]) for access in Access)
 
 
 class Counted(NamedTuple):
-    """What counters ask of a step."""
+    """Fields of a step that counters use."""
 
     kind: Any
     monitored: Any
@@ -33,7 +33,7 @@ class Counted(NamedTuple):
     read_error: Any
 
 
-#: What the bank counts.
+#: Counters of the bank.
 COUNTERS: Final[Counters] = {
     "accesses": has("monitored", 1),
     "unmonitored": has("monitored", 0),
@@ -118,7 +118,7 @@ class DetectorBank:
         return Step(packet, 1, sync, relation, race, int(read_error), before, after)
 
     def _relation(self, difference: int) -> int:
-        """What two threads share, by the bits in which their names differ."""
+        """Widest unit that two threads share, by the bits in which their identities differ."""
         if not difference:
             return 0
         if not difference >> self._warp - self._lane:

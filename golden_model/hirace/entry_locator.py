@@ -1,7 +1,7 @@
 """Entry locator: the entry of a word of global memory, or of a block's shared memory.
 
-The lower half of the entries are those of the monitored region, the upper half those of the
-window: ``shared_bytes`` of each block slot of the GPU, by SM and slot.
+The lower half of the entries belongs to the monitored region, the upper half to the window:
+``shared_bytes`` of each block slot of the GPU, by SM and slot.
 
 Ref: HiRace (SC'24): a word of the method for each word of global and of shared memory.
 """

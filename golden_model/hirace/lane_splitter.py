@@ -1,8 +1,8 @@
 """Lane splitter: from a warp instruction to a transaction for each of its lanes, in order.
 
-It stands for the load/store unit that an SM has anyway, so there is no RTL of it.
+It models the load/store unit that every SM has, so it has no RTL.
 
-Ref: HiRace (SC'24): threads are told apart, those of a warp as well.
+Ref: HiRace (SC'24): threads are distinguished, also within a warp.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def split_lanes(event: Event, params: HiraceParams) -> list[Transaction]:
     """Transactions of one event, lanes in ascending order.
 
     A barrier of a warp counts for the whole warp, whatever lanes it names.  Fences, the ordering
-    semantics of an access, barriers of some warps of a block and changes of which lanes run give
-    none, nor do accesses to shared memory that is not watched.
+    semantics of an access, barriers of some warps of a block, changes of a warp's active lanes and
+    accesses to unmonitored shared memory give none.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from racetrap.golden_model.hirace.states import Access, Family, State
 
 
 class TransactionKind(IntEnum):
-    """What an SM tells its tracker."""
+    """Kind of transaction from an SM to its tracker."""
 
     LOAD = 0
     STORE = 1
@@ -25,7 +25,7 @@ class TransactionKind(IntEnum):
 
 
 class PacketKind(IntEnum):
-    """What a tracker tells the detector banks (same codes as the transactions')."""
+    """Kind of packet from a tracker to the detector banks (codes as for transactions)."""
 
     LOAD = 0
     STORE = 1
@@ -33,7 +33,7 @@ class PacketKind(IntEnum):
 
 
 class RaceKind(IntEnum):
-    """Kind of race: what the access does, after what."""
+    """Kind of race: the access and the one before it."""
 
     NONE = 0
     READ_AFTER_WRITE = 1
@@ -49,7 +49,7 @@ AFTER_ATOMICS = frozenset({Family.BLOCK_ATOMIC, Family.GRID_ATOMIC, Family.SYNC_
 
 
 def race_kind(state: State, access: Access) -> RaceKind:
-    """Kind of the race that an access has on a word of this state."""
+    """Kind of race of an access to a word in this state."""
     is_atomic = access in (Access.BLOCK_ATOMIC, Access.GRID_ATOMIC)
     if state.form.family in AFTER_ATOMICS:
         return RaceKind.SCOPED_ATOMIC if is_atomic else RaceKind.PLAIN_AFTER_ATOMIC
@@ -66,8 +66,8 @@ class Transaction(NamedTuple):
     """One lane's access to one to four words in a row, one barrier, or the start of a block.
 
     ``more`` is the number of words after the first.  ``shared`` is set for shared memory, where
-    addresses count from the block's first byte.  Fields that a kind does not use are 0.  The SM is
-    known by the port.
+    addresses count from the block's first byte.  Fields that a kind does not use are 0.  The port
+    identifies the SM.
     """
 
     kind: int
@@ -98,16 +98,16 @@ class Packet(NamedTuple):
 
 
 def access_of(packet: Packet) -> Access:
-    """What a packet does to its word."""
+    """Access of a packet to its word."""
     return Access(packet.kind + packet.scope)
 
 
 class Step(NamedTuple):
-    """What a bank did with one packet: the payload of its trace port.
+    """Check of one packet by a bank: the payload of its trace port.
 
-    ``before`` is the entry as read from memory or forwarded, 0 after a read error; ``after`` is
-    the entry left behind; ``sync`` and ``relation`` compare the packet with ``before``, whatever
-    its state.  All of them are 0 for an access that is not monitored.
+    ``before`` is the entry as read from memory or forwarded, 0 after a read error; ``after`` is the
+    entry after it; ``sync`` and ``relation`` compare the packet with ``before``, whatever its
+    state.  All of them are 0 for an access that is not monitored.
     """
 
     packet: Packet

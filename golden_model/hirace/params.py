@@ -29,17 +29,16 @@ class HiraceParams(GpuParams):
     Parameters
     ----------
     generation_bits : int
-        Width of the counter that tells apart the blocks which take a slot one after the other.
+        Width of the counter that distinguishes successive blocks in a slot.
     barrier_bits, warp_barrier_bits : int
         Width of the counts of block barriers and of warp barriers; they wrap.
     banks : int
         Detector banks, each with a metadata port of its own; words are interleaved over them.
     shared_bytes : int
-        Bytes of shared memory of each block slot that are watched, from the block's first on; 0:
-        shared memory is not watched.
+        Monitored bytes of each block slot's shared memory, from the first; 0: none.
     begin_anew : bool
-        Whether a word begins anew after a race, as with a first access; otherwise it stays in
-        RACE, as in the artefact, and has one report.
+        Whether a word's state restarts after a race, as with a first access; otherwise it stays in
+        RACE, as in the artefact, and is reported once.
     """
 
     generation_bits: int = integer(8, 1, 16)
@@ -66,12 +65,12 @@ class HiraceParams(GpuParams):
 
     @property
     def uninitialised_entry(self) -> int:
-        """State INIT, and nothing else."""
+        """State INIT, all other fields 0."""
         return 0
 
     @property
     def shared_words_log2(self) -> int:
-        """Log2 of the words of a block slot's shared memory that are watched."""
+        """Log2 of the monitored words of a block slot's shared memory."""
         return max(self.shared_bytes // WORD_BYTES, 1).bit_length() - 1
 
     @property
@@ -96,7 +95,7 @@ class HiraceParams(GpuParams):
 
     @cached_property
     def thread_layout(self) -> Layout:
-        """A thread, the widest part last."""
+        """Identity of a thread, the widest unit last."""
         return Layout({
             "lane": LANE_BITS,
             "warp": self.warp_bits,
@@ -106,7 +105,7 @@ class HiraceParams(GpuParams):
 
     @cached_property
     def entry_layout(self) -> Layout:
-        """Word of the method: state, thread of the last access, and its counts then."""
+        """Word of the method: state, thread of the last access, and its counts at that time."""
         return Layout({
             "state": STATE_BITS,
             **self.thread_layout.fields,
@@ -119,7 +118,8 @@ class HiraceParams(GpuParams):
 
     @cached_property
     def transaction_layout(self) -> Layout:
-        """What an SM hands to its tracker: one lane's access, a barrier or the start of a block."""
+        """Transaction from an SM to its tracker: one lane's access, a barrier or the start of a
+        block."""
         return Layout({
             "kind": 3,
             "scope": 1,
@@ -134,7 +134,7 @@ class HiraceParams(GpuParams):
 
     @cached_property
     def packet_layout(self) -> Layout:
-        """What a detector bank checks: one access of one lane to one word."""
+        """Packet that a detector bank checks: one access of one lane to one word."""
         return Layout({
             "kind": 2,
             "scope": 1,

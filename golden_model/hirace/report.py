@@ -1,4 +1,4 @@
-"""Race reports: what software finds in the ring buffer.
+"""Race reports, as software reads them from the ring buffer.
 
 Ref: HiRace (SC'24): a race is a transition into the state RACE.
 """
@@ -48,13 +48,13 @@ class RaceReport(RingReport):
     race : int
         Kind of race (``RaceKind``).
     owner_block, owner_warp, owner_lane : int
-        BlockID, warp slot and lane of the last access before.
+        BlockID, warp slot and lane of the previous access.
     state : int
         State of the word before (``State``).
     scope, shared : int
         Scope of an atomic, and whether the word is in shared memory.
     relation, sync : int
-        What the two threads share, and the barrier that the access has behind it.
+        Unit that the two threads share, and the widest barrier before the access.
     bank : int
         Detector bank.
     """
@@ -95,7 +95,7 @@ class RaceReport(RingReport):
 
     @property
     def rule(self) -> tuple[str, str]:
-        """The word's state, which decided."""
+        """Previous state of the word, which decided."""
         return "state", State(self.state).name
 
     @property
@@ -105,7 +105,7 @@ class RaceReport(RingReport):
 
     @property
     def race_scope(self) -> Scope:
-        """Whether the race is one inside a block or one between blocks of the device."""
+        """Scope of the race: within a block, or between blocks of the device."""
         return Scope(self.relation == Relation.SAME_GRID)
 
     @property

@@ -1,7 +1,6 @@
 """Architectural state of a configuration, in bits.
 
-It counts what the method needs; the registers, FIFOs and windows of an implementation come
-on top.
+It counts what the method needs, without an implementation's registers, FIFOs and windows.
 
 Ref: HiRace (SC'24).
 """
@@ -24,5 +23,5 @@ def state_bits(params: HiraceParams) -> dict[str, int]:
 
 
 def metadata_overhead(params: HiraceParams) -> float:
-    """Bytes of metadata for each byte of monitored data, those of shared memory included."""
+    """Bytes of metadata per byte of monitored data, including those of shared memory."""
     return ENTRY_BYTES / (1 << params.entry_share_log2)

@@ -1,4 +1,4 @@
-"""States of a word, and what a transition depends on.
+"""States of a word, and the inputs of a transition.
 
 Ref: HiRace (SC'24), the state table of its published artefact.
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Access(IntEnum):
-    """What an access does to a word."""
+    """Kind of access to a word."""
 
     READ = 0
     WRITE = 1
@@ -30,7 +30,7 @@ class Sync(IntEnum):
 
 
 class Relation(IntEnum):
-    """What the accessor shares with the word's last accessor: the least that holds."""
+    """Narrowest unit that the accessor shares with the word's last accessor."""
 
     SAME_THREAD = 0
     SAME_WARP = 1
@@ -39,9 +39,9 @@ class Relation(IntEnum):
 
 
 class Family(IntEnum):
-    """What the accesses since the last that orders all before it were.
+    """Kind of the accesses since the last one that is ordered after all before it.
 
-    SYNC are reads of what a barrier protects from the write before, SYNC_ATOMIC atomics on it.
+    SYNC: reads of a value that a barrier separates from its write; SYNC_ATOMIC: atomics on it.
     """
 
     INIT = 0
@@ -55,17 +55,17 @@ class Family(IntEnum):
 
 
 class Form(NamedTuple):
-    """What a state stands for.
+    """Meaning of a state.
 
     Parameters
     ----------
     family : Family
         Kind of the accesses.
     width : Relation
-        What their threads have in common.
+        Unit that their threads share.
     shield : int
-        Barriers between them and the plain access before: a bit for one of the warp and one for
-        one of the block.  The block's protects whatever else there was.
+        Barriers between them and the plain access before: one bit for the warp's and one for the
+        block's.  The block's also covers all other accesses.
     """
 
     family: Family

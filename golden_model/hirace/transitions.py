@@ -1,7 +1,7 @@
-"""Transitions of a word's state: what an access makes of it, by one rule for each family.
+"""Transitions of a word's state by an access, with one rule for each family.
 
-An access is *ordered* behind those that the state stands for if a barrier that the accessor has
-passed since holds for all their threads, or if there is but one thread.
+An access is *ordered* after those that the state represents if the accessor has since passed a
+barrier of all their threads, or if there is only one thread.
 
 Ref: HiRace (SC'24), the state table of its published artefact.
 """
@@ -23,9 +23,8 @@ FIRST: Mapping[Access, State] = MappingProxyType({
     Access.BLOCK_ATOMIC: State.BATOM,
     Access.GRID_ATOMIC: State.GATOM,
 })  # fmt: skip
-#: Entries of the artefact's table that the rules would have otherwise.  Of the first four a
-#: narrower state would do, since a barrier of the block has come in between; of the last the
-#: second thread is forgotten.
+#: Entries of the artefact's table that differ from the rules.  For the first four a narrower state
+#: would suffice, since a barrier of the block intervened; the last loses the second thread.
 EXCEPTIONS: Mapping[tuple[State, Access, Sync, Relation], State] = MappingProxyType({
     **{
         (State.BATOM_B, access, Sync.BLOCK, relation): State.BATOM_B
@@ -67,14 +66,14 @@ def _read(state: State, sync: Sync, width: int, is_ordered: bool) -> State:
         return STATE_OF[Form(family, Relation(0 if is_ordered else width))]
     if family == Family.SYNC:
         return _shielded(state, sync, width, is_ordered)
-    # The read is of what was written before: a barrier shields it, if there is one.
+    # The read is of the earlier write: a barrier shields it, if there is one.
     if not is_ordered:
         return State.RACE
     return (State.WRITE, State.WSYNC, State.BSYNC)[sync]
 
 
 def _atomic(state: State, sync: Sync, width: int, is_ordered: bool) -> State:
-    """Atomic after plain accesses, or after others that a barrier shields from these."""
+    """Atomic after plain accesses, or after atomics that a barrier shields from these."""
     if state.form.family == Family.SYNC_ATOMIC:
         return _shielded(state, sync, width, is_ordered)
     if not is_ordered:
@@ -90,12 +89,12 @@ def _atomic_after_atomic(are_of_grid: bool, width: int) -> State:
 
 
 def _shielded(state: State, sync: Sync, width: int, is_ordered: bool) -> State:
-    """Further access of a kind that the state's own are, with a barrier before all of them."""
+    """Further access of the state's own kind, with a barrier before all of them."""
     family, _, shield = state.form
     if is_ordered:
         if sync == Sync.NONE:
             return state
-        # A barrier of the warp comes after that of the block; only reads tell the two apart.
+        # A barrier of the warp follows that of the block; only reads distinguish the two.
         is_wider = sync == Sync.BLOCK or shield == Sync.WARP
         both = 3 if family == Family.SYNC else Sync.BLOCK
         return STATE_OF[Form(family, Relation.SAME_THREAD, int(sync) if is_wider else both)]
@@ -103,7 +102,7 @@ def _shielded(state: State, sync: Sync, width: int, is_ordered: bool) -> State:
     return STATE_OF[Form(family, Relation(width), barrier)] if width <= barrier else State.RACE
 
 
-#: All of them as codes: state, access, synchronisation and relation are the digits of the index.
+#: All transitions as codes: state, access, synchronisation and relation are the index's digits.
 TRANSITIONS: tuple[int, ...] = tuple(
     int(transition(*key)) for key in product(State, Access, Sync, Relation)
 )

@@ -21,7 +21,7 @@ from racetrap.golden_model.link.hello import Hello
 
 
 class LinkTarget(Protocol):
-    """What lies behind a device: queues of records and registers."""
+    """Queues of records and registers behind a device's link."""
 
     def push(self, channel: int, record: int) -> None:
         """Take a record; never called without credit."""
@@ -42,25 +42,25 @@ class LinkTarget(Protocol):
 class LinkDevice:
     """Executes requests, each exactly once, and answers them.
 
-    A request is executed if its sequence follows that of the request before.  The sequence of
-    the request before again means that its reply was lost: the kept reply is sent again.  Any
-    other, and everything before HELLO, is dropped.  HELLO is always executed.
+    A request is executed if its sequence follows that of the previous request.  A repeated sequence
+    means that the reply was lost: the kept reply is sent again.  Any other request, and everything
+    before HELLO, is dropped.  HELLO is always executed.
 
     Parameters
     ----------
     target : LinkTarget
         Queues and registers.
     hello : Hello
-        What the link is made for.
+        Identity and sizes of the device.
     """
 
     def __init__(self, target: LinkTarget, hello: Hello) -> None:
         self._target, self._hello, self._decoder = target, hello, Decoder()
-        self._last, self._kept = 0, b""  # nothing is kept before HELLO
-        self._parts = [b""] * hello.inputs  # of records whose other bytes have not come
+        self._last, self._kept = 0, b""  # no reply is kept before HELLO
+        self._parts = [b""] * hello.inputs  # of records that are not complete
 
     def receive(self, data: bytes) -> bytes:
-        """Take bytes from the line; gives the bytes to send."""
+        """Take bytes from the line; return the bytes to send."""
         return b"".join(map(self._answer, self._decoder.feed(data)))
 
     def _answer(self, frame: Frame) -> bytes:

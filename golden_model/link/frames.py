@@ -1,7 +1,7 @@
-"""Frames of the host link: what is sent over the line in both directions.
+"""Frames of the host link, for both directions.
 
-A frame is a body and a flag; a body is sequence, code, payload and CRC.  A flag ends whatever came
-before it, so that after garbage the next frame is found.
+A frame is a body and a flag; a body is sequence, code, payload and CRC.  A flag ends any earlier
+bytes, so that after garbage the next frame is found.
 
 Ref: ISO/IEC 13239 (HDLC) section 4.5 (start/stop transmission with byte stuffing);
 CRC-32/ISO-HDLC.
@@ -16,14 +16,14 @@ from zlib import crc32
 
 #: Byte after each body.
 FLAG = 0x7E
-#: Byte before a body byte that is sent changed, since it would look like a flag or like this.
+#: Escape: byte before a modified body byte that would otherwise look like a flag or an escape.
 ESCAPE = 0x7D
 ESCAPE_MASK = 0x20
 
 SEQUENCES = 1 << 16
-#: Bit of a code by which a reply differs from a request.
+#: Bit of a code that marks a reply.
 REPLY = 0x80
-#: Bit of a reply's code: nothing was done.
+#: Bit of a reply's code: the request was refused.
 REFUSED = 0x01
 #: A request's code is its kind times this, plus its channel.
 CHANNELS = 32
@@ -33,14 +33,14 @@ HEADER_BYTES = 3
 CRC_BYTES = 4
 MAX_BODY_BYTES = 256
 MAX_PAYLOAD_BYTES = MAX_BODY_BYTES - HEADER_BYTES - CRC_BYTES
-#: Payload of an access: an address, and to write data.
+#: Payload of an access: an address, and for a write, data.
 ADDRESS_BYTES, DATA_BYTES = 2, 4
 
 _FLAG = bytes([FLAG])
 
 
 class Kind(IntEnum):
-    """What a request asks for."""
+    """Kind of request."""
 
     HELLO = 0
     PUSH = 1
@@ -77,15 +77,15 @@ def encode(frame: Frame) -> bytes:
 
 
 class Decoder:
-    """Finds frames in bytes from the line; drops what has another length or CRC."""
+    """Finds frames in bytes from the line; drops those with a wrong length or CRC."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Take bytes from the line; gives the frames that ended in them."""
+        """Take bytes from the line; return the frames that ended in them."""
         *ended, rest = (self._rest + data).split(_FLAG)
-        # Of what is too long for a frame, as much is kept as makes it too long.
+        # Of an overlong frame, just enough bytes are kept to make it overlong.
         self._rest = rest[: 2 * MAX_BODY_BYTES + 1]
         return [frame for escaped in ended if escaped and (frame := _decode(escaped))]
 

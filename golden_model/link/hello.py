@@ -1,4 +1,4 @@
-"""What the device of a link says that it is."""
+"""Identity of a link's device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORM = struct.Struct("<BIBBHBB")
 
 
 class Hello(NamedTuple):
-    """Payload of the reply to HELLO; all that a link is made for.
+    """Payload of the reply to HELLO: identity and sizes of the device.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Hello(NamedTuple):
     inputs, input_bytes : int
         Input channels, and bytes of a record.
     room : int
-        Bytes that an empty input channel takes.
+        Capacity of an empty input channel in bytes.
     outputs, output_bytes : int
         Output channels, and bytes of a record.
     """
@@ -69,7 +69,7 @@ class Hello(NamedTuple):
 
     @classmethod
     def from_payload(cls, payload: bytes) -> Hello:
-        """Read a payload; ``ValueError`` if it is none of this version."""
+        """Read a payload; ``ValueError`` if it is not of this version."""
         if payload[:1] != bytes([PROTOCOL_VERSION]) or len(payload) != _FORM.size:
             what = f"{_FORM.size} bytes of version {PROTOCOL_VERSION}"
             raise ValueError(f"HELLO reply must be {what}, not {payload.hex(' ') or 'empty'}")

@@ -16,31 +16,31 @@ from racetrap.golden_model.link.frames import (
     encode,
 )
 
-#: Bytes after which a line that is never silent counts as one that gives no reply.
+#: Bytes without a reply after which a line that is never silent counts as dead.
 _NOISE_BYTES = 4 * MAX_BODY_BYTES
 
 
 class LinkHost:
-    """Has requests executed over a line that may damage, lose, double or invent bytes.
+    """Executes requests over a line that may corrupt, lose, duplicate or insert bytes.
 
-    A request whose reply does not come is sent again with the same sequence; the device executes
-    it once, however often it comes.  The first sequence is a random one, so that no reply to a
-    host before this one is taken for one to this.
+    A request without a reply is sent again with the same sequence; the device executes it once,
+    however often it arrives.  The first sequence is random, so that a late reply to an earlier host
+    is not mistaken for one to this host.
 
     Parameters
     ----------
     send : callable
         Sends bytes.
     receive : callable
-        Gives the bytes that have come, or the next ones that come; none after a silence that is
-        longer than a reply may take.
+        Returns the bytes received, or waits for the next ones; none after a silence longer than a
+        reply may take.
     tries : int
-        Times that a request is sent before the device counts as lost.
+        How often a request is sent before the device counts as lost.
 
     Attributes
     ----------
     requests, resends : int
-        Requests made, and frames sent again since no reply came.
+        Requests made, and frames sent again for lack of a reply.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class LinkHost:
         self.requests = self.resends = 0
 
     def exchange(self, kind: int, channel: int = 0, payload: bytes = b"") -> Frame:
-        """Have one request executed, exactly once; gives the reply.
+        """Execute one request exactly once; return the reply.
 
         Raises
         ------
@@ -66,7 +66,7 @@ class LinkHost:
         self.requests += 1
         for attempt in range(self._tries):
             self.resends += attempt > 0
-            # Noise may have left something that would take the frame for its end.
+            # After noise the device may hold part of a frame, which the new frame would end.
             self._send(bytes([FLAG] * (attempt > 0)) + data)
             for reply in self._frames():
                 if reply.sequence == self._sequence and reply.code & REPLY:
@@ -74,7 +74,7 @@ class LinkHost:
         raise TimeoutError(f"no answer in {self._tries} tries")
 
     def _frames(self) -> Iterator[Frame]:
-        """Frames that come until the line is silent, or noise for too long."""
+        """Frames received until the line is silent, or has been noisy for too long."""
         received = 0
         while received < _NOISE_BYTES and (data := self._receive()):
             received += len(data)

@@ -1,8 +1,8 @@
-"""AXI monitor: DMA as it is seen on a bus, from a burst's address to its last response.
+"""AXI monitor: DMA as observed on a bus, from a burst's address to its last response.
 
-It knows of no descriptor, so bytes are under way only from the address handshake on, and until
-the engine has no burst left without its last response.  What the CPU does between descriptor and
-address, or after the response and before it learns of it, is not seen to race.
+It does not see descriptors, so bytes are in flight only from the address handshake until all bursts
+of the engine have their last response.  Races with CPU accesses between descriptor and address, or
+between the response and its notification, are missed.
 
 Ref: AMBA AXI and ACE Protocol Specification (IHI 0022), Sections A3.4 and A5.3; Young (UBC 2020)
 Section 3.3.
@@ -55,7 +55,7 @@ class BusCycle(NamedTuple):
 def range_of(params: NoncoherentParams, burst: Burst) -> tuple[int, int]:
     """First byte of a burst and the one after its last; write strobes do not count.
 
-    All beats of a FIXED burst have one address; a WRAP burst is on the whole of its container.
+    All beats of a FIXED burst have one address; a WRAP burst covers its whole container.
     """
     unit = 1 << burst.size
     total = (burst.length + 1) * unit
@@ -69,7 +69,7 @@ def range_of(params: NoncoherentParams, burst: Burst) -> tuple[int, int]:
 
 
 class AxiMonitor:
-    """Counts of bursts without their last response, and the operations that follow.
+    """Counts bursts without their last response, and derives operations.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class AxiMonitor:
         self._bursts = 0
 
     def cycle(self, seen: BusCycle) -> Iterator[BusOperation]:
-        """Operations of a clock cycle: its bursts, then a sync of each engine that is done."""
+        """Operations of a clock cycle: its bursts, then a sync for each engine that is done."""
         kinds = ((OperationKind.DMA_READ, seen.read), (OperationKind.DMA_WRITE, seen.write))
         for kind, burst in kinds:
             if burst is not None:

@@ -1,8 +1,8 @@
-"""Bitmap: a set of granules, a bit each over a window of memory, with what lies outside as one.
+"""Bitmap: a set of granules, with a bit for each in a window of memory and one for the rest.
 
-A word has the bits of some neighbouring granules and one origin of them all, as an entry of an
-interval CAM has.  Outside the window nothing is told apart: from the first granule that is put in
-there, until all bytes are taken out, whatever meets the outside meets it, imprecisely.
+A word has the bits of some neighbouring granules and one common origin, like an entry of an
+interval CAM.  Outside the window granules are not distinguished: once one is inserted there, every
+range outside matches, imprecisely, until the set is cleared.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Word(NamedTuple):
     dirty : int
         A bit a granule, the first one lowest.
     tag : int
-        The latest operation that has put some of them in.
+        The latest operation that inserted some of them.
     others : int
-        Whether other operations have put some of them in, too.
+        Whether other operations inserted some of them, too.
     """
 
     dirty: int = 0
@@ -47,13 +47,13 @@ class Bitmap:
     words : list of Word
         The window.
     outside : int or None
-        The latest operation that has put granules in outside, if one has.
+        The latest operation that inserted granules outside, if any.
     digest : int
-        32 bits that depend on every bit of the words, and on what lies outside.
+        32 bits that depend on every bit of the words, and on ``outside``.
     events : Counter of str
-        How often granules have been put into a word without others (``insert``), beside others
-        (``merge``) or over others (``cover``), a word has lost some (``shrink``) or all
-        (``drop``), and granules outside have become one with all others there (``compact``).
+        How often granules were inserted into an empty word (``insert``), beside others (``merge``)
+        or over others (``cover``), a word lost some (``shrink``) or all (``drop``), and granules
+        outside were merged with all others there (``compact``).
     """
 
     def __init__(self, params: NoncoherentParams) -> None:
@@ -63,13 +63,13 @@ class Bitmap:
         self.clear()
 
     def clear(self) -> None:
-        """Take all bytes out."""
+        """Empty the set."""
         self.words = [Word()] * self._params.words
         self.outside: int | None = None
         self.digest = 0
 
     def look_up(self, first: int, end: int) -> Hit:
-        """The first word that has some of the bytes, else what lies outside."""
+        """The first word that has some of the bytes, else the outside."""
         for index, mask in self._parts(first, end):
             word = self.words[index]
             if word.dirty & mask:
@@ -79,7 +79,7 @@ class Bitmap:
         return Hit(1, 0, 1, self.outside)
 
     def insert(self, added: Entry) -> None:
-        """Put granules in."""
+        """Insert granules."""
         for index, mask in self._parts(added.first, added.end):
             dirty, tag, others = self.words[index]
             has_own = bool(dirty & ~mask)
@@ -91,7 +91,7 @@ class Bitmap:
             self.events["compact"] += 1
 
     def remove(self, first: int, end: int) -> None:
-        """Take granules out."""
+        """Remove granules."""
         for index, mask in self._parts(first, end):
             word = self.words[index]
             if word.dirty & mask:
@@ -106,7 +106,7 @@ class Bitmap:
         return first < base or end > base + self._params.window_bytes
 
     def _parts(self, first: int, end: int) -> Iterator[tuple[int, int]]:
-        """Words of a range in ascending order, and which of their granules it has."""
+        """Words of a range in ascending order, and its granules in each."""
         base, granule = self._params.window_base, self._params.granule_bytes
         low = max(first - base, 0) // granule
         high = -(-min(end - base, self._params.window_bytes) // granule)

@@ -1,7 +1,7 @@
-"""Interval CAM: a set of bytes in a few entries, which may say more than was put in, never less.
+"""Interval CAM: a set of bytes in a few entries, which may cover more than was inserted, not less.
 
-Entries neither meet nor touch, and one is always free.  When the last one is taken, the two with
-the smallest gap become one that is marked imprecise.
+Entries neither overlap nor touch, and one is always free.  When the last one is taken, the two with
+the smallest gap are merged, and the result is marked imprecise.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 _DIGEST_BITS = 32
 #: All bits of a digest.
 DIGEST_MASK = (1 << _DIGEST_BITS) - 1
-#: Bits by which a part of a digest is turned for each part before it.
+#: Bits by which a part of a digest is rotated for each part before it.
 DIGEST_TURN = 7
 
 
 def turned(digest: int, count: int) -> int:
-    """A digest with its bits turned to the left."""
+    """A digest with its bits rotated to the left."""
     count %= _DIGEST_BITS
     return (digest << count | digest >> (_DIGEST_BITS - count)) & DIGEST_MASK
 
 
 def folded(word: int, turn: int) -> int:
-    """Digest of a word: its parts, each turned by ``turn`` and by its number."""
+    """Digest of a word: its parts, each rotated by ``turn`` and by its number."""
     digest = 0
     while word:
         digest ^= turned(word & DIGEST_MASK, turn)
@@ -43,11 +43,11 @@ class Entry(NamedTuple):
     first, end : int
         The range.
     tag : int
-        The latest operation that has put some of it in.
+        The latest operation that inserted some of it.
     others : int
-        Whether other operations have put some of it in, too.
+        Whether other operations inserted some of it, too.
     imprecise : int
-        Whether it may have bytes that nobody has put in.
+        Whether it may have bytes that no operation inserted.
     """
 
     first: int
@@ -68,13 +68,13 @@ class IntervalCam:
     Attributes
     ----------
     slots : list of Entry or None
-        Entries, and None where there is room.
+        Entries; None for free slots.
     digest : int
         32 bits that depend on every bit of the entries, and on their slots.
     events : Counter of str
-        How often an entry has been put in beside all others (``insert``), together with others
-        (``merge``) or over others (``cover``), has lost bytes (``shrink``), become two
-        (``split``) or gone (``drop``), or two of a full set have become one (``compact``).
+        How often an entry was inserted beside all others (``insert``), merged with others
+        (``merge``) or put over others (``cover``), lost bytes (``shrink``), was split (``split``)
+        or removed (``drop``), or two of a full set were merged (``compact``).
     """
 
     def __init__(self, params: NoncoherentParams) -> None:
@@ -100,9 +100,9 @@ class IntervalCam:
         return Hit(1, 1 - entry.imprecise, entry.others, entry.tag)
 
     def insert(self, added: Entry) -> None:
-        """Put bytes in; entries that they meet or touch become one with them.
+        """Insert bytes; entries that they overlap or touch are merged with them.
 
-        The entry is imprecise if one is that keeps bytes of its own.
+        The entry is imprecise if one of them is that has bytes besides these.
         """
         first, end, tag, others, imprecise = added
         free, found = self.slots.index(None), set()
@@ -122,7 +122,7 @@ class IntervalCam:
         self._compact()
 
     def remove(self, first: int, end: int) -> None:
-        """Take bytes out; an entry with bytes on both sides becomes two."""
+        """Remove bytes; an entry with bytes on both sides is split."""
         free = self.slots.index(None)
         for slot in self.overlapping(first, end):
             entry = self.slots[slot]
@@ -136,12 +136,12 @@ class IntervalCam:
         self._compact()
 
     def clear(self) -> None:
-        """Take all bytes out."""
+        """Empty the set."""
         for slot in range(len(self.slots)):
             self._put(slot, None)
 
     def _compact(self) -> None:
-        """Make room, if there is none: the first of the pairs with the smallest gap is one."""
+        """Free an entry if none is free: merge the first of the pairs with the smallest gap."""
         entries = [entry for entry in self.slots if entry is not None]
         if len(entries) < len(self.slots):
             return
@@ -162,7 +162,7 @@ class IntervalCam:
         self.slots[slot] = entry
 
     def _fold(self, slot: int, entry: Entry | None) -> int:
-        """Part of the digest that an entry has."""
+        """Contribution of an entry to the digest."""
         if entry is None:
             return 0
         return folded(1 << self._layout.width | self._layout.pack(entry._asdict()), slot)

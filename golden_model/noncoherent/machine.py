@@ -1,11 +1,11 @@
-"""The machine, explored exhaustively: every way in which a run of a program can go.
+"""The machine, explored exhaustively: every possible run of a program.
 
-One CPU in order with a write-back cache, and engines whose DMA happens some time between its
+One in-order CPU with a write-back cache, and engines whose DMA happens at any time between its
 issue and the next sync.  Uncached accesses, flush, clean and invalidate are complete before the
-next operation; lines are filled whole; only dirty granules are written back, whole.  At any time
-a dirty granule may be written back (the line stays), a clean line may be dropped, and an engine
-may move the next byte of its oldest DMA; with prefetching any line may be filled.  A cached write
-that misses fills the line first, or goes to memory only.  The cache is empty at the start.
+next operation; lines are filled whole; only dirty granules are written back, whole.  At any time a
+dirty granule may be written back (the line stays), a clean line may be dropped, and an engine may
+move the next byte of its oldest DMA; with prefetching any line may be filled.  A cached write that
+misses fills the line first, or goes to memory only.  The cache is empty at the start.
 
 A byte of memory or of the cache is the number of the operation that wrote it.  A run is racy as
 soon as some byte that is read, or that is left in memory after a final flush and sync, can come
@@ -32,7 +32,7 @@ _Line = tuple[tuple[int, ...], int] | None
 _Dma = tuple[int, int]
 #: Cache, memory, and the pending DMA of each engine, oldest first.
 _State = tuple[tuple[_Line, ...], tuple[int, ...], tuple[tuple[_Dma, ...], ...]]
-#: Where the bytes that each operation has read can come from, by operation and byte.
+#: Possible sources of the bytes that each operation has read, by operation and byte.
 _Seen = dict[tuple[int, int], set[int]]
 
 
@@ -41,7 +41,7 @@ class MachineLimitError(ValueError):
 
 
 class _Touched(NamedTuple):
-    """What an operation touches: bytes, lines, and the granules of each line as bits."""
+    """Bytes and lines that an operation touches, and the granules of each line as bits."""
 
     operation: Operation
     places: list[int]
@@ -64,11 +64,10 @@ class ExhaustiveMachine:
     memory : MemorySystem
         The hardware.
     addresses : sequence of int
-        Bytes of memory that are followed; of all others it is only known which lines and granules
-        they touch.  A byte's value never depends on that of another, so leaving some out changes
-        nothing for the rest.
+        Bytes of memory to follow; of all others only lines and granules are tracked.  A byte's
+        value never depends on that of another, so omitting some does not affect the rest.
     state_limit : int
-        Most states at a time.
+        Maximum number of states.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class ExhaustiveMachine:
         }
 
     def step(self, operation: Operation) -> bool:
-        """Take the next operation; whether the run up to it, flushed and synced, is racy."""
+        """Apply the next operation; return whether the run so far, flushed and synced, is racy."""
         self._number += 1
         touched, apply = self._touched(operation), self._effects[operation.kind]
         after = {end for state in self._states for end in apply(state, touched)}
@@ -133,10 +132,10 @@ class ExhaustiveMachine:
             return True
         return len({memory for _, memory, _ in ends}) > 1
 
-    # What it knows, for who visits all states
+    # Queries, for visitors of all states
 
     def copy(self) -> ExhaustiveMachine:
-        """The machine as it is now, to go on in another way."""
+        """A copy of the machine, to continue in another way."""
         other = copy.copy(self)
         other._seen = {key: set(sources) for key, sources in self._seen.items()}
         other._dma = dict(self._dma)
@@ -144,15 +143,15 @@ class ExhaustiveMachine:
         return other
 
     def outstanding(self, engine: int) -> int:
-        """Most DMA that the engine may still have to do."""
+        """Maximum DMA that the engine may still have pending."""
         return max(len(queues[engine]) for _, _, queues in self._states)
 
     def canonical(self) -> Hashable:
-        """What decides the future, with equal values for runs that differ in numbers only.
+        """Canonical state: equal for runs that differ only in the numbers of operations.
 
-        A run is racy if somebody can see a certain write and can see another one in its place.
-        So of a byte's values it matters, for each write in turn, whether they are its value; and
-        bytes do not depend on each other's values.
+        A run is racy if a reader can see a certain write and can see another one instead.  So for a
+        byte it matters, for each write in turn, which values are that write's; and bytes do not
+        depend on each other's values.
         """
         pending = {
             number for _, _, queues in self._states for queue in queues for number, _ in queue
@@ -170,7 +169,7 @@ class ExhaustiveMachine:
         return transfers, frozenset(views)
 
     def _values(self, place: int, pending: set[int]) -> set[int]:
-        """Values of a byte that somebody can still see, or that an unfinished DMA has seen."""
+        """Values of a byte that can still be read, or that an unfinished DMA has read."""
         number, at = self._line_of[place], self._place_in_line(place)
         values = {memory[place] for _, memory, _ in self._states}
         values |= {line[0][at] for line in (cache[number] for cache, _, _ in self._states) if line}
@@ -182,7 +181,7 @@ class ExhaustiveMachine:
         return values
 
     def _view(self, place: int, value: int, rank: dict[int, int]) -> Hashable:
-        """The machine if of a byte it is only told whether it has one value."""
+        """The machine with each value of a byte replaced by whether it equals the given one."""
         number, at = self._line_of[place], self._place_in_line(place)
         states = frozenset(
             (
@@ -207,7 +206,7 @@ class ExhaustiveMachine:
     def _place_in_line(self, place: int) -> int:
         return self._bytes_of[self._line_of[place]].index(place)
 
-    # What happens by itself
+    # Spontaneous steps
 
     def _closure(self, states: set[_State], seen: _Seen) -> set[_State]:
         """States that can be reached from ``states`` without an operation."""
@@ -278,7 +277,7 @@ class ExhaustiveMachine:
                 changed[place] = value
         return tuple(changed)
 
-    # What operations do
+    # Operations
 
     def _touched(self, operation: Operation) -> _Touched:
         everything = operation.kind not in RANGE_KINDS

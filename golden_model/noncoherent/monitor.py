@@ -1,10 +1,10 @@
-"""Bus monitor: the rules of both modes on sets of bytes that hardware can have.
+"""Bus monitor: the rules of both modes on sets of bytes of bounded size.
 
-What it promises is (operation, rule): it reports each one that the detectors without limits
-report, and those that it reports beyond them are marked possible.  An operation of several rows
-counts as its rows, one after another.
+Its guarantee is in terms of (operation, rule) pairs: it reports every pair that the unbounded
+detectors report, and marks any further ones as possible.  An operation of several rows counts as
+its rows, one after another.
 
-The monitor does not know whether data that was lost is read later: it reports all of it.
+The monitor cannot tell whether lost data would be read later: it reports all of it.
 
 Ref: Young (UBC 2020) Section 3.3.
 """
@@ -82,11 +82,11 @@ class Monitor:
 
     @property
     def compactions(self) -> int:
-        """How often two entries of a full set have become one."""
+        """How often two entries of a full set were merged."""
         return sum(one.events["compact"] for one in self.sets.values())
 
     def step(self, row: Row) -> MonitorStep:
-        """Check a row, and take it into account."""
+        """Check a row, and update the sets."""
         if row.kind in (_K.SYNC, _K.SYNC_ALL):
             engines = [row.engine] if row.kind == _K.SYNC else range(self._params.engines)
             for engine in engines:
@@ -135,7 +135,7 @@ class Monitor:
         return dma, cache
 
     def _write_by_dma(self, row: Row) -> tuple[Hit, Hit]:
-        """What a DMA write meets, and that it is under way; the same in both modes."""
+        """Matches of a DMA write, which is then in flight; the same in both modes."""
         bytes_ = row.first, row.end
         others = [*self._others(self._writing, row), *self._others(self._reading, row)]
         dma, cache = _look_up(others, bytes_), self._dirty.look_up(*bytes_)
@@ -177,8 +177,8 @@ class Monitor:
     def _cached_write(self, row: Row) -> tuple[Hit, Hit]:
         bytes_, stale = (row.first, row.end), self._cams["stale"]
         first, end = granules = self._widened(row, self._params.granule_bytes)
-        # Entries of what is read come first: the hardware looks at those of writes only if they
-        # meet the line.
+        # Entries of reads come first: the hardware looks up those of writes only if they are in the
+        # line.
         dma = _first_of([_look_up(self._reading, bytes_), _look_up(self._writing, granules)])
         sides = [side for side in ((first, row.first), (row.end, end)) if side[0] < side[1]]
         cache = _first_of([stale.look_up(*side) for side in sides])
@@ -209,32 +209,32 @@ class Monitor:
         if kind not in _CLEAN:
             self._cams["stale"].remove(*lines)
             if self._params.prefetch:
-                # The line may be filled again at once.
+                # The cache may refill the line at once.
                 self._copy_writing(lines)
             else:
                 self._cams["valid"].remove(*lines)
         return cache
 
     def _fill(self, row: Row) -> None:
-        """The cache may take the lines of a row."""
+        """Let the cache fill the lines of a row."""
         lines = self._widened(row, self._params.line_bytes)
         if not self._params.prefetch:
             self._cams["valid"].insert(Entry(*lines, 0))
         self._copy_writing(lines)
 
     def _copy_writing(self, lines: _Range) -> None:
-        """Bytes that a line may take from memory before an engine writes them are stale."""
+        """Mark bytes stale that a line may take from memory before an engine writes them."""
         self._copy(self._writing, lines, None)
 
     def _make_stale(self, row: Row) -> None:
-        """Memory gets new bytes behind the cache."""
+        """Mark bytes stale that change in memory behind the cache."""
         if self._params.prefetch:
             self._cams["stale"].insert(Entry(row.first, row.end, row.tag))
         else:
             self._copy([self._cams["valid"]], (row.first, row.end), row.tag)
 
     def _copy(self, sets: list[IntervalCam], bytes_: _Range, tag: int | None) -> None:
-        """Put what is both in the sets and in a range into ``stale``, under another tag if any."""
+        """Copy bytes of the sets in a range to ``stale``, with another tag if one is given."""
         first, end = bytes_
         for one in sets:
             for slot in one.overlapping(*bytes_):

@@ -1,4 +1,4 @@
-"""Which detector of races between a CPU with a cache and accelerators that bypass it.
+"""Detectors of races between a CPU with a cache and accelerators that bypass it.
 
 Ref: Young, "Dynamic Race Detection for Non-Coherent Accelerators" (UBC 2020).
 """
@@ -16,7 +16,7 @@ MODES = ("strict", "thesis")
 
 
 def has_races(races: Iterable[Race]) -> bool:
-    """Whether one of the races counts: lost data that nobody reads does not."""
+    """Whether one of the races counts: lost data that is never read does not."""
     return any(not race.is_overwritten for race in races)
 
 

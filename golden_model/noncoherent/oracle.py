@@ -1,7 +1,7 @@
-"""The exhaustive machine on a whole trace: which bytes race, and at which operation first.
+"""The exhaustive machine on a whole trace: the bytes that race, and the first operation of each.
 
-Bytes do not depend on each other but for the lines and granules that they share, so one machine
-for each byte is exact; bytes to which the same operations do the same have one in common.
+Bytes interact only through the lines and granules that they share, so one machine for each byte is
+exact; bytes that the same operations touch in the same way share one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     Operation,
 )
 
-#: Lines that the operations of a trace may touch, altogether: some minutes.
+#: Maximum lines touched by all operations of a trace: some minutes.
 MAX_STEPS = 1_000_000
 
 
@@ -45,7 +45,7 @@ class RacyBytes(NamedTuple):
 
 
 class _Class(NamedTuple):
-    """Bytes of a line that the same operations touch: their numbers, and how they do it."""
+    """Bytes of a line that the same operations touch: numbers of these, and how they touch them."""
 
     first: int
     last: int
@@ -74,7 +74,7 @@ def _lines(memory: MemorySystem, operations: Sequence[Operation]) -> dict[int, l
 def _classes(
     memory: MemorySystem, operations: Sequence[Operation], line: int, numbers: Sequence[int]
 ) -> Iterator[_Class]:
-    """Classes of the bytes of a line that somebody accesses."""
+    """Classes of the accessed bytes of a line."""
     end = line + memory.line_bytes
     cuts = set(range(line, end + 1, memory.granule_bytes))
     parts = {}
@@ -98,7 +98,7 @@ def _meets(ranges: Iterable[tuple[int, int]], first: int, last: int) -> bool:
 
 
 class _CommonOperations:
-    """Operations without a range, which concern every byte."""
+    """Operations without a range, which apply to every byte."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._numbers: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -108,7 +108,7 @@ class _CommonOperations:
         self._end = len(operations)
 
     def between(self, after: int, before: int | None) -> list[int]:
-        """The first of each kind, ascending: further ones find nothing left to do."""
+        """The first of each kind, ascending: further ones have no effect."""
         found = []
         for numbers in self._numbers.values():
             at = bisect_left(numbers, after)
@@ -126,7 +126,7 @@ def _order(signature: Sequence[tuple[int, bool, bool]], shared: _CommonOperation
 
 
 def racy_bytes(memory: MemorySystem, operations: Sequence[Operation]) -> list[RacyBytes]:
-    """Bytes that race in some way in which the run can go, in the order of their operations.
+    """Bytes that race in some possible run, in the order of their operations.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class BusOperation(NamedTuple):
     """An operation on the monitor's input; fields that its kind does not use are ignored.
 
     ``rows`` of ``size`` bytes each lie ``stride`` bytes apart; 0 and 1 are one row.  A range of
-    size 0 has no row: it meets nothing, and is counted (``EMPTY_OPERATIONS``).
+    size 0 has no row: it is not checked, but counted (``EMPTY_OPERATIONS``).
     """
 
     kind: int
@@ -43,14 +43,14 @@ class Row(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """Whether a row has met earlier operations on one side, and one of them.
+    """Match of a row with earlier operations on one side.
 
     Parameters
     ----------
     found : int
-        Whether it has.
+        Whether there is one.
     definite : int
-        Whether the entry has just the bytes that were put in; else the race is possible.
+        Whether the entry has exactly the bytes inserted; otherwise the race is only possible.
     others : int
         Whether bytes of the entry come from other operations than ``tag``'s, too.
     tag : int
@@ -63,12 +63,12 @@ class Hit(NamedTuple):
     tag: int
 
 
-#: Nothing met.
+#: No match.
 MISS = Hit(0, 0, 0, 0)
 
 
 class MonitorStep(NamedTuple):
-    """A row checked, what it has met, and a digest of all entries after it."""
+    """A row checked, its matches, and a digest of all entries after it."""
 
     row: Row
     dma: Hit
@@ -77,7 +77,7 @@ class MonitorStep(NamedTuple):
 
 
 def bus_operation(params: NoncoherentParams, number: int, operation: Operation) -> BusOperation:
-    """An operation of a trace as the monitor gets it; its number is its tag.
+    """An operation of a trace as input of the monitor, tagged by its number.
 
     Raises
     ------
@@ -106,8 +106,8 @@ def is_empty(operation: BusOperation) -> bool:
 
 
 def rows_of(params: NoncoherentParams, operation: BusOperation) -> Iterator[Row]:
-    """Rows that the monitor checks one after another, none of an operation on no bytes; all bytes
-    if the kind has no range."""
+    """Rows that the monitor checks one after another; none for a range of size 0, all bytes if the
+    kind has no range."""
     kind, engine, tag = operation.kind, operation.engine, operation.tag
     if kind not in RANGE_KINDS:
         yield Row(kind, engine, 0, 1 << params.address_bits, tag)
@@ -140,7 +140,7 @@ _CACHE_RULES = {
 
 
 def rules_of(step: MonitorStep) -> Iterator[tuple[Rule, Hit]]:
-    """Rules that a row breaks, each with what it has met."""
+    """Rules that a row breaks, each with its match."""
     kind = OperationKind(step.row.kind)
     for rules, hit in ((_DMA_RULES, step.dma), (_CACHE_RULES, step.cache)):
         if hit.found:

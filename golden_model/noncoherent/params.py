@@ -16,7 +16,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
 
 
 class Mode(StrEnum):
-    """Rules of the monitor, by the name of the software detector that has them."""
+    """Rules of the monitor, named after the software detector with the same rules."""
 
     STRICT = "strict"
     THESIS = "thesis"
@@ -44,15 +44,15 @@ class NoncoherentParams(Parameters):
     address_bits : int
         Bits of a byte address.
     tag_bits : int
-        Bits of what identifies an operation in reports: its number, or its PC.
+        Bits of the tag that identifies an operation in reports: its number, or its PC.
     report_fifo_depth : int
-        Reports that are held until they are written to memory.
+        Reports held until they are written to memory.
     observes_bus : bool
-        Whether DMA is seen on an AXI4 bus, beside what descriptors say: "observed overlaps".
+        Whether DMA is observed on an AXI4 bus, in addition to descriptors: "observed overlaps".
     bus_fifo_depth : int
-        Cycles of the bus with a handshake that are held; what finds no room is lost, and counted.
+        Bus cycles with a handshake that are queued; further ones are lost and counted.
     window_bytes : int
-        If not 0, mode ``thesis`` keeps dirty granules in a bitmap over so many bytes of memory, a
+        If not 0, mode ``thesis`` keeps dirty granules in a bitmap over this many bytes of memory, a
         power of two, instead of entries.
     window_base : int
         First byte of the bitmap's window.
@@ -112,7 +112,7 @@ class NoncoherentParams(Parameters):
 
     @property
     def memory(self) -> MemorySystem:
-        """The hardware, as the software detectors and headers of traces have it."""
+        """The hardware, in the form of the software detectors and of trace headers."""
         return MemorySystem(
             line_bytes=self.line_bytes, granule_bytes=self.granule_bytes, engines=self.engines,
             prefetch=self.prefetch, uncached_snoops_cache=self.uncached_snoops_cache,
@@ -139,7 +139,7 @@ class NoncoherentParams(Parameters):
 
     @property
     def word_bytes(self) -> int:
-        """Bytes of memory that a word of the bitmap stands for."""
+        """Bytes of memory that a word of the bitmap covers."""
         return WORD_GRANULES * self.granule_bytes
 
     @property
@@ -149,7 +149,7 @@ class NoncoherentParams(Parameters):
 
     @cached_property
     def word_layout(self) -> Layout:
-        """Word of the bitmap: a bit a granule, and where they come from."""
+        """Word of the bitmap: a bit for each granule, and their origin."""
         return Layout({"dirty": WORD_GRANULES, "tag": self.tag_bits, "others": 1})
 
     # Streams ----------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class NoncoherentParams(Parameters):
 
     @cached_property
     def operation_layout(self) -> Layout:
-        """An operation as the CPU's bus and the drivers of DMA engines give it."""
+        """An operation from the CPU's bus or from the drivers of DMA engines."""
         return Layout({
             "kind": _KIND_BITS,
             "engine": self.engine_bits,
@@ -201,7 +201,7 @@ class NoncoherentParams(Parameters):
 
     @cached_property
     def hit_layout(self) -> Layout:
-        """What a row has met on one side: the accelerators', or the cache's."""
+        """Match of a row on one side: the accelerators', or the cache's."""
         return Layout({"found": 1, "definite": 1, "others": 1, "tag": self.tag_bits})
 
     @cached_property
@@ -214,7 +214,7 @@ class NoncoherentParams(Parameters):
 
     @cached_property
     def step_layout(self) -> Layout:
-        """Trace port: the row checked, what it has met, and a digest of all entries after it."""
+        """Trace port: the row checked, its matches, and a digest of all entries after it."""
         return Layout({
             "row": self.row_layout, "dma": self.hit_layout, "cache": self.hit_layout, "digest": 32,
         })  # fmt: skip

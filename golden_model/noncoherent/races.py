@@ -1,4 +1,4 @@
-"""Races of a run: findings put together by rule and places of the program."""
+"""Races of a run, grouped by rule and places in the program."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from racetrap.golden_model.noncoherent.rules import Overlap, Rule, is_harmless_a
 
 
 class Origin(NamedTuple):
-    """Operation that put bytes into a set.
+    """Operation that inserted bytes into a set.
 
     Parameters
     ----------
     number : int
-        Number of the operation in the trace; of a run that several operations of one place have
-        made, the latest.
+        Number of the operation in the trace; for bytes from several operations at one place, the
+        latest.
     kind : int
         ``OperationKind``.
     engine : int
@@ -31,13 +31,13 @@ class Origin(NamedTuple):
 
     @property
     def place(self) -> tuple[int, ...]:
-        """What tells places of the program apart; without a PC each operation is its own."""
+        """Key of the place in the program; without a PC each operation is its own place."""
         return (self.kind, self.engine, self.pc) if self.pc else (self.number,)
 
 
 @dataclass
 class Race:
-    """Two places of the program that break a rule.
+    """Two places in the program that break a rule.
 
     Parameters
     ----------
@@ -48,14 +48,13 @@ class Race:
     earlier : Origin
         The other one.
     first, last : int
-        Bytes in question.
+        Bytes concerned.
     overlap : Overlap
-        What the two have in common; if there are several instances, in the first of those that
-        have bytes in common.
+        Unit that the two have in common; of several instances, in the first with common bytes.
     instances : int
         Operations of the later place that found it.
     is_overwritten : bool
-        Of lost data: all of it is overwritten before anyone reads it.
+        For lost data: all of it is overwritten before it is read.
     """
 
     rule: Rule
@@ -69,5 +68,5 @@ class Race:
 
     @property
     def is_false_sharing(self) -> bool:
-        """Whether no byte that either operation uses can be wrong because of it."""
+        """Whether it cannot corrupt a byte that either operation uses."""
         return is_harmless_alone(self.rule, self.earlier.kind, self.overlap)

@@ -1,6 +1,6 @@
-"""Rules of races with non-coherent accelerators: what is wrong, in words, and what cures it.
+"""Rules of races with non-coherent accelerators, with explanations and remedies.
 
-Ref: Young (UBC 2020) Section 3.3, whose names the rules have where it has them.
+Ref: Young (UBC 2020) Section 3.3; rules that it has keep their names.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ class Rule(Enum):
     CACHED_WRITE_DMA = "4g"
     DMA_READ_DIRTY = "5b"
     DMA_WRITE_DIRTY = "6b"
-    #: Not in the thesis: two engines, which no order holds.
+    #: Not in the thesis: two engines without an order.
     TWO_ENGINES = "two-engines"
     #: Not in the thesis: the cache may hold an older value than memory.
     STALE_READ = "stale-read"
-    #: Not in the thesis: a write-back takes stale neighbours of the bytes written along.
+    #: Not in the thesis: a write-back includes stale neighbours of the bytes written.
     STALE_WRITE_BACK = "stale-write-back"
     #: Not in the thesis: dirty bytes are dropped, unless they were written back before.
     LOST_DATA = "lost-data"
 
 
 class Overlap(Enum):
-    """What two operations have in common."""
+    """Unit that two operations have in common."""
 
     BYTES = "bytes"
     GRANULE = "granule"
     LINE = "line"
 
 
-#: Rules whose race is real although only the granule is common, whatever the earlier operation
-#: is: a write-back goes over what the other one writes.
+#: Rules whose race is real even if only the granule is common, whatever the earlier operation: a
+#: write-back overwrites what the other one writes.
 _REAL_BY_GRANULE = frozenset({
     Rule.UNCACHED_WRITE_DIRTY, Rule.DMA_WRITE_DIRTY, Rule.STALE_WRITE_BACK, Rule.LOST_DATA,
 })  # fmt: skip
 
 
 def is_harmless_alone(rule: Rule, earlier: int, overlap: Overlap) -> bool:
-    """Whether a report is false sharing: no byte that either uses can be wrong because of it.
+    """Whether a report is false sharing: it cannot corrupt a byte that either operation uses.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def sentence(rule: Rule) -> str:
 
 
 def cure(rule: Rule, later: int, overlap: Overlap) -> str:
-    """What to change in the program.
+    """Remedy: the change to the program.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Architectural state of a monitor, in bits: what the method needs.
+"""Architectural state of a monitor, in bits, as the method needs it.
 
-The registers, queues and buffers of an implementation come on top.
+An implementation's registers, queues and buffers are not counted.
 
 Ref: Young (UBC 2020) Section 3.3.
 """
@@ -11,8 +11,8 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 
 
 def state_bits(params: NoncoherentParams) -> dict[str, int]:
-    """Bits of the entries, with one that says whether there is one, or of a bitmap and the tag of
-    what lies outside, by kind of set."""
+    """Bits of the entries with their valid bits, or of a bitmap and the tag of the outside, by kind
+    of set."""
     each = params.entries * (params.entry_layout.width + 1)
     names = params.set_names
     kinds = {"dirty": ("dirty_",), "valid": ("valid",), "stale": ("stale",),

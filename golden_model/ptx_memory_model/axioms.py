@@ -44,9 +44,8 @@ def fence_sc(execution: Execution) -> list[int]:
 
 
 def atomicity(execution: Execution) -> list[int]:
-    """Atomicity: a read takes all common bytes of a morally strong write, or none while it takes
-    one of an earlier write; between what an atomic reads and what it writes comes no morally
-    strong write.
+    """Atomicity: a read does not mix bytes of a morally strong write with those of an earlier
+    write; no morally strong write comes between the read and the write of an atomic.
 
     Returns
     -------
@@ -70,7 +69,7 @@ def no_thin_air(execution: Execution) -> list[int]:
     Returns
     -------
     list of int
-        Reads that hand the value round, or nothing.
+        Reads that form the cycle, or nothing.
     """
     flow = execution.structure.dependency.then(execution.reads_from)
     for read in flow.closure().loops():

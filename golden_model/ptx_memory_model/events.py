@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-#: Thread of the writes that memory is initialised by: none of the program's.
+#: Thread of the writes that initialise memory: none of the program's.
 INITIAL_THREAD = -1
 
 
 class EventKind(Enum):
-    """What an event does; the value is its name for people."""
+    """Kind of event; the value is its name for people."""
 
     INITIAL = "initial write"
     LOAD = "load"
@@ -32,7 +32,7 @@ class EventKind(Enum):
 
 
 class Order(Enum):
-    """Ordering semantics of an operation (PTX's ``.sem``); ``WEAK`` makes it a weak one."""
+    """Ordering semantics of an operation (PTX's ``.sem``); ``WEAK`` means a weak operation."""
 
     WEAK = "weak"
     RELAXED = "relaxed"
@@ -58,7 +58,7 @@ class Location(NamedTuple):
     Parameters
     ----------
     address : int
-        First byte; shared memory of every CTA has addresses of its own.
+        First byte; the shared memory of every CTA has its own addresses.
     size : int
         Number of bytes.
     """
@@ -80,7 +80,7 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One operation, by the generic proxy.
+    """One operation, through the generic proxy.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ class Event:
     writes : bool
         Whether it writes: false for an atomic that results in no write (a failed CAS).
     volatile : bool
-        Whether it is a ``.volatile`` access; the axioms do not ask.
+        Whether it is a ``.volatile`` access; the axioms ignore this.
     asynchronous : bool
-        Whether it is asynchronous to the thread that issued it, so not in program order.
+        Whether it is asynchronous to its issuing thread, thus not in program order.
     text : str
         The instruction, for people.
     """
@@ -126,8 +126,8 @@ class Event:
 
     @property
     def reads(self) -> bool:
-        """Whether it takes a value from memory; a reduction does, though PTX does not call it a
-        read operation."""
+        """Whether it takes a value from memory; a reduction does, but PTX does not call it a read
+        operation."""
         return self.kind is EventKind.LOAD or self.is_atomic
 
     @property

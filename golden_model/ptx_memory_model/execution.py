@@ -1,4 +1,4 @@
-"""Execution: which write each read took its value from, and the orders determined at run time.
+"""Execution: the source of each read, and the orders determined at run time.
 
 Ref: PTX ISA 9.0, Sections 8.9.2 (Observation Order) to 8.9.7 (Communication Order).
 """
@@ -12,7 +12,7 @@ from functools import cached_property
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 from racetrap.golden_model.ptx_memory_model.structure import EventStructure
 
-#: What is derived without the Fence-SC order, and without the coherence order.
+#: Relations derived without the Fence-SC order, and without the coherence order.
 _WITHOUT_FENCES = ("reads_from", "observation_order")
 _WITHOUT_COHERENCE = (
     *_WITHOUT_FENCES, "synchronizes_with", "base_causality", "causality_order",
@@ -53,7 +53,7 @@ class Execution:
     def _changed(
         self, coherence_order: Relation, fence_sc_order: Relation, kept: tuple[str, ...]
     ) -> Execution:
-        """The same with other orders, and with what has been derived without them."""
+        """A copy with other orders that keeps relations derived without them."""
         changed = Execution(self.structure, self.sources, coherence_order, fence_sc_order)
         vars(changed).update({name: value for name, value in vars(self).items() if name in kept})
         return changed
@@ -79,7 +79,7 @@ class Execution:
 
     @cached_property
     def communication_order(self) -> Relation:
-        """What is visible to what: reads-from, coherence order and from-reads.  Not transitive."""
+        """Communication order: reads-from, coherence order and from-reads.  Not transitive."""
         return self.reads_from | self.coherence_order | self.from_reads
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Orders that are determined at run time, in all ways.
+"""All possible orders that are determined at run time.
 
 Ref: PTX ISA 9.0, Sections 8.9.3 (Fence-SC Order) and 8.9.6 (Coherence Order).
 """
@@ -13,16 +13,16 @@ from racetrap.golden_model.ptx_memory_model.relation import Relation
 def orders_relating(
     pairs: Relation, start: Relation, is_possible: Callable[[Relation], bool]
 ) -> Iterator[Relation]:
-    """All partial orders that relate ``pairs``, and nothing that need not be.
+    """All minimal partial orders that relate ``pairs``.
 
     Parameters
     ----------
     pairs : Relation
         Symmetric: the pairs that the order must relate, one way or the other.
     start : Relation
-        What the order has in any case; closed, without loops.
+        Pairs in every order; transitively closed, without loops.
     is_possible : callable
-        Whether an order may be had; if not, none that has more of it may.
+        Whether an order is possible; if not, no larger one is.
     """
     size = len(start.rows)
     left = [start]

@@ -14,7 +14,7 @@ from racetrap.golden_model.ptx_memory_model.execution import Execution
 
 
 class PairClass(Enum):
-    """What a conflicting pair is."""
+    """Class of a conflicting pair."""
 
     ORDERED = "ordered"
     UNORDERED_STRONG = "unordered strong"
@@ -35,7 +35,7 @@ class ConflictingPair(NamedTuple):
     first, second : int
         The events, the smaller number first.
     pair_class : PairClass
-        What they are.
+        Their class.
     """
 
     first: int
@@ -44,8 +44,8 @@ class ConflictingPair(NamedTuple):
 
 
 def classify_conflicts(execution: Execution) -> list[ConflictingPair]:
-    """All conflicting pairs by PTX's definition, but those with an initial write: it is ordered
-    before everything.  A volatile access counts as what PTX says it is, a relaxed one."""
+    """All conflicting pairs by PTX's definition, except those with an initial write, which precedes
+    everything.  A volatile access counts as relaxed, as PTX defines it."""
     events = execution.structure.events
     pairs = []
     for first, second in execution.structure.conflict:

@@ -81,7 +81,7 @@ class Relation:
         return Relation(rows)
 
     def inverse(self) -> Relation:
-        """All pairs turned round."""
+        """All pairs reversed."""
         return Relation.of(len(self.rows), ((second, first) for first, second in self))
 
     def closure(self) -> Relation:
@@ -105,7 +105,7 @@ class Relation:
         return [number for number, row in enumerate(self.rows) if row >> number & 1]
 
     def path(self, start: int, end: int) -> list[int]:
-        """Shortest way from ``start`` to ``end`` by one pair after another; empty if none.
+        """Shortest path from ``start`` to ``end`` along pairs; empty if none.
 
         With ``start`` equal to ``end``, the shortest cycle through it.
         """

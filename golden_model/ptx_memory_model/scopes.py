@@ -1,4 +1,4 @@
-"""Scopes of PTX, and the place of a thread in the machine that decides what a scope includes.
+"""Scopes of PTX, and the place of a thread, which decides what a scope includes.
 
 Ref: PTX ISA 9.0, Section 8.5 (Scope).
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 class Scope(IntEnum):
     """Set of threads that may interact directly with a strong operation, narrowest first.
 
-    A warp is no scope.
+    A warp is not a scope.
     """
 
     CTA = 0
@@ -22,7 +22,7 @@ class Scope(IntEnum):
 
 
 class Place(NamedTuple):
-    """Where a thread runs.  A number counts within what holds it: CTA 0 of cluster 0 is not CTA 0
+    """Place of a thread.  Numbers count within the enclosing unit: CTA 0 of cluster 0 is not CTA 0
     of cluster 1.
 
     Parameters

@@ -1,6 +1,6 @@
 """Sequential consistency of an execution: whether it is an interleaving of its threads.
 
-The model does not ask for it; it tells weak outcomes from those that any memory has.
+The model does not require it; it separates weak outcomes from those of any memory.
 
 Ref: PTX ISA 9.0, Section 8.9.1 (Program Order: what a sequential processor executes).
 """
@@ -13,8 +13,8 @@ from racetrap.golden_model.ptx_memory_model.relation import Relation
 
 
 def is_sequentially_consistent(execution: Execution) -> bool:
-    """Whether all its operations can be put in one order in which every read returns the latest
-    write and that keeps program order, barriers and the order of asynchronous operations."""
+    """Whether there is one order of all operations in which every read returns the latest write,
+    and that keeps program order, barriers and the order of asynchronous operations."""
     structure = execution.structure
     memory = structure.reads | structure.writes
     nothing = Relation.empty(len(structure.events))
@@ -26,5 +26,5 @@ def is_sequentially_consistent(execution: Execution) -> bool:
 
     pairs = structure.overlap.within(structure.writes, structure.writes)
     orders = orders_relating(pairs, execution.coherence_order, is_possible)
-    # An order without a pair is one, too.
+    # An empty order is valid, too.
     return next(orders, None) is not None

@@ -1,5 +1,5 @@
-"""Event structure: the events of an execution with all that does not depend on which write each
-read takes its value from.
+"""Event structure: the events of an execution with all relations that do not depend on the sources
+of reads.
 
 Ref: PTX ISA 9.0, Sections 8.2.1 (Overlap), 8.2.6 (Initialization), 8.7 (Morally strong
 operations), 8.8 (Release and Acquire Patterns), 8.9.1 (Program Order).
@@ -36,7 +36,7 @@ class Synchronization(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EventStructure:
-    """Events and the relations between them that the program alone decides.
+    """Events and the relations between them that follow from the program alone.
 
     Parameters
     ----------
@@ -47,16 +47,15 @@ class EventStructure:
     program_order : Relation
         Transitive; asynchronous operations are not in it.
     barrier_order : Relation
-        Barrier operations that synchronise: those that arrive before those that wait, of one
-        completion of one barrier.
+        Barrier operations that synchronise: arrivals before waits of the same completion.
     asynchronous_order : Relation
-        From an asynchronous operation to what its description orders behind it.
+        From an asynchronous operation to the operations that PTX orders after it.
     issue_order : Relation
-        From the operations of a thread to those asynchronous ones that it issued later.  They are
-        ordered, but what waits for the asynchronous operation is not thereby behind them.
+        From the operations of a thread to those asynchronous ones that it issued later.  These are
+        ordered, but a wait for the asynchronous operation is not thereby ordered after them.
     dependency : Relation
-        From a read to the writes whose value, or whose being done at all, depends on it; an
-        atomic may depend on itself.
+        From a read to the writes whose value or execution depends on it; an atomic may depend on
+        itself.
     """
 
     events: tuple[Event, ...]
@@ -174,7 +173,7 @@ class EventStructure:
         return tuple(patterns)
 
     def _beginnings(self, write: int) -> list[int]:
-        """Release fences, and release operations on the same location, ahead of a strong write."""
+        """Release fences, and release operations on the same location, before a strong write."""
         location = self.events[write].location
         return [
             first
@@ -198,7 +197,7 @@ class EventStructure:
         return tuple(patterns)
 
     def _endings(self, read: int) -> list[int]:
-        """Acquire fences, and acquire operations on the same location, behind a strong read."""
+        """Acquire fences, and acquire operations on the same location, after a strong read."""
         location = self.events[read].location
         return [
             last
@@ -221,15 +220,15 @@ class EventStructure:
 
     @cached_property
     def fixed_causality(self) -> Relation:
-        """What base causality has in every execution: program order, barriers, asynchronous
-        order, and the initial writes ahead of everything.  Not closed."""
+        """Base causality common to all executions: program order, barriers, asynchronous order, and
+        initial writes before everything.  Not transitively closed."""
         size = len(self.events)
         initial = self.events_where(lambda event: event.thread == INITIAL_THREAD)
         launch = Relation([~initial & ((1 << size) - 1)] * size).within(initial, ~initial)
         return self.program_order | self.barrier_order | self.asynchronous_order | launch
 
     def base_causality(self, synchronizes: Relation) -> Relation:
-        """Base causality order, from what synchronises at run time."""
+        """Base causality order, given the synchronisation at run time."""
         order = (self.fixed_causality | synchronizes).closure()
         return order | self.issue_order | order.then(self.issue_order)
 

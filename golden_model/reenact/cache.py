@@ -39,11 +39,11 @@ class Cache:
         self._sets: list[dict[int, Line]] = [{} for _ in range(sets)]  # oldest use first
 
     def find(self, number: int) -> Line | None:
-        """The line, if it is cached; not a use of it."""
+        """The line, if it is cached; this does not count as a use."""
         return self._sets[number % len(self._sets)].get(number)
 
     def use(self, number: int) -> Line | None:
-        """The line, if it is cached, now the one used last."""
+        """The line, if it is cached, now the most recently used one."""
         lines = self._sets[number % len(self._sets)]
         line = lines.pop(number, None)
         if line is not None:
@@ -51,7 +51,7 @@ class Cache:
         return line
 
     def fill(self, number: int, is_alone: bool) -> Line:
-        """A new line; the one of its set that was used longest ago is displaced."""
+        """A new line, which displaces the least recently used one of its set."""
         lines = self._sets[number % len(self._sets)]
         if len(lines) == self._ways:
             del lines[next(iter(lines))]

@@ -31,18 +31,17 @@ class Reenact:
 
     Every word of every L1 cache has the timestamps (vector clocks of epochs) of the last read and
     the last write that this cache did.  An access that misses, or writes to a line that other
-    caches have as well, is a coherence action: the copies of the line in all other caches compare
-    their timestamps of the word with the access's.  Then a write invalidates them.  An access
-    also meets the timestamps in its own cache, which may be another thread's that ran there.  An
-    unordered pair, one of them a write, is a race; the program is then executed again with a
+    caches share, is a coherence action: the copies of the line in all other caches compare their
+    timestamps of the word with the access's. Then a write invalidates them.  An access is also
+    compared with the timestamps in its own cache, which may be from another thread that ran there.
+    An unordered pair, one of them a write, is a race; the program is then executed again with a
     watchpoint on the word, which finds all accesses to it in the two epochs.
 
-    A line's timestamps are lost when it is displaced or invalidated.  The paper leaves open
-    whether a clean copy answers a read: here it does, in this detector's favour, as are
-    timestamps that are never too few or too short, and a rollback that always reaches back far
-    enough.  Atomic accesses and accesses that are not collected move lines, but leave no
-    timestamps and are not checked, as in SigRace; memory that is allocated anew has no
-    timestamps.  Thread t runs on core t modulo ``cores``.
+    A line's timestamps are lost when it is displaced or invalidated.  The paper leaves open whether
+    a clean copy answers a read: here it does, which favours this detector, as do unlimited
+    timestamps and rollbacks that always reach back far enough.  Atomic accesses and accesses that
+    are not collected move lines, but leave no timestamps and are not checked, as in SigRace;
+    reallocated memory has no timestamps.  Thread t runs on core t modulo ``cores``.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class Reenact:
         self._line_log2 = line_bytes.bit_length() - 1 - GRANULE_LOG2
 
     def run(self, trace: ThreadTrace) -> list[ThreadRace]:
-        """Races of a trace that are found, in ascending order."""
+        """Races found in a trace, in ascending order."""
         epochs = event_epochs(trace.events)
         clocks = epoch_clocks(trace.events, epochs.steps, trace.header.threads)
         caches = [Cache(self._sets, self._ways) for _ in range(self._cores)]
@@ -90,7 +89,7 @@ class Reenact:
 
 
 class _Run:
-    """State while a trace goes by."""
+    """State of a run over a trace."""
 
     def __init__(self, caches: list[Cache], line_log2: int, clocks: EpochClocks) -> None:
         self.meetings: set[Meeting] = set()
@@ -154,7 +153,7 @@ class _Run:
             stamps[granule] = (thread, epoch)
 
     def _coherence(self, core: int, number: int, line: Line | None, is_write: bool) -> list[Line]:
-        """Copies of a line in other caches; they see the access."""
+        """Compare the access with copies of its line in other caches."""
         met = []
         for other, cache in enumerate(self._caches):
             if other != core and (copy := cache.find(number)) is not None:

@@ -35,15 +35,15 @@ class Meeting(NamedTuple):
 def watch(meetings: Collection[Meeting], accesses: SharedAccesses) -> list[ThreadRace]:
     """Races between the epochs with unordered accesses to a granule, in ascending order.
 
-    Caches keep timestamps of words; a watchpoint sees which bytes an access has, and those to
-    different bytes of a word are no race.
+    Caches keep timestamps of words; a watchpoint sees the bytes of each access: accesses to
+    different bytes of a word do not race.
 
     Parameters
     ----------
     meetings : collection of Meeting
-        What the caches have found.
+        Findings of the caches.
     accesses : SharedAccesses
-        All accesses of the trace to shared memory; atomic ones are passed over.
+        All accesses of the trace to shared memory; atomic ones are skipped.
     """
     found = _parties(accesses, {meeting.granule for meeting in meetings})
     races = set()

@@ -1,4 +1,4 @@
-"""Access buffer: which of an SM's transactions get from its load/store unit to its tracker.
+"""Access buffer: selects the transactions that an SM's load/store unit passes to its tracker.
 
 Ref: ScoRD (ISCA'20) Section V (LHD: the load/store unit waits for the detector).
 """
@@ -15,10 +15,10 @@ _ATOMIC: Final = int(TransactionKind.ATOMIC)
 
 
 def is_sampled(line: int, sample_log2: int) -> bool:
-    """Whether a line is the one of ``2**sample_log2`` that is looked at.
+    """Whether a line is the one of ``2**sample_log2`` that is checked.
 
-    The parts of its number of so many bits, added without carries, are 0.  So every bit of an
-    address counts, and of lines in any distance that is a power of two as many are sampled.
+    The XOR of its number's parts of ``sample_log2`` bits is 0.  So every address bit counts, and
+    lines at any power-of-two distance are sampled equally often.
     """
     parts = 0
     while line:
@@ -28,11 +28,11 @@ def is_sampled(line: int, sample_log2: int) -> bool:
 
 
 class AccessBuffer:
-    """Decides which transactions of an SM are handed on; they stay in order.
+    """Decides which transactions of an SM are passed on; they stay in order.
 
-    Only accesses that change no lock are left out.  Whatever orders accesses is kept: without a
-    fence, a barrier or a lock that there was, accesses in order would be reported, and without the
-    start of a block its warps would hold locks of the block before.
+    Only accesses that change no lock are skipped.  Operations that order accesses are kept: without
+    a fence, barrier or lock operation, ordered accesses would be reported, and without the start of
+    a block its warps would hold locks of the previous block.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class AccessBuffer:
     Attributes
     ----------
     left_out : int
-        Accesses dropped or not sampled, counted as the banks count those that they check.
+        Accesses dropped or not sampled, in words as the banks count.
     """
 
     def __init__(self, params: ScordParams) -> None:
@@ -51,19 +51,20 @@ class AccessBuffer:
         self.left_out = 0
 
     def takes(self, transaction: Transaction, held: int) -> bool:
-        """Whether a transaction is taken while so many are held; else the load/store unit waits."""
+        """Whether a transaction is taken while ``held`` are queued; otherwise the load/store unit
+        waits."""
         is_full = held >= self._params.access_buffer_depth
         return not is_full or self._leaves_out(transaction, is_full)
 
     def step(self, transaction: Transaction, is_full: bool = False) -> bool:
-        """Whether a transaction that is taken is handed on; if it is not, its accesses are counted.
+        """Whether a transaction that is taken is passed on; if not, count its accesses.
 
         Parameters
         ----------
         transaction : Transaction
-            What the load/store unit gives.
+            Transaction from the load/store unit.
         is_full : bool
-            Whether the buffer has no room for it.
+            Whether the buffer is full.
         """
         if not self._leaves_out(transaction, is_full):
             return True
@@ -82,11 +83,11 @@ class AccessBuffer:
 
     @property
     def counters(self) -> dict[str, int]:
-        """Its counter by the register's name, if the policy leaves anything out."""
+        """Its counter by the register's name, if the policy skips accesses."""
         return {} if self._policy == AccessPolicy.STALL else {"accesses_left_out": self.left_out}
 
 
 def _is_plain(transaction: Transaction) -> bool:
-    """Whether a transaction is nothing but accesses."""
+    """Whether a transaction consists of plain accesses only."""
     kind = transaction.kind
     return kind < _ATOMIC or (kind == _ATOMIC and not transaction.lock_mask)

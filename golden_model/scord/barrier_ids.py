@@ -9,7 +9,7 @@ from racetrap.golden_model.scord.params import ScordParams
 
 
 class SlotCounters:
-    """Counts something of each block slot.
+    """One wrapping counter for each block slot.
 
     Parameters
     ----------

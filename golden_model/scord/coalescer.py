@@ -1,6 +1,6 @@
 """Coalescer: from a warp instruction to transactions of one 128-byte line each.
 
-It stands for the load/store unit that an SM has anyway, so there is no RTL of it.
+It models the load/store unit that every SM has, so it has no RTL.
 
 Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 """
@@ -19,11 +19,11 @@ _WORD_SHIFT = WORD_BYTES.bit_length() - 1
 def coalesce(event: Event, params: ScordParams) -> list[Transaction]:
     """Transactions of one event, lines in ascending order.
 
-    A word is in ``mask`` if any active lane touches it, and in ``lock_mask`` if in some lane a
-    CAS changed 0 to 1 or an EXCH stored 0 at that lane's own address.  A release store is
-    strong at its scope as an atomic is, and may free a lock: it counts as an EXCH.  Events that
-    no tracker sees give none: accesses to shared memory, kernel begin and end, retirement of a
-    block, and changes of which lanes of a warp run.
+    A word is in ``mask`` if any active lane touches it, and in ``lock_mask`` if in some lane a CAS
+    changed 0 to 1 or an EXCH stored 0 at that lane's own address.  A release store is strong at its
+    scope, like an atomic, and may free a lock: it counts as an EXCH.  Events that no tracker sees
+    give none: accesses to shared memory, kernel begin and end, retirement of a block, and changes
+    of a warp's active lanes.
 
     Raises
     ------

@@ -1,19 +1,18 @@
 """Detection logic: the decision tables of loads, and of stores and atomics.
 
-This is the specification, one rule a line.  The rules of a table are tried in order, and the
-first that holds decides: it says which row of the table that is, which condition of the paper's
-Tables III and IV holds, and what entry is left behind.  So at most one race is found in an
-access.  After any race the entry becomes what a first access would leave, so that one race does
-not hide the next.
+This is the specification, one rule per line.  The rules of a table are tried in order, and the
+first that holds decides: it gives the row of the table, the condition of the paper's Tables III and
+IV, and the entry after the access.  So each access has at most one race.  After a race the entry is
+as after a first access, so that one race does not hide the next.
 
-With generations the blocks of one slot are two blocks, whether or not they are of one warp slot.
-What is kept for a slot serves them all: fences that the later block has executed in the warp slot
-of the earlier count as the earlier's, and a lock of block scope is the same one, so that what may
-be ordered is not reported.
+With generations, successive blocks of one slot are different blocks, even in the same warp slot.
+State of a slot is shared by them: fences of the later block in the earlier one's warp slot count as
+the earlier's, and a block-scope lock is the same lock, so accesses that may be ordered are not
+reported.
 
-Where the paper leaves a choice, an entry remembers the latest access: its ``strong`` is not that
-of all accesses since initialisation, and a warp that reads its own fenced write again clears
-``modified``.  ``docs/limits.md`` names the races that are missed so.
+Where the paper leaves a choice, an entry keeps the latest access: its ``strong`` is not that of all
+accesses since initialisation, and a warp that reads its own fenced write again clears ``modified``.
+``docs/limits.md`` lists the races missed because of this.
 
 Ref: ScoRD (ISCA'20) Section IV-A, Tables III and IV.
 """
@@ -65,7 +64,7 @@ _NOTHING = Condition("", "")
 
 @dataclass(frozen=True)
 class Encounter:
-    """An access, the metadata entry that it finds, and the questions that the tables ask.
+    """An access, its metadata entry, and the predicates of the tables.
 
     Parameters
     ----------
@@ -74,11 +73,11 @@ class Encounter:
     md : mapping of str to int
         Fields of the entry.
     is_uninitialised : bool
-        Whether this is the first access since (re-)initialisation; ``md`` says nothing then.
+        Whether this is the first access since (re-)initialisation; ``md`` is undefined then.
     tag : int
-        Tag of the accessed address, for the entry left behind.
+        Tag of the accessed address, for the entry after the access.
     owner_fences, own_fences : tuple of (int, int)
-        Block and device fence counters now of the entry's owner, the warp that it names, and of
+        Current block and device fence counters of the entry's owner, the warp that it names, and of
         the accessing warp.
     """
 
@@ -92,7 +91,8 @@ class Encounter:
     # Parties ----------------------------------------------------------------------------
 
     def same_block(self) -> bool:
-        """Blocks of one slot are two: what orders the warps of a block does not order theirs."""
+        """Successive blocks of one slot are different: their warps are not ordered as within a
+        block."""
         md, access = self.md, self.access
         return (md["block"], md["generation"]) == (access.block, access.generation)
 
@@ -132,7 +132,7 @@ class Encounter:
         return self.write_of_another_warp() and not self.same_block() and not self.device_fenced()
 
     def access_without_block_fence(self) -> bool:
-        """Readers of other blocks, which the entry does not name, need a device fence."""
+        """Readers in other blocks, which the entry does not name, need a device fence."""
         is_fenced = self.device_fenced() or (self.block_fenced() and not self.md["dev_shared"])
         return self.same_block() and not is_fenced
 
@@ -173,7 +173,7 @@ class Encounter:
     def otherwise(self) -> bool:
         return True
 
-    # The entry left behind --------------------------------------------------------------
+    # The entry after the access --------------------------------------------------------------
 
     def take(self, **changes: int) -> dict[str, int]:
         """Entry of this access alone: the accessing warp owns it."""
@@ -197,16 +197,16 @@ class Encounter:
         } | changes  # fmt: skip
 
     def take_unfenced_write(self) -> dict[str, int]:
-        """An unfenced write of the own warp stays visible behind its read; a fenced one is lost."""
+        """An unfenced write of the same warp stays visible after its read; a fenced one is lost."""
         is_fenced = self.block_fenced() or self.device_fenced()
         return self.take(modified=int(self.md["modified"] and not is_fenced))
 
     def take_write(self) -> dict[str, int]:
-        """The reader stands for an ordered write of another warp, but not for its own."""
+        """The reader represents an ordered write of another warp, but not its own."""
         return self.take(modified=int(self.own_warp()), strong=int(self.both_strong()))
 
     def take_keeping_readers(self) -> dict[str, int]:
-        """An atomic after an atomic orders nothing: what was known of others stays."""
+        """An atomic after an atomic orders nothing: fields on other warps are kept."""
         return self.take(**{name: self.md[name] for name in ("dev_shared", "blk_shared", "filter")})
 
     def take_common_locks(self) -> dict[str, int]:
@@ -219,7 +219,8 @@ class Encounter:
         return {**self.md, "dev_shared": 1, "blk_shared": 0}
 
     def add_reader_with_locks(self) -> dict[str, int]:
-        """The same with the locks that all have held; the owner's own reads are not shared."""
+        """The same with the locks that all have held; the owner's own reads do not count as
+        shared."""
         after = dict(self.md)
         if is_empty(self.md["filter"]):
             after["filter"] = self.access.filter
@@ -242,9 +243,9 @@ class TableRule(NamedTuple):
     condition : Condition
         Condition of the paper's tables.
     holds : callable
-        Whether the line decides an encounter that none before it has decided.
+        Whether the line applies to an encounter that no earlier line has decided.
     after : callable
-        Fields of the entry left behind.
+        Fields of the entry after the access.
     """
 
     row: TableRow
@@ -287,7 +288,7 @@ STORE_TABLE = (
 
 
 def decide(encounter: Encounter) -> tuple[TableRule, dict[str, int]]:
-    """Decision on an access: the rule that holds, and the fields of the entry left behind."""
+    """Decision on an access: the rule that holds, and the fields of the entry after it."""
     table = LOAD_TABLE if encounter.access.kind == PacketKind.LOAD else STORE_TABLE
     rule = next(rule for rule in table if rule.holds(encounter))
     return rule, rule.after(encounter)

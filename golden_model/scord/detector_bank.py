@@ -32,7 +32,7 @@ _NO_RACE: Final = RaceKind.NONE
 
 
 class Counted(NamedTuple):
-    """What counters ask of a step: numbers, or arrays of many steps."""
+    """Fields of a step that counters use: numbers, or arrays over many steps."""
 
     kind: Any
     row: Any
@@ -42,7 +42,7 @@ class Counted(NamedTuple):
     read_error: Any
 
 
-#: What the bank counts.
+#: Counters of the bank.
 COUNTERS: Final[Counters] = {
     "accesses": lambda step: (step.row != TableRow.FENCE) & (step.row != TableRow.UNMONITORED),
     "fences": has("row", TableRow.FENCE),
@@ -54,30 +54,30 @@ COUNTERS: Final[Counters] = {
 }
 
 
-# The words of a line and the iterations of a loop ask the same again and again.
+# Words of a line and iterations of a loop repeat the same decisions.
 @lru_cache(1 << 14)
 def decide_packed(
     layout: Layout, access: tuple[int, ...], generation: int, tag: int, own_blk: int, own_dev: int,
     entry: int | None = None, owner_blk: int = 0, owner_dev: int = 0,
 ) -> tuple[TableRow, Preliminary, RaceKind, int]:  # fmt: skip
-    """The decision tables on a packed entry, and the packed entry left behind.
+    """The decision tables on a packed entry, and the packed entry after the access.
 
     Parameters
     ----------
     layout : Layout
         Layout of an entry.
     access : tuple of int
-        Fields of the packet before ``pc``: tables ask neither for that nor for the word.
+        Fields of the packet before ``pc``: the tables use neither that nor the word.
     generation : int
         Its generation.
     tag : int
         As of ``Encounter``.
     own_blk, own_dev : int
-        Fence counters now of the accessing warp.
+        Current fence counters of the accessing warp.
     entry : int or None
         Entry as read; None if it is uninitialised.
     owner_blk, owner_dev : int
-        Fence counters now of the entry's owner.
+        Current fence counters of the entry's owner.
     """
     packet = Packet._make((*access, 0, 0, generation))
     rule, after = decide(Encounter(

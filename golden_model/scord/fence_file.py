@@ -23,7 +23,7 @@ class FenceFile:
         Warp slot of the GPU (SM number above, warp slot in the SM below) for each owner number,
         which is ``block << warp_bits | warp`` as in an entry.
     blk, dev : list of int
-        Counters by warp slot of the GPU: one pair a warp of an SM, whichever block it is in.
+        Counters by warp slot of the GPU: one pair for each warp slot, whichever block uses it.
     """
 
     __slots__ = ("_mask", "_size", "_warp_bits", "blk", "dev", "slot")

@@ -1,6 +1,6 @@
 """Interleaver: the detector banks that a packet goes to, by its word.
 
-Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the banked form of the detector is ours).
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the banks are our addition).
 """
 
 from __future__ import annotations

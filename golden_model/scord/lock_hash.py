@@ -1,4 +1,4 @@
-"""Hash of a lock's address, and the mask that makes a block's key of it.
+"""Hash of a lock's address, and the mask that turns it into a block's key.
 
 Hash: the word address taken as a polynomial over GF(2), times a constant, modulo the primitive
 polynomial x^6 + x + 1.  Address bit i contributes c x^i mod p, which repeats only every 63

@@ -50,7 +50,7 @@ class LockTable:
     Parameters
     ----------
     depth : int
-        Locks remembered; inserting one more drops the oldest.
+        Capacity; inserting into a full table drops the oldest lock.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class LockTable:
         self.entries: list[tuple[int, LockState]] = []
 
     def insert(self, lock: int, scope: int) -> None:
-        """Note a successful CAS; a lock already there (same hash and CAS scope) stays as it is.
+        """Record a successful CAS; a lock already present (same hash and CAS scope) is unchanged.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class LockTable:
             del self.entries[self._depth :]
 
     def remove(self, lock: int, scope: int) -> None:
-        """Note an EXCH of 0: the entry of equal hash and CAS scope leaves, if there is one."""
+        """Record an EXCH of 0: remove the entry of equal hash and CAS scope, if there is one."""
         position = self._find(lock, scope)
         if position is not None:
             del self.entries[position]
@@ -106,7 +106,7 @@ class LockTable:
         return bits
 
     def clear(self) -> None:
-        """Forget every lock."""
+        """Remove all locks."""
         self.entries.clear()
 
     def _find(self, lock: int, scope: int) -> int | None:

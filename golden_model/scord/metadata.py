@@ -1,8 +1,7 @@
 """Metadata entries in packed form.
 
-An entry is a plain integer in the order of ``ScordParams.entry_layout``.  Its low 22 bits
-(lock filter and flags) stand at the same place in every configuration, so they are module
-constants here.
+An entry is a plain integer in the order of ``ScordParams.entry_layout``.  Its low 22 bits (lock
+filter and flags) have the same position in every configuration, so they are module constants here.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 7, and Section IV-B.
 """
@@ -23,7 +22,7 @@ IS_ATOM: Final = STRONG << 2
 DEV_SHARED: Final = STRONG << 3
 BLK_SHARED: Final = STRONG << 4
 MODIFIED: Final = STRONG << 5
-#: Entry of a location that nobody has accessed: a combination that no access leaves behind.
+#: Entry of a location without an access: a combination that no access produces.
 UNINITIALISED_ENTRY: Final = MODIFIED | BLK_SHARED | DEV_SHARED
 
 

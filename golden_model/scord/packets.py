@@ -14,7 +14,7 @@ from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 
 
 class TransactionKind(IntEnum):
-    """What an SM tells its tracker."""
+    """Kind of transaction from an SM to its tracker."""
 
     LOAD = 0
     STORE = 1
@@ -25,7 +25,7 @@ class TransactionKind(IntEnum):
 
 
 class PacketKind(IntEnum):
-    """What a tracker tells the detector banks (same codes as the transactions')."""
+    """Kind of packet from a tracker to the detector banks (codes as for transactions)."""
 
     LOAD = 0
     STORE = 1
@@ -45,7 +45,7 @@ class LockState(IntEnum):
 
 
 class Preliminary(IntEnum):
-    """Which preliminary check (Table III) found the access trivially race-free."""
+    """Preliminary check (Table III) that found the access trivially race-free."""
 
     NONE = 0
     INITIALIZATION = 1
@@ -100,7 +100,7 @@ class Transaction(NamedTuple):
     ``BLOCK_START`` it has a bit for each warp slot, of the SM's first 32, that the block takes.
     ``lock_mask`` marks, for an atomic, the words in which a CAS changed 0 to 1 or an EXCH
     stored 0, and for ``BLOCK_START`` the other warp slots.  Fields that a kind does not use are
-    0.  The SM is known by the port.
+    0.  The port identifies the SM.
     """
 
     kind: int
@@ -123,7 +123,7 @@ class Transaction(NamedTuple):
 class Packet(NamedTuple):
     """One access of one warp to one word, or one fence.
 
-    ``generation`` is that of the block in its slot, 0 if the configuration has none.
+    ``generation`` is that of the block in its slot, 0 if the configuration has no generations.
     """
 
     kind: int
@@ -139,18 +139,17 @@ class Packet(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a bank did with one packet: the payload of its trace port.
+    """Check of one packet by a bank: the payload of its trace port.
 
-    ``before`` is the entry as read from memory or forwarded (not yet taken as uninitialised
-    on a tag conflict, 0 after a read error); ``after`` is the entry left behind.  Both are 0
-    for fences and for accesses outside the monitored region.  ``tag_conflict`` is set when the
-    tag differs and the entry was initialised, so that information is lost.
+    ``before`` is the entry as read from memory or forwarded (not yet taken as uninitialised on a
+    tag conflict, 0 after a read error); ``after`` is the entry after it.  Both are 0 for fences and
+    for accesses outside the monitored region.  ``tag_conflict`` is set when the tag differs and the
+    entry was initialised, so that information is lost.
 
-    ``owner_*`` are the fence counters now of the warp named in ``before``, whether or not the
+    ``owner_*`` are the current fence counters of the warp named in ``before``, whether or not the
     entry is then taken as uninitialised; ``own_*`` are those of the accessing warp (after the
-    increment, for a fence; the scope that is not incremented is given too).  For fences and
-    unmonitored accesses the ``owner_*`` fields are 0, and for unmonitored accesses ``own_*``
-    as well.
+    increment, for a fence; also for the scope that is not incremented).  For fences and unmonitored
+    accesses the ``owner_*`` fields are 0, and for unmonitored accesses ``own_*`` as well.
     """
 
     packet: Packet

@@ -19,7 +19,7 @@ from racetrap.golden_model.gpu.params import (
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.parameters import integer
 
-#: Cycles that a segment is in flight besides its read's and its write's latency.
+#: Cycles that a segment is in flight in addition to the latencies of its read and its write.
 CHECK_CYCLES = 13
 #: Bits of the lock address hash, which is also the key of the Bloom filter, and filter bins.
 LOCK_HASH_BITS = 6
@@ -30,7 +30,7 @@ LOCK_STATE_BITS = 3
 
 
 class AccessPolicy(StrEnum):
-    """What an SM's access buffer does with accesses when there are more than the detector takes."""
+    """Policy of an SM's access buffer for accesses beyond the detector's throughput."""
 
     STALL = "stall"
     DROP = "drop"
@@ -155,14 +155,14 @@ class ScordParams(GpuParams):
 
     @property
     def uninitialised_entry(self) -> int:
-        """A combination of flags that no access leaves behind."""
-        # The flags' places follow from this module.
+        """A combination of flags that no access produces."""
+        # The flags' positions derive from this module.
         from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 
         return UNINITIALISED_ENTRY
 
     def segments_per_cycle(self, latency: int) -> float:
-        """Segments that a port takes in a cycle at most, each of them written back.
+        """Maximum segments per cycle of a port, if each is written back.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class ScordParams(GpuParams):
 
     @classmethod
     def outstanding_for(cls, latency: int) -> int:
-        """Least ``outstanding`` with which a port takes a segment in each cycle, or the largest."""
+        """Minimum ``outstanding`` for one segment per cycle, or the largest value allowed."""
         needed = 2 * latency + CHECK_CYCLES
         return min(1 << (needed - 1).bit_length(), cls.most("outstanding"))
 
@@ -215,7 +215,7 @@ class ScordParams(GpuParams):
 
     @cached_property
     def transaction_layout(self) -> Layout:
-        """What an SM's coalescer hands to its tracker."""
+        """Transaction from an SM's coalescer to its tracker."""
         return Layout({
             "kind": 3,
             "scope": 1,
@@ -231,7 +231,7 @@ class ScordParams(GpuParams):
 
     @cached_property
     def packet_layout(self) -> Layout:
-        """What a detector bank checks: one access to one word, or one fence."""
+        """Packet that a detector bank checks: one access to one word, or one fence."""
         return Layout({
             "kind": 2,
             "scope": 1,
@@ -247,7 +247,7 @@ class ScordParams(GpuParams):
 
     @property
     def leaves_out(self) -> bool:
-        """Whether the access buffers may leave accesses out."""
+        """Whether the access buffers may skip accesses."""
         return self.access_policy != AccessPolicy.STALL
 
     @property
@@ -257,12 +257,12 @@ class ScordParams(GpuParams):
 
     @cached_property
     def fence_layout(self) -> Layout:
-        """What the detector banks need of a fence."""
+        """Fields of a fence for the detector banks."""
         return Layout({"scope": 1, "block": self.block_bits, "warp": self.warp_bits})
 
     @property
     def fence_bundle_bits(self) -> int:
-        """Bits of a packet of fences beside those of a single one.
+        """Bits of a packet of fences in addition to those of a single one.
 
         A bit for each lane that has a fence, and the fences of all lanes but the first, which is
         the packet itself.
@@ -278,10 +278,10 @@ class ScordParams(GpuParams):
 
     @cached_property
     def segment_layout(self) -> Layout:
-        """What a tracker sends to the banks of a port: an access to words of one segment.
+        """Segment from a tracker to the banks of a port: an access to words of one segment.
 
-        A packet, whose word is the lowest one, and a bit for each bank of the port that has a
-        packet of its own; with one bank a port there is no such bit.
+        A packet, with the lowest word, and a bit for each bank of the port that has its own packet;
+        with one bank per port there is no such bit.
         """
         lanes = self.words_per_cycle if self.words_per_cycle > 1 else 0
         return Layout({**self.packet_layout.fields, "lanes": lanes})

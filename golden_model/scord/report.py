@@ -1,4 +1,4 @@
-"""Race reports: what software finds in the ring buffer.
+"""Race reports, as software reads them from the ring buffer.
 
 Ref: ScoRD (ISCA'20) Section IV (contents of a report) and Table IV.
 """
@@ -54,8 +54,8 @@ class RaceReport(RingReport):
     scope, strong : int
         Scope (atomics) and strength of the access.
     device_race : int
-        1 if the parties are of different blocks (a device-scope race), else 0.  With 1 and one
-        BlockID for both, the earlier party is of an earlier block of that slot.
+        1 if the parties are of different blocks (a device-scope race), else 0.  With 1 and the same
+        BlockID for both, the earlier party is from an earlier block of that slot.
     owner_strong, owner_scope, owner_is_atom, owner_dev_shared, owner_blk_shared, owner_modified
         Flags of the entry (int).
     bank : int
@@ -113,12 +113,12 @@ class RaceReport(RingReport):
 
     @property
     def race_scope(self) -> Scope:
-        """Whether the race is one inside a block or one between blocks of the device."""
+        """Scope of the race: within a block, or between blocks of the device."""
         return Scope(self.device_race)
 
     @property
     def rule(self) -> tuple[str, str]:
-        """Place in the paper that decided."""
+        """Condition of the paper that decided."""
         return "Table IV", self.table_iv
 
     @property

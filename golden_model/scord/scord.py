@@ -21,8 +21,8 @@ from racetrap.golden_model.scord.tracker import Tracker
 class Scord(GpuModel):
     """Access buffers and trackers of all SMs, and all detector banks.
 
-    A buffer that drops has room for everything here, since nothing takes time.  A fence gives a
-    step, and counts, for each bank.
+    A dropping buffer never drops here, since nothing takes time.  A fence gives a step, and counts,
+    for each bank.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Scord(GpuModel):
         return trackers, [DetectorBank(params, region, bank) for bank in range(params.banks)]
 
     def transactions(self, event: Event) -> list[Transaction]:
-        """What the coalescer makes of an event."""
+        """Transactions that the coalescer makes from an event."""
         return coalesce(event, self._params)
 
     def transact(self, sm: int, transaction: Transaction, is_full: bool = False) -> list[Step]:

@@ -1,9 +1,8 @@
 """Architectural state of a configuration, in bits, as Section IV-C of the paper counts it.
 
-Generations of slots, which the paper does not have, are counted as its barrier ids are.
+Slot generations, which the paper does not have, are counted like barrier ids.
 
-It counts what the method needs; the registers, FIFOs and windows of an implementation come
-on top.
+It counts what the method needs, without an implementation's registers, FIFOs and windows.
 
 Ref: ScoRD (ISCA'20) Section IV-C.
 """

@@ -16,7 +16,7 @@ from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction,
 from racetrap.golden_model.scord.params import ScordParams
 
 _LINE_SHIFT: Final = WORDS_PER_LINE.bit_length() - 1
-# What is compared for every transaction is looked up once, as plain numbers.
+# Plain numbers of enumerations, which are compared for every transaction.
 _ATOMIC: Final = int(TransactionKind.ATOMIC)
 _FENCE: Final = int(TransactionKind.FENCE)
 _BARRIER: Final = int(TransactionKind.BARRIER)
@@ -28,8 +28,8 @@ _EXCH: Final = int(AtomicOp.EXCH)
 def granule_mask(mask: int, granularity: int) -> int:
     """Mask of words reduced to granules.
 
-    In each aligned group of ``granularity`` bytes the lowest word stands for the group; its
-    bit is set iff any word of the group was.
+    In each aligned group of ``granularity`` bytes the lowest word represents the group; its bit is
+    set iff any word's bit was.
     """
     words = granularity // 4
     for distance in range(1, words):
@@ -57,7 +57,7 @@ class Tracker:
     barrier_ids : BarrierIds
         Counters of the SM's block slots.
     generations : Generations
-        Which block of its slot each is.
+        Generation of each block slot.
     lock_tables : list of LockTable
         Tables of the SM's warp slots.
 
@@ -113,14 +113,14 @@ class Tracker:
         return packets
 
     def clear(self) -> None:
-        """Forget all locks, barriers and blocks, as at kernel launch."""
+        """Clear all locks, barriers and generations, as at kernel launch."""
         self.barrier_ids.clear()
         self.generations.clear()
         for table in self.lock_tables:
             table.clear()
 
     def _start(self, transaction: Transaction) -> None:
-        """A block starts; one without a warp of the SM does nothing, and so leaves no trace."""
+        """Start a block; one without a warp in the SM has no effect."""
         warps = transaction.warps & (1 << len(self.lock_tables)) - 1
         if warps:
             self.generations.increment(transaction.slot)

@@ -1,7 +1,7 @@
 """Address set of a block before hashing: its LSB values and its USB values.
 
-A signature stands for all pairs of its LSB and USB values, so these two sets determine it; they
-are what a core collects with ``form = sets``, and they compress better.
+A signature represents all pairs of its LSB and USB values, so these two sets determine it; with
+``form = sets`` a core collects them, since they compress better.
 
 Ref: SigRace (ISCA'09) Section 4.1, Fig. 6.
 """
@@ -41,7 +41,7 @@ class AddressSet:
     __hash__ = None  # type: ignore[assignment]
 
     def insert(self, params: SigraceParams, granule: int) -> None:
-        """Add the granule with the byte address ``granule``; the caller minds the limit."""
+        """Add the granule with the byte address ``granule``; the caller checks the limit."""
         usb = granule >> params.lsb_bits
         self.bitmap |= 1 << (granule >> GRANULE_LOG2) % params.lsb_values
         if usb not in self.usb:

@@ -30,14 +30,14 @@ _WORD_MASK = (1 << WORD_BITS) - 1
 
 
 class Hit(NamedTuple):
-    """A trap record, completed by what the trap's handler sees.
+    """A trap record, completed by information from the trap handler.
 
     Parameters
     ----------
     number : int
         Number of the access's event in the trace.
     granule : int
-        Byte address of the granule, with the bits above those of signatures.
+        Byte address of the granule, including bits above those in signatures.
     pc : int
         Instruction.
     is_write : bool
@@ -54,7 +54,7 @@ class Hit(NamedTuple):
 
 
 class AnalysisPass:
-    """Conflicts that one Re-execution and Analysis can look at together.
+    """Conflicts that one Re-execution and Analysis can handle together.
 
     Each conflicting thread stops at one epoch, and none of these is ordered after another.
 
@@ -74,7 +74,7 @@ class AnalysisPass:
         self.entries: list[LogEntry] = []
 
     def add(self, entry: LogEntry) -> bool:
-        """Take a conflict, if its stops are compatible with those of the others."""
+        """Add a conflict, if its stops are compatible with those of the others."""
         parties = (
             (entry.thread, entry.thread_timestamp),
             (entry.other, entry.other_timestamp),
@@ -97,7 +97,7 @@ class AnalysisPass:
 
 
 def plan_passes(entries: Iterable[LogEntry]) -> list[AnalysisPass]:
-    """Put each conflict into the first pass that takes it."""
+    """Put each conflict into the first compatible pass."""
     passes: list[AnalysisPass] = []
     for entry in entries:
         if not any(each.add(entry) for each in passes):
@@ -109,7 +109,7 @@ def plan_passes(entries: Iterable[LogEntry]) -> list[AnalysisPass]:
 def analysis_events(
     params: SigraceParams, thread: int, timestamp: Sequence[int], signature: int
 ) -> list[CoreEvent]:
-    """What brings a core unit to the start of an epoch that is analysed.
+    """Events that bring a core unit to the start of an epoch to be analysed.
 
     Re-execution has given the thread the timestamp of its epoch, the last one that its TRT had;
     then it enters Analysis as a conflicting thread.
@@ -143,8 +143,8 @@ def hits(
 ) -> Iterator[Hit]:
     """Trap records of an epoch.
 
-    Traps are precise: the handler sees the whole address and the PC of the access, of which the
-    record of the hardware may hold fewer bits.
+    Traps are precise: the handler sees the whole address and PC of the access, of which the
+    hardware's record may hold fewer bits.
 
     Parameters
     ----------
@@ -179,14 +179,14 @@ def races_of(
     Parameters
     ----------
     found : mapping
-        For each instruction of each thread, (granule, life of it, bytes used) of its hits.
+        For each instruction of each thread, (granule, allocation, bytes used) of its hits.
 
     Returns
     -------
     races : set of ThreadRace
         Pairs that share a byte.
     false_sharing : set of ThreadRace
-        The others, which share no more than their granule.
+        The others, which share only their granule.
     """
     places: defaultdict[tuple[int, int], list[tuple[RaceParty, int]]] = defaultdict(list)
     for party, where in found.items():

@@ -13,7 +13,7 @@ _FLIT_MASK = (1 << FLIT_BITS) - 1
 
 
 class StreamError(ValueError):
-    """The bits cannot be read as what they must be."""
+    """The bits cannot be decoded as expected."""
 
 
 class BitWriter:
@@ -83,7 +83,7 @@ class BitReader:
         return 1 << extra | self.get(extra)
 
     def finish(self) -> None:
-        """Demand that no flit is left over; padding within the last one is not looked at."""
+        """Raise if a flit is left over; padding within the last one is ignored."""
         used = -(-self._position // FLIT_BITS)
         if used != self._flits:
             raise StreamError(f"Message must have {used} flits, not {self._flits}")

@@ -13,7 +13,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 
 
 class FinishedBlock(NamedTuple):
-    """What a core unit hands to its compressor.
+    """Block passed from a core unit to its compressor.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class FinishedBlock(NamedTuple):
         )
 
     def summary(self, params: SigraceParams) -> Summary:
-        """The block as the RDM must see it."""
+        """Summary of the block that the RDM must receive."""
         return Summary(
             self.core,
             self.context,

@@ -1,8 +1,8 @@
 """Global checkpoints: when one is due, and what re-execution from one needs.
 
-A checkpoint is taken as soon as a thread has committed so many instructions since the last one.
-It interrupts all processors, which ends their blocks as a context switch does, and it empties the
-BlockHistoryQueues: what happened before cannot be executed again.
+A checkpoint is taken as soon as a thread has committed ``interval`` instructions since the last
+one.  It interrupts all processors, which ends their blocks like a context switch, and empties the
+BlockHistoryQueues: earlier blocks cannot be executed again.
 
 Ref: SigRace (ISCA'09) Sections 3.3.1 and 5.1.
 """

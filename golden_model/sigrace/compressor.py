@@ -1,9 +1,9 @@
 """Compressor: from a block to the flits of its Summary message, without loss.
 
-A message is the header, the timestamp, then read and write set.  With ``form = sets`` a set is
-the bitmap of its LSB values in alternating runs, and the list of its USB values.  With
-``form = hashed`` each filter of the signature is a list of the positions of its ones, or its
-bits if these are not more.
+A message is the header, the timestamp, then read and write set.  With ``form = sets`` a set is the
+bitmap of its LSB values in alternating runs, and the list of its USB values.  With ``form =
+hashed`` each filter of the signature is a list of the positions of its ones, or its bits if these
+are no longer.
 
 Ref: SigRace (ISCA'09) Sections 3.2 and 5.5 ("about 100 bytes").
 """

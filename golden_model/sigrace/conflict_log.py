@@ -1,4 +1,4 @@
-"""Conflict log: which blocks conflict, and when a rollback is requested.
+"""Conflict log: the blocks that conflict, and the reasons to request a rollback.
 
 Ref: SigRace (ISCA'09) Section 3.3.1.
 """
@@ -12,7 +12,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 
 
 class Reason(IntFlag):
-    """Why a rollback is requested; what has been set stays until the log is cleared."""
+    """Reason for a rollback request; a bit stays set until the log is cleared."""
 
     FULL = 1  # the log is full
     BLOCKS = 2  # log_blocks more blocks of the thread that found the first conflict
@@ -27,7 +27,7 @@ class ConflictLog:
     params : SigraceParams
         Configuration.
     unbounded : bool
-        No limit of the log, as no hardware can have: it is never full.
+        Unlimited log, which hardware cannot have: it is never full.
 
     Attributes
     ----------
@@ -43,14 +43,14 @@ class ConflictLog:
         self.clear()
 
     def clear(self) -> None:
-        """Forget conflicts and reasons."""
+        """Clear conflicts and reasons."""
         self.entries: list[LogEntry] = []
         self.reasons = 0
         self._first = -1  # thread whose message found the first conflict
         self._blocks = -1  # its messages since then
 
     def add(self, entry: LogEntry) -> bool:
-        """Log a conflict; False if there is no place."""
+        """Log a conflict; return False if the log is full."""
         if len(self.entries) == self._depth:
             return False
         self.entries.append(entry)
@@ -59,7 +59,7 @@ class ConflictLog:
         return True
 
     def pushed(self, summary: Summary) -> None:
-        """A message went into its queue: see whether a rollback is due."""
+        """Update the reasons after a message was queued."""
         if len(self.entries) == self._depth:
             self.reasons |= Reason.FULL
         if summary.thread != self._first:

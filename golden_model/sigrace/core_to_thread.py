@@ -1,4 +1,4 @@
-"""CoreToThread: which thread runs on each context, and the sequence number that is due.
+"""CoreToThread: thread of each context, and its next sequence number.
 
 Ref: SigRace (ISCA'09) Section 4.3.1.
 """
@@ -10,7 +10,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 
 
 class CoreToThread:
-    """Checks where messages come from.
+    """Checks the origin of messages.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class CoreToThread:
     threads : dict
         Thread on each (core, context) that has one.
     expected : dict
-        Sequence number that is due from each (core, context).
+        Sequence number expected from each (core, context).
     """
 
     def __init__(self, params: SigraceParams) -> None:
@@ -33,14 +33,14 @@ class CoreToThread:
         }
 
     def map(self, core: int, context: int, thread: int | None) -> None:
-        """Say that ``thread`` runs on a context, or that none does."""
+        """Map ``thread``, or none, to a context."""
         if thread is None:
             self.threads.pop((core, context), None)
         else:
             self.threads[core, context] = thread
 
     def check(self, summary: Summary, link: int) -> Drop:
-        """Why a message that came over ``link`` must be dropped; NONE if it is good.
+        """Reason to drop a message that arrived on ``link``; NONE if it is valid.
 
         A message with the wrong number counts as received, so that one gap drops one message.
         """
@@ -55,7 +55,7 @@ class CoreToThread:
         return Drop.NONE if self.follow(summary, link) else Drop.SEQUENCE
 
     def follow(self, summary: Summary, link: int) -> bool:
-        """Expect the number after a message's own; whether the message had the one expected.
+        """Expect the number after a message's; return whether the message had the expected one.
 
         A message that is malformed or names another link or no context changes nothing.
         """

@@ -1,4 +1,4 @@
-"""Core unit: collects the addresses of a block, keeps the timestamp, watches for conflicts.
+"""Core unit: collects the addresses of a block, keeps the timestamp, detects conflicts.
 
 One for each hardware context of a core.
 
@@ -83,7 +83,7 @@ class CoreUnit:
         self._reset()
 
     def _reset(self) -> None:
-        """Start of a program; messages sent and trap records stay."""
+        """Start of a program; sent messages and trap records are kept."""
         self.timestamp = [0] * self._threads
         self.trt = [0] * self._threads
         self.collecting = False
@@ -102,7 +102,7 @@ class CoreUnit:
         self._signatures = [0, 0]
 
     def step(self, event: CoreEvent) -> CoreStep:
-        """Take an event; what the trace port shows when it is done."""
+        """Take an event; return the step on the trace port."""
         self.take(event)
         read, write = self._sets
         return CoreStep(
@@ -161,7 +161,7 @@ class CoreUnit:
                     self._trapped += 1
 
     def _control(self, op: int, data: int, index: int) -> None:
-        """An op that is neither an access nor INSTRUCTIONS; undefined ones do nothing."""
+        """Execute an op other than accesses and INSTRUCTIONS; undefined ones have no effect."""
         if op == _TS_WRITE:
             if index < self._threads:
                 self._set_counter(index, data & self._max_counter)

@@ -1,6 +1,6 @@
 """Decompressor: from the flits of a Summary message to timestamp and signatures.
 
-Any flits give a summary; one that no compressor makes is marked as malformed.
+Any flits give a summary; one that no compressor produces is marked as malformed.
 
 Ref: SigRace (ISCA'09) Section 3.2, Fig. 5.
 """

@@ -1,4 +1,4 @@
-"""Environments of a running program, and the commands that a machine gets in them.
+"""Environments of a running program, and a machine's commands in them.
 
 Ref: SigRace (ISCA'09) Section 4.3.
 """
@@ -12,7 +12,7 @@ from racetrap.golden_model.checks import check_integer, unknown_name
 from racetrap.golden_model.sigrace.packets import CoreEvent
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-#: Ways to put threads on contexts.
+#: Mappings of threads to contexts.
 ENVIRONMENTS = ("fixed", "migration", "multiplex", "multithreaded")
 #: Those in which threads never wait for a context.
 _ROOMY = ("fixed", "migration")
@@ -24,22 +24,22 @@ Slot = tuple[int, int]
 
 @dataclass(frozen=True)
 class Environment:
-    """How threads are put on contexts.
+    """Mapping of threads to contexts.
 
-    ``fixed``: each thread has a context of its own, from its begin to its end.  ``migration``:
-    at most as many threads as contexts; at the end of a quantum a thread goes to another one,
-    and changes places with who is there.  ``multiplex``: any number of threads take turns on
-    the cores, with one context each; who must wait for a thread that does not run makes room.
-    ``multithreaded``: the same with all contexts.
+    ``fixed``: each thread has its own context, from its begin to its end.  ``migration``: at most
+    as many threads as contexts; at the end of a quantum a thread moves to another context and swaps
+    with the thread there.  ``multiplex``: any number of threads take turns on the cores, with one
+    context each; a thread that must wait for one that is not running yields.  ``multithreaded``:
+    the same with all contexts.
 
     Parameters
     ----------
     name : str
         One of ``ENVIRONMENTS``.
     quantum : int
-        Instructions after which a thread is moved, on the mean; not used if fixed.
+        Mean number of instructions after which a thread is moved; unused if fixed.
     seed : int
-        Of everything random: lengths of quanta and where threads go.
+        Seed of lengths of quanta and of targets of moves.
 
     Raises
     ------
@@ -84,7 +84,7 @@ class CoreCommand(NamedTuple):
     Parameters
     ----------
     core, context : int
-        Where.
+        Context.
     event : CoreEvent
         The event.
     number : int
@@ -100,8 +100,8 @@ class CoreCommand(NamedTuple):
 class Remap(NamedTuple):
     """A change of CoreToThread: ``thread``, or none, runs on a context from now on.
 
-    Where hardware runs the commands, it waits until the RDM has taken every message of the
-    core's earlier commands.  A thread that moves has been taken off its old context before.
+    When hardware runs the commands, it waits until the RDM has taken every message of the core's
+    earlier commands.  A thread that moves has already left its old context.
     """
 
     core: int

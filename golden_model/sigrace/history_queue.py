@@ -20,14 +20,14 @@ class HistoryEntry(NamedTuple):
 
 
 class HistoryQueue:
-    """First in, first out; the oldest block leaves for a new one.
+    """First in, first out; a new block replaces the oldest in a full queue.
 
     Parameters
     ----------
     params : SigraceParams
         Configuration.
     unbounded : bool
-        Keep all blocks until the queue is cleared, as no hardware can.
+        Keep all blocks until the queue is cleared, which hardware cannot.
 
     Attributes
     ----------
@@ -49,5 +49,5 @@ class HistoryQueue:
         self.entries.appendleft(entry)
 
     def clear(self) -> None:
-        """Forget all blocks."""
+        """Remove all blocks."""
         self.entries.clear()

@@ -1,4 +1,4 @@
-"""Listener to all that SigRace's hardware is asked to do, so that other hardware can do it too."""
+"""Listener to all inputs of SigRace's hardware, so that they can be replayed elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 
 
 class Listener(Protocol):
-    """Is told of everything in order; messages are taken in the order of the commands."""
+    """Receives all inputs in order; messages are taken in the order of the commands."""
 
     def command(self, command: Command) -> None:
         """A core has taken an event, or CoreToThread was changed."""
@@ -27,7 +27,7 @@ class Listener(Protocol):
 
 
 class RecordingUnit(CoreUnit):
-    """Core unit that remembers its events.
+    """Core unit that records its events.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class RecordingUnit(CoreUnit):
     Attributes
     ----------
     events : list of CoreEvent
-        What it has taken.
+        Events taken.
     """
 
     def __init__(self, params: SigraceParams) -> None:

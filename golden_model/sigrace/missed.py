@@ -1,4 +1,4 @@
-"""Outcome of every race of the oracle: reported by SigRace, or missed, and why.
+"""Outcome of every race of the oracle: reported by SigRace, or missed, with the cause.
 
 Ref: SigRace (ISCA'09) Sections 3.2 (overflow), 4.2 (library code), 5.3 and 5.4.1 (Ideal SigRace).
 """
@@ -28,8 +28,8 @@ def race_outcomes(
 ) -> dict[ThreadRace, RaceOutcome]:
     """Outcome of every race of the oracle, in its order.
 
-    Ideal SigRace misses only what no hardware of this kind can see; what it finds and SigRace
-    does not has been lost to a limit of the hardware.
+    Ideal SigRace misses only what no such hardware can see; races that only Ideal SigRace finds are
+    lost to a limit of the hardware.
 
     Parameters
     ----------

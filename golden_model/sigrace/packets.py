@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class CoreOp(IntEnum):
-    """What a core tells its unit.
+    """Event of a core for its unit.
 
     ===============  ========================================================================
     op               fields used besides ``op`` and ``instructions``
@@ -55,7 +55,7 @@ class Mode(IntEnum):
 
 
 class Cause(IntEnum):
-    """Why a block ended."""
+    """Cause of the end of a block."""
 
     NONE = 0
     LIMIT = 1  # block_instructions have committed
@@ -73,7 +73,7 @@ class Relation(IntEnum):
 
 
 class Conflict(IntFlag):
-    """Which intersections are not null; the message's signature is named first."""
+    """Intersections that are not null; the message's signature is named first."""
 
     NONE = 0
     READ_WRITE = 1
@@ -82,7 +82,7 @@ class Conflict(IntFlag):
 
 
 class Drop(IntEnum):
-    """Why the RDM did not take a message; the first that holds counts."""
+    """Reason why the RDM dropped a message; the first that holds counts."""
 
     NONE = 0
     MALFORMED = 1  # not decodable: wrong length, form or code
@@ -92,7 +92,7 @@ class Drop(IntEnum):
 
 
 class RdmStepKind(IntEnum):
-    """What a step of the RDM is."""
+    """Kind of a step of the RDM."""
 
     COMPARE = 0
     PUSH = 1

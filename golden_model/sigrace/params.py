@@ -28,7 +28,7 @@ WORD_BITS = 32
 
 
 class Form(StrEnum):
-    """What a core collects and its Summary messages carry; the RDM holds signatures in any case.
+    """Form of the sets in a core and its Summary messages; the RDM always holds signatures.
 
     SETS: the address portions before hashing (smaller messages).  HASHED: the signatures.
     """
@@ -96,7 +96,7 @@ class SigraceParams(Parameters):
     log_depth : int
         Conflicts that the RDM's log holds.
     log_blocks : int
-        Messages of the conflicting thread after which a rollback is requested.
+        Further messages of the conflicting thread after which a rollback is requested.
     trap_depth : int
         Trap records that a core unit holds.
     link_depth : int
@@ -199,12 +199,12 @@ class SigraceParams(Parameters):
 
     @property
     def max_counter(self) -> int:
-        """Value at which a counter of a timestamp stays."""
+        """Value at which a timestamp counter saturates."""
         return (1 << self.timestamp_bits) - 1
 
     def check_epochs(self, last: int) -> None:
-        """Raise ``ValueError`` if a counter cannot tell the epochs up to number ``last`` apart."""
-        # A counter that has reached its maximum says no more what is ordered.
+        """Raise ``ValueError`` if a counter cannot distinguish the epochs up to number ``last``."""
+        # A saturated counter no longer determines the order.
         needed = (last + 1).bit_length()
         if needed > self.timestamp_bits:
             raise ValueError(
@@ -231,7 +231,8 @@ class SigraceParams(Parameters):
 
     @cached_property
     def event_layout(self) -> Layout:
-        """What a core's commit stage and its instructions of Table 1 tell the core unit."""
+        """Event from a core's commit stage, or of its instructions of Table 1, for the core
+        unit."""
         return Layout({
             "op": 4,
             "data": 32,
@@ -277,7 +278,7 @@ class SigraceParams(Parameters):
 
     @cached_property
     def summary_layout(self) -> Layout:
-        """A decompressed Summary message, as the RDM's decompressor hands it on."""
+        """A decompressed Summary message, as output by the RDM's decompressor."""
         return Layout({
             "header": self.header_layout,
             "timestamp": self.timestamp_width,
@@ -334,7 +335,7 @@ class SigraceParams(Parameters):
 
 
 def _rows(is_lsb: bool, input_bits: int, index_bits: int, name: str) -> tuple[int, ...]:
-    """H3 matrix of a portion; the two bits of the LSB portion that are always 0 have no part."""
+    """H3 matrix of a portion; the two bits of the LSB portion that are always 0 have zero rows."""
     if not is_lsb:
         return h3_rows(input_bits, index_bits, name)
     return (0,) * GRANULE_LOG2 + h3_rows(input_bits - GRANULE_LOG2, index_bits, name)

@@ -23,7 +23,7 @@ from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
 
 def _fixed(trace: ThreadTrace, library: SyncLibrary, slots: list[Slot]) -> Iterator[Command]:
-    """Every thread on its own context; the events in the trace's order."""
+    """Every thread on its own context; events in the order of the trace."""
     for slot in slots:
         yield CoreCommand(*slot, CoreEvent(CoreOp.RESET), OWN)
     for thread, slot in zip(range(trace.header.threads), slots, strict=False):
@@ -38,11 +38,11 @@ def _fixed(trace: ThreadTrace, library: SyncLibrary, slots: list[Slot]) -> Itera
 
 
 def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) -> Iterator[Command]:
-    """What the cores do when a program runs, and when CoreToThread changes.
+    """Commands of the cores that run a program, and changes of CoreToThread.
 
-    The order of the commands is one that is possible: each thread's events in their order, the
-    synchronisation events of each object in theirs.  Between cores hardware may be faster or
-    slower, but for what ``Remap`` says.
+    The order of the commands is a possible one: it keeps the order of each thread's events, and of
+    the synchronisation events of each object.  Otherwise cores may run at any relative speed,
+    except as ``Remap`` states.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def play(trace: ThreadTrace, params: SigraceParams, environment: Environment) ->
     params : SigraceParams
         The machine.
     environment : Environment
-        How threads are put on its contexts.
+        Mapping of threads to its contexts.
 
     Raises
     ------

@@ -25,7 +25,7 @@ from racetrap.golden_model.sigrace.signature import signature_hash
 from racetrap.golden_model.sigrace.timestamp import relation
 
 _DROPPED = {drop: f"dropped_{drop.name.lower()}" for drop in Drop if drop}
-#: What it counts, by the register's name in lower case.
+#: Its counters, by the register's name in lower case.
 COUNTERS = (
     "messages", *_DROPPED.values(), "ignored", "comparisons", "intersections", "conflicts",
     "lost_windows", "log_dropped",
@@ -40,12 +40,12 @@ class Rdm:
     params : SigraceParams
         Configuration.
     unbounded : bool
-        Queues and log without limit, as no hardware can have.
+        Unlimited queues and log, which hardware cannot have.
 
     Attributes
     ----------
     enabled : bool
-        Whether messages are looked at; if not, only their sequence numbers are followed.
+        Whether messages are checked; if not, only their sequence numbers are tracked.
     queues : list of HistoryQueue
         BlockHistoryQueue of each thread.
     counters : dict of str to int
@@ -76,11 +76,11 @@ class Rdm:
 
     @property
     def expected(self) -> dict[tuple[int, int], int]:
-        """Sequence number that is due from each (core, context)."""
+        """Sequence number expected from each (core, context)."""
         return self._core_to_thread.expected
 
     def map(self, core: int, context: int, thread: int | None) -> None:
-        """Say which thread runs on a context; None: no thread."""
+        """Map a thread to a context; None: no thread."""
         self._core_to_thread.map(core, context, thread)
 
     def flush(self) -> None:
@@ -89,15 +89,15 @@ class Rdm:
             queue.clear()
 
     def clear_log(self) -> None:
-        """Forget conflicts and the rollback request."""
+        """Clear conflicts and the rollback request."""
         self._log.clear()
 
     def message(self, flits: Sequence[int], link: int) -> list[RdmStep]:
-        """Take a message from the link of core ``link``; the steps that it makes."""
+        """Take a message from the link of core ``link``; return its steps."""
         return self.summary(decode(self._params, flits), link)
 
     def summary(self, summary: Summary, link: int | None = None) -> list[RdmStep]:
-        """Take a message that is decompressed; ``link`` None: that of the core it names."""
+        """Take a decompressed message; ``link`` None: that of the core it names."""
         link = summary.core if link is None else link
         if not self.enabled:
             self._core_to_thread.follow(summary, link)
@@ -124,7 +124,7 @@ class Rdm:
         return steps
 
     def _scan(self, summary: Summary, other: int, steps: list[RdmStep]) -> bool:
-        """Compare with a thread's blocks, newest first; whether the window is lost."""
+        """Compare with a thread's blocks, newest first; return whether the window is lost."""
         core, context, thread, sequence, cause, timestamp, *_ = summary
         queue = self.queues[other]
         for position, entry in enumerate(queue.entries):

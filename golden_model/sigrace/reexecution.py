@@ -1,4 +1,4 @@
-"""Re-execution: how far each thread goes from a checkpoint, in the order of the TS log.
+"""Re-execution: each thread's progress from a checkpoint, in the order of the TS log.
 
 Ref: SigRace (ISCA'09) Section 3.3.2, Fig. 3 and 4.
 """
@@ -15,10 +15,10 @@ _Timestamp = Sequence[int]
 class Reexecution:
     """Threads that execute again, each up to the start of an epoch.
 
-    The paper leaves every thread in the epoch in which it was when the conflict was found.  The
-    conflicting block of the partner may be of an earlier epoch, whose accesses would then not be
-    seen: here a conflicting thread stops at the epoch of its own conflicting block, and the
-    others go as far as the order of synchronisation lets them.
+    In the paper every thread stops in its epoch at the time of the conflict.  The partner's
+    conflicting block may be of an earlier epoch, whose accesses would then be missed: here a
+    conflicting thread stops at the epoch of its own conflicting block, and the others go as far as
+    the order of synchronisation allows.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class Reexecution:
     def lengths(self) -> list[int]:
         """Synchronisations that each thread executes again.
 
-        A thread may take part in one iff it knows of no epoch of a conflicting thread that comes
-        after the stop: knowledge is transitive, so threads in between need not be asked.
+        A thread may execute one iff its clock includes no epoch of a conflicting thread after the
+        stop: clocks are transitive, so intermediate threads need no check.
         """
         lengths = []
         for log in self._log:

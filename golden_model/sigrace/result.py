@@ -41,7 +41,7 @@ class SigraceStatistics:
     Parameters
     ----------
     instructions : int
-        Instructions committed by all threads; what is executed again is not in it.
+        Instructions committed by all threads, without re-execution.
     blocks, message_bytes : int
         Blocks that were not empty, and bytes of their Summary messages.
     messages : int
@@ -52,12 +52,12 @@ class SigraceStatistics:
     lost : dict
         Messages of thread i that found no predecessor in the full queue of thread j, by (i, j).
     conflicts_dropped, conflicts_ignored : int
-        Conflicts that were lost since the log was full, and those of epochs whose addresses had
-        been analysed already.
+        Conflicts lost because the log was full, and those in epochs whose addresses had been
+        analysed already.
     checkpoints : int
         Checkpoints after the start of the program.
     rollbacks : dict of str to int
-        Rollbacks by what asked for them: ``full``, ``blocks``, ``sync`` (the RDM's reasons),
+        Rollbacks by cause: ``full``, ``blocks``, ``sync`` (the RDM's reasons),
         ``checkpoint`` or ``end`` (conflicts were logged when the next checkpoint came, or the
         program's end).
     passes : int
@@ -101,19 +101,19 @@ class SigraceStatistics:
 
 @dataclass(frozen=True)
 class SigraceResult:
-    """Races of a run, and how they were found.
+    """Races of a run, and statistics.
 
     Parameters
     ----------
     races : list of ThreadRace
         Different races that Analysis has confirmed, ascending.
     false_sharing : list of ThreadRace
-        Different pairs of accesses that Analysis has cleared, since they are to different bytes
-        of one granule, ascending.
+        Different pairs of accesses that Analysis has cleared, being to different bytes of one
+        granule, ascending.
     conflicts : int
         Conflicts that the RDM has found: pairs of unordered blocks with common bits.
     false_positives : int
-        Conflicts that were analysed and had neither.
+        Conflicts analysed that had neither.
     statistics : SigraceStatistics
         Counts.
     """

@@ -1,7 +1,7 @@
 """Rollback: Re-execution and Analysis of logged conflicts.
 
-Execution then goes on in Normal mode.  Re-execution has filled the flushed queues again with the
-same blocks, so at the place of the rollback they hold what they held: the model leaves them.
+Execution then continues in Normal mode.  Re-execution refills the flushed queues with the same
+blocks, so at the point of the rollback they have their old contents: the model keeps them.
 
 Ref: SigRace (ISCA'09) Sections 3.3 and 3.4.
 """
@@ -33,7 +33,7 @@ _Epochs = tuple[tuple[int, int], tuple[int, int]]
 
 
 class Rollback:
-    """Software that handles the RDM's requests.
+    """Software handler of the RDM's requests.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class Rollback:
     index : EpochIndex
         The recorded program.
     checkpoint : Checkpoint
-        The last checkpoint; it moves on.
+        The last checkpoint; it is updated.
     statistics : SigraceStatistics
-        Counts, which are increased.
+        Counts to update.
     analysis_unit : callable
-        Gives the core unit that executes the next epoch in Analysis mode.
+        Returns the core unit that executes the next epoch in Analysis mode.
 
     Attributes
     ----------
@@ -75,19 +75,19 @@ class Rollback:
         self._checkpoint = checkpoint
         self._statistics = statistics
         self._analysis_unit = analysis_unit
-        # Conflict Signatures that have been analysed.  Epochs are analysed to their end, so what
-        # they do later, even after a checkpoint, needs no second look.
+        # Conflict Signatures that have been analysed.  Epochs are analysed to their end, so their
+        # later accesses, even after a checkpoint, need no second analysis.
         self._saved: dict[_Epochs, int] = {}
 
     def handle(self, entries: Iterable[LogEntry], reason: str) -> None:
-        """Look at logged conflicts; without a new one there is no rollback.
+        """Handle logged conflicts; without a new one there is no rollback.
 
         Parameters
         ----------
         entries : iterable of LogEntry
             The conflict log.
         reason : str
-            What asked for the rollback.
+            Cause of the rollback.
         """
         statistics = self._statistics
         logged = list(entries)
@@ -140,7 +140,7 @@ class Rollback:
                 accesses = self._index.accesses(thread, first, last, common)
                 self._analyse(each, thread, accesses, found)
         races, false_sharing = races_of(found)
-        both = races | false_sharing  # the signatures have told the truth of either
+        both = races | false_sharing  # the signatures were right about either
         self.false_positives += sum(not self._explains(both, entry) for entry in each.entries)
         return races, false_sharing
 
@@ -169,7 +169,7 @@ class Rollback:
     ) -> None:
         """Trap records of a conflicting thread, which runs to its next synchronisation.
 
-        Of its accesses those are enough that hit what another conflicting thread hits, too.
+        Only accesses to granules that another conflicting thread hits, too, are needed.
         """
         timestamp = each.stops[thread]
         setup = analysis_events(self._params, thread, timestamp, each.signatures[thread])
@@ -183,7 +183,7 @@ class Rollback:
         return self._index.position(thread, self._checkpoint.progress[thread])
 
     def _explains(self, races: Iterable[ThreadRace], entry: LogEntry) -> bool:
-        """Whether one of the races, which are of the pass, is one of the entry's conflict."""
+        """Whether one of the pass's races belongs to the entry's conflict."""
         outside, threads = ~entry.signature, {entry.thread, entry.other}
         return any(
             {race.first.thread, race.second.thread} == threads
@@ -193,7 +193,7 @@ class Rollback:
 
 
 def _epochs(entry: LogEntry) -> _Epochs:
-    """Epochs of a conflict, in either order of discovery the same."""
+    """Epochs of a conflict, independent of the order of discovery."""
     one = entry.thread, entry.thread_timestamp[entry.thread]
     other = entry.other, entry.other_timestamp[entry.other]
     return (one, other) if one < other else (other, one)

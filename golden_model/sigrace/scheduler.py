@@ -1,8 +1,8 @@
 """Scheduler of an operating system: puts threads on contexts, and takes them off.
 
-Of the running threads the one whose next event is the earliest in the trace goes on.  If that
-event waits for a thread that does not run, its thread leaves its context; so there is always
-progress: the earliest event of all waits for nothing.
+The running thread whose next event is the earliest in the trace continues.  If that event waits for
+a thread that is not running, its thread leaves its context; so there is always progress: the
+earliest event of all never waits.
 
 Ref: SigRace (ISCA'09) Section 4.3.
 """
@@ -36,7 +36,7 @@ class Scheduler:
     trace : ThreadTrace
         The program.
     library : SyncLibrary
-        Says what each event is for a core; has the timestamps that are restored.
+        Converts events to core events; holds the timestamps to restore.
     slots : list of (core, context)
         Contexts in use.
     environment : Environment
@@ -76,7 +76,7 @@ class Scheduler:
                 yield from self._leave(slot)
 
     def _play(self, slot: Slot) -> Iterator[Command]:
-        """One event of the thread that runs on a context, and what the system then does."""
+        """Play one event of the thread on a context, and the scheduler's reaction."""
         cursor = self._running[slot]
         number, event = cursor.number, cursor.event
         for core_event in self._library.events(event):
@@ -88,7 +88,7 @@ class Scheduler:
             yield from self._leave(slot)
             return
         heapreplace(self._next, (cursor.number, slot))
-        # Traces that do not know of instructions come to an end of their quanta, too.
+        # Quanta end also in traces without instruction counts.
         self._budget[slot] -= event.instructions or 1
         if self._budget[slot] <= 0:
             yield from self._move(slot) if self._moves else self._take_turns(slot)
@@ -96,7 +96,7 @@ class Scheduler:
     # Scheduling -------------------------------------------------------------------------
 
     def _fill(self) -> Iterator[Command]:
-        """Put waiting threads that can go on upon free contexts."""
+        """Put waiting threads that can run on free contexts."""
         if not self._is_stale or not self._waiting or len(self._running) == len(self._slots):
             return
         for slot in self._slots:
@@ -109,7 +109,7 @@ class Scheduler:
         self._sort()
 
     def _first_ready(self) -> ThreadCursor | None:
-        """Take the thread that has waited longest of those that can go on."""
+        """Take the longest-waiting thread that can run."""
         for cursor in self._waiting:
             if self._order.is_ready(cursor.number):
                 self._waiting.remove(cursor)
@@ -117,7 +117,7 @@ class Scheduler:
         return None
 
     def _leave(self, slot: Slot) -> Iterator[Command]:
-        """Free the context of the earliest thread, which waits or has come to its end."""
+        """Free the context of the earliest thread, which waits or has ended."""
         heappop(self._next)
         cursor = self._running[slot]
         yield from self._switch_out(slot)
@@ -126,7 +126,7 @@ class Scheduler:
         self._is_stale = True
 
     def _take_turns(self, slot: Slot) -> Iterator[Command]:
-        """End of a quantum: another thread's turn, if one can go on."""
+        """End of a quantum: another thread's turn, if one can run."""
         cursor, other = self._running[slot], self._first_ready()
         if other is None:
             self._budget[slot] = self._new_budget()
@@ -137,7 +137,7 @@ class Scheduler:
         self._sort()
 
     def _move(self, slot: Slot) -> Iterator[Command]:
-        """End of a quantum: the thread goes elsewhere, and who is there comes here."""
+        """End of a quantum: the thread swaps contexts with another."""
         others = [other for other in self._slots if other != slot]
         if not others:
             self._budget[slot] = self._new_budget()

@@ -15,13 +15,13 @@ from racetrap.golden_model.h3 import h3_hash
 from racetrap.golden_model.sigrace.params import SigraceParams, SubFilter
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
-#: Address portions whose bits are remembered; scattered addresses must not fill the memory.
+#: Address portions whose bits are cached; bounds the memory for scattered addresses.
 _REMEMBERED = 1 << 15
 _GRANULE_MASK = (1 << 32) - (1 << GRANULE_LOG2)
 
 
 class SignatureHash:
-    """What addresses set in a signature, and tests of signatures.
+    """Signature bits of addresses, and tests of signatures.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class SignatureHash:
 
 
 def _remember(known: dict[int, int], value: int, filters: list[SubFilter], portion: int) -> int:
-    """Hash a portion and keep the bits that it sets."""
+    """Hash a portion and cache its bits."""
     bits = 0
     for each in filters:
         index = portion >> GRANULE_LOG2 if each.rows is None else h3_hash(each.rows, portion)
@@ -78,7 +78,7 @@ def _remember(known: dict[int, int], value: int, filters: list[SubFilter], porti
 
 @cache
 def signature_hash(params: SigraceParams) -> SignatureHash:
-    """The hash functions of a configuration; users of one configuration share them."""
+    """Hash functions of a configuration, shared by its users."""
     return SignatureHash(params)
 
 

@@ -25,7 +25,7 @@ from racetrap.golden_model.sigrace.result import SigraceResult, SigraceStatistic
 from racetrap.golden_model.sigrace.rollback import Rollback
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-#: Minutes of the golden model; blocks end with instructions, whatever the accesses are.
+#: Minutes in the golden model; blocks end by instructions, whatever the accesses are.
 MOST_INSTRUCTIONS = 1_000_000_000
 
 _FLIT_BYTES = FLIT_BITS // 8
@@ -33,7 +33,7 @@ _SYNC_REACHED = int(CoreOp.SYNC_REACHED)
 _TS_WRITE = int(CoreOp.TS_WRITE)
 _SWITCH_OUT = CoreEvent(CoreOp.SWITCH_OUT)
 _MAX_INTERVAL = (1 << 63) - 1
-#: Names of what asks for a rollback; the first that holds counts.
+#: Causes of a rollback; the first that holds counts.
 _REASONS = {Reason.FULL: "full", Reason.BLOCKS: "blocks", Reason.SYNC: "sync"}
 _HIT = (int(RdmStepKind.COMPARE), int(Relation.PRECEDES))
 
@@ -41,24 +41,24 @@ _HIT = (int(RdmStepKind.COMPARE), int(Relation.PRECEDES))
 class Sigrace:
     """Core units, RDM and the software that takes checkpoints and analyses conflicts.
 
-    A program runs in Normal mode.  When the RDM asks for it, when a checkpoint is due and at the
+    A program runs in Normal mode.  When the RDM requests it, when a checkpoint is due and at the
     program's end, the logged conflicts are analysed over the recorded program.
 
-    Without limit of the queues and without a checkpoint in between it finds every race between
-    collected plain accesses; and what it reports is always a race.
+    With unlimited queues and without a checkpoint in between it finds every race between collected
+    plain accesses; and every report is a race.
 
     Parameters
     ----------
     params : SigraceParams
         Configuration.
     environment : Environment
-        How threads are put on contexts (Section 4.3).
+        Mapping of threads to contexts (Section 4.3).
     checkpoint_interval : int
         Instructions committed by one thread from one checkpoint to the next.
     unbounded : bool
         Ideal SigRace: queues and conflict log without limit.
     instruction_limit : int
-        Instructions that a program may have: cores count each of them.
+        Maximum instructions of a program: cores count each of them.
 
     Raises
     ------
@@ -89,7 +89,7 @@ class Sigrace:
         trace : ThreadTrace
             The program.
         listener : Listener or None
-            Is told of all that the hardware is asked to do.
+            Receives all inputs of the hardware.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class _Machine:
         self._handle("end")
 
     def result(self) -> SigraceResult:
-        """What has been found."""
+        """Result so far."""
         counters, statistics = self._rdm.counters, self._statistics
         statistics.instructions = self._checkpoint.total
         statistics.messages = counters["messages"]
@@ -196,7 +196,7 @@ class _Machine:
         log.append(tuple(unit.timestamp))
 
     def _send(self, unit: CoreUnit) -> None:
-        """Send the finished blocks of a unit to the RDM, and roll back if it requests that."""
+        """Send the finished blocks of a unit to the RDM, and roll back on request."""
         params, statistics = self._params, self._statistics
         for block in unit.blocks:
             statistics.blocks += 1
@@ -225,7 +225,7 @@ class _Machine:
                 self._send(unit)
 
     def _take_checkpoint(self) -> None:
-        """Take a global checkpoint; conflicts that wait are analysed first."""
+        """Take a global checkpoint; pending conflicts are analysed first."""
         self._end_blocks()
         self._handle("checkpoint")
         self._rdm.flush()

@@ -1,7 +1,6 @@
 """Architectural state of a configuration, in bits, as Section 5.5 of the paper counts it.
 
-It counts what the method needs; the registers, FIFOs and buffers of an implementation come on
-top.
+It counts what the method needs, without an implementation's registers, FIFOs and buffers.
 
 Ref: SigRace (ISCA'09) Section 5.5, Table 4.
 """

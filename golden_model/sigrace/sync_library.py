@@ -27,20 +27,20 @@ _COLLECT_OFF = CoreEvent(CoreOp.COLLECT_OFF)
 
 
 class SyncLibrary:
-    """Keeps the timestamps of threads and objects, and says what each event is for a core.
+    """Keeps the timestamps of threads and objects, and converts events to core events.
 
     A plain access is a LOAD or STORE.  A synchronisation runs with collection off: sync_reached
-    before a release, whose object then gets the new timestamp, or after an acquire, whose
-    object's timestamp the thread's own is then merged with; every counter that this changes is
-    written into the core's TS.  Other events are the instructions that they stand for.
+    before a release, whose object then gets the new timestamp, or after an acquire, whose object's
+    timestamp the thread's own is then merged with; every counter that this changes is written into
+    the core's TS.  Other events become their instructions only.
 
-    Instructions come with the first core event of a trace event; what does not fit in there goes
-    ahead as INSTRUCTIONS.
+    Instructions are counted in the first core event of a trace event; excess ones precede it as
+    INSTRUCTIONS.
 
     Parameters
     ----------
     params : SigraceParams
-        Gives the range of threads, and the widths of counters and PCs.
+        Range of threads, and widths of counters and PCs.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class SyncLibrary:
         self.clear()
 
     def clear(self) -> None:
-        """Begin a program: nothing has happened."""
+        """Begin a program: clear all timestamps."""
         threads = self._params.threads
         self._objects = SyncObjects()
         self._collects = [True] * threads

@@ -15,8 +15,8 @@ def relation(
 ) -> Relation:
     """Order of a recorded block and the block of a message, which is of another thread.
 
-    A block happened before another one if the other thread has learned of a later epoch of its
-    thread.  Since a thread's own counter is incremented at releases and at acquires, one
+    A block happened before another one if the other thread's timestamp includes a later epoch of
+    its thread.  Since a thread's own counter is incremented at releases and at acquires, one
     counter decides.
     """
     if entry[entry_thread] < message[entry_thread]:

@@ -1,4 +1,4 @@
-"""Trace files: events of a run, in a binary form for machines and a text form for people."""
+"""Trace files: events of a run, in a binary form and a text form."""
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.files import (

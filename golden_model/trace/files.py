@@ -22,7 +22,7 @@ _TYPES: dict[object, type[AnyTrace]] = {
 
 
 def is_binary(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is meant as a binary trace (if not, it is text)."""
+    """Whether a file is a binary trace (otherwise it is text)."""
     with open(path, "rb") as file:
         return file.read(1) == MAGIC[:1]
 

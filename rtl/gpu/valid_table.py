@@ -1,6 +1,6 @@
 """Table of valid segments: a launch clears it, instead of writing all metadata.
 
-Ref: ScoRD (ISCA'20) Section IV (metadata are reset at kernel launch; the table is ours).
+Ref: ScoRD (ISCA'20) Section IV (metadata are reset at kernel launch; the table is our addition).
 """
 
 from __future__ import annotations

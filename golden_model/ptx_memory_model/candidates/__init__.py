@@ -1,4 +1,4 @@
-"""Candidate executions of litmus tests, and what the model says of a test."""
+"""Candidate executions of litmus tests, and verdicts of the model."""
 
 from racetrap.golden_model.ptx_memory_model.candidates.candidate import Candidate
 from racetrap.golden_model.ptx_memory_model.candidates.judge import (

@@ -1,4 +1,4 @@
-"""Barriers: which operations meet in which completion of a barrier.
+"""Barriers: the operations that take part in each completion of a barrier.
 
 Ref: PTX ISA 9.0, Sections 9.7.13.1 (bar, barrier), 9.7.13.2 (bar.warp.sync) and 9.7.13.3
 (barrier.cluster).
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from racetrap.golden_model.ptx_memory_model.scopes import Place
 
 _WARP_SIZE = 32
-#: States that are looked at, of all that orders of arrival lead to.
+#: Maximum states to explore, over all orders of arrival.
 _MOST_STATES = 100_000
 
 
@@ -24,7 +24,7 @@ class Barrier(NamedTuple):
     kind : str
         ``cta``, ``warp`` or ``cluster``.
     place : tuple of int
-        Place of what it belongs to, from the device down.
+        Place of its owner, from the device down.
     number : int
         Its number in a CTA; the mask of lanes in a warp.
     """
@@ -41,7 +41,7 @@ class Barrier(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """What an operation does at a barrier.
+    """Action of an operation at a barrier.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Arrival(NamedTuple):
     arrives, waits : bool
         Whether it arrives, and whether it waits for the completion.
     releases : bool
-        Whether what waits for the completion is ordered behind it.
+        Whether operations that wait for the completion are ordered after it.
     threads : int, optional
-        Threads that complete it; without a number, all that have not ended.
+        Number of threads that complete it; by default all that have not ended.
     reduction : str
         ``popc``, ``and``, ``or``, or empty.
     """
@@ -70,7 +70,7 @@ Meeting = frozenset[frozenset[tuple[int, int]]]
 
 
 class _State(NamedTuple):
-    """Where all threads are, between two barrier operations.
+    """Positions of all threads, between two barrier operations.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class _State(NamedTuple):
 
 
 def meetings(threads: Sequence[Sequence[Arrival]], places: Sequence[Place]) -> list[Meeting]:
-    """All ways in which barrier operations can meet, whatever the threads' speeds.
+    """All ways in which barrier operations can meet, for any speeds of the threads.
 
-    Where a thread would wait for ever there is no meeting.
+    A run in which a thread waits forever has no meeting.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ def meetings(threads: Sequence[Sequence[Arrival]], places: Sequence[Place]) -> l
     ------
     ValueError
         If threads name different numbers for one completion, a thread arrives twice in it, or a
-        thread waits where it has not arrived: PTX does not define these.
+        thread waits without having arrived: PTX leaves these undefined.
     """
     return _Explorer(threads, places).explore()
 
 
 class _Explorer:
-    """Follows all orders of the threads' barrier operations."""
+    """Explores all orders of the threads' barrier operations."""
 
     def __init__(self, threads: Sequence[Sequence[Arrival]], places: Sequence[Place]) -> None:
         self._threads, self._places = threads, places
@@ -128,7 +128,7 @@ class _Explorer:
             if not ready and not any(state.waiting):
                 found.add(state.completed)
             if not self._counts_threads(state):
-                # Each barrier takes those who come to it or end, in whatever order.
+                # Threads may arrive at each barrier, or end, in any order.
                 ready = ready[:1]
             if len(seen) > _MOST_STATES:
                 raise ValueError(
@@ -143,7 +143,7 @@ class _Explorer:
         return sorted(found, key=lambda meeting: sorted(map(sorted, meeting)))
 
     def _counts_threads(self, state: _State) -> bool:
-        """Whether a barrier that some thread is at, or comes to, waits for a number of threads."""
+        """Whether a barrier at which some thread is, or will be, waits for a number of threads."""
         return any(
             arrival.threads is not None
             for arrivals, done in zip(self._threads, state.done, strict=True)

@@ -1,4 +1,4 @@
-"""Values of a run, once it is decided which write each read takes its value from.
+"""Values of a run, given the source write of each read.
 
 Ref: PTX ISA 9.0, Section 8.10.4 (No Thin Air).
 """
@@ -12,7 +12,7 @@ from racetrap.golden_model.ptx_memory_model.candidates.values import Result, Val
 
 
 class UnknownSourceError(Exception):
-    """A value depends on a read whose source is not decided."""
+    """A value depends on a read without a source yet."""
 
 
 class CyclicValueError(Exception):
@@ -21,7 +21,7 @@ class CyclicValueError(Exception):
     Parameters
     ----------
     read : int
-        A read on the way round.
+        A read on the cycle.
     """
 
     def __init__(self, read: int) -> None:
@@ -37,9 +37,9 @@ class Evaluation:
     run : Run
         The run.
     sources : mapping of int to tuple of int
-        For each read that is decided, the write of every byte.
+        For each read with a source, the write of every byte.
     assumed : mapping of int to int
-        Values of reads that are taken for granted.
+        Values of reads that are assumed.
     """
 
     def __init__(
@@ -51,17 +51,17 @@ class Evaluation:
         self._open: set[int] = set()
 
     def value(self, value: Value) -> int:
-        """The number that a value is."""
+        """The number of a value."""
         return evaluate(value, self._result)
 
     def written(self, write: int) -> int:
-        """What a write writes."""
+        """Value that a write writes."""
         if write not in self._written:
             self._written[write] = self.value(self._run.values[write])
         return self._written[write]
 
     def read(self, read: int) -> int:
-        """What a read returns, from its sources."""
+        """Value that a read returns, from its sources."""
         if read not in self.sources:
             raise UnknownSourceError
         location = self._run.structure.events[read].location
@@ -97,5 +97,5 @@ class Evaluation:
         return {"popc": count, "and": int(count == len(members)), "or": int(count > 0)}[operation]
 
     def meets_requirements(self) -> bool:
-        """Whether the paths are those that the values lead to."""
+        """Whether the values lead to the paths taken."""
         return all(bool(self.value(value)) == wanted for value, wanted in self._run.requirements)

@@ -1,7 +1,7 @@
-"""Final states: registers, and what memory holds when all threads have ended.
+"""Final states: registers, and contents of memory when all threads have ended.
 
-The end of a kernel is behind everything its threads did, so memory holds, byte by byte, what a
-write that is last in coherence order wrote; writes that race may both be last.
+The end of a kernel is ordered after all operations of its threads, so each byte of memory holds the
+value of a write that is last in coherence order; of writes that race, each may be last.
 
 Ref: PTX ISA 9.0, Sections 8.9.4 (API synchronization) and 8.9.6 (Coherence Order).
 """
@@ -22,7 +22,7 @@ from racetrap.golden_model.ptx_memory_model.relation import Relation, bits_of
 def final_numbers(
     run: Run, evaluation: Evaluation, coherence_order: Relation, location: Location
 ) -> set[int]:
-    """Numbers that a location may hold in the end."""
+    """Possible final numbers of a location."""
     numbers = {0}
     for offset, address in enumerate(location.bytes):
         writers = run.structure.writers[address]
@@ -43,7 +43,7 @@ def final_states(
             location = locations[what]
             choices.append(sorted(final_numbers(run, evaluation, coherence_order, location)))
         else:
-            # A register that is never written keeps the 0 that it begins with.
+            # A register that is never written keeps its initial 0.
             choices.append([evaluation.value(run.registers.get(what, Constant(0)))])
     for numbers in product(*choices):
         yield dict(zip(observed, numbers, strict=True))

@@ -1,4 +1,4 @@
-"""Judge: what the model says of a litmus test.
+"""Judge: verdict of the model on a litmus test.
 
 Ref: PTX ISA 9.0, Sections 8.7.2 (Limitations on Mixed-size Data-races) and 8.10 (Axioms).
 """
@@ -27,12 +27,12 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.races import PairClass, classify_conflicts
 from racetrap.golden_model.ptx_memory_model.sequential import is_sequentially_consistent
 
-#: Most candidate executions that are looked at unless asked for more.
+#: Default limit of candidate executions.
 DEFAULT_LIMIT = 100_000
 
 
 class Outcome(Enum):
-    """What the model says of a condition."""
+    """Verdict of the model on a condition."""
 
     ALLOWED = "allowed"
     FORBIDDEN = "forbidden"
@@ -83,7 +83,7 @@ class FinalState(NamedTuple):
     meets_condition : bool
         Whether it meets the condition.
     sequentially_consistent : bool
-        Whether an interleaving of the threads has it, too.
+        Whether an interleaving of the threads reaches it, too.
     """
 
     values: Mapping[Observed, int]
@@ -93,27 +93,27 @@ class FinalState(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the model says of a test.
+    """Verdict of the model on a test.
 
     Parameters
     ----------
     test : LitmusTest
         The test.
     outcome : Outcome
-        ALLOWED if consistent executions meet the condition and others do not, REQUIRED if all
-        do, FORBIDDEN if none does, NO_CLAIM if the program has a mixed-size race, NEVER_ENDS if
-        every execution waits at a barrier for ever and the test expects that.
+        ALLOWED if consistent executions meet the condition and others do not, REQUIRED if all do,
+        FORBIDDEN if none does, NO_CLAIM if the program has a mixed-size race, NEVER_ENDS if every
+        execution waits at a barrier forever and the test expects that.
     as_expected : bool
-        Whether quantifier and expected races of the test agree with that.
+        Whether quantifier and expected races of the test agree with the outcome.
     states : tuple of FinalState
-        Final states, as far as the condition names what is in them.
+        Final states, restricted to what the condition names.
     races : tuple of Race
         Data races that consistent executions have.
     executions, candidates : int
-        Number of consistent executions, and of candidates that were looked at.
+        Number of consistent executions, and of candidates examined.
     witness : Candidate, optional
-        A consistent execution that meets the condition (of ``forall``: does not meet it); if
-        there is none, the candidate nearest to being one, if any has the values.
+        A consistent execution that meets the condition (for ``forall``: does not meet it); if there
+        is none, the nearest candidate with these values, if any.
     """
 
     test: LitmusTest
@@ -134,15 +134,15 @@ def judge(test: LitmusTest, limit: int = DEFAULT_LIMIT) -> Judgement:
     test : LitmusTest
         The test.
     limit : int
-        Most candidate executions looked at.
+        Maximum candidate executions to examine.
 
     Raises
     ------
     TooManyCandidatesError
         If the test has more.
     LitmusError
-        If PTX does not define how its barriers are used, or all of its executions wait for ever
-        though the test does not expect it.
+        If PTX leaves its use of barriers undefined, or all of its executions wait forever
+        unexpectedly.
     """
     sought = test.condition
     if test.quantifier is Quantifier.FORALL:
@@ -197,7 +197,7 @@ def _is_expected(test: LitmusTest, outcome: Outcome, races: set[Race]) -> bool:
 
 @dataclass
 class _Found:
-    """What the consistent executions of a test have shown so far."""
+    """Findings in the consistent executions of a test so far."""
 
     test: LitmusTest
     sought: Condition
@@ -211,7 +211,7 @@ class _Found:
         self._locations = locations_of(self.test.variables)
 
     def add(self, consistent: ConsistentSet) -> None:
-        """Take in some executions."""
+        """Add executions."""
         run, evaluation = consistent.run, consistent.evaluation
         self.executions += consistent.count
         self._add_races(consistent)
@@ -242,7 +242,7 @@ class _Found:
         return tuple(found)
 
     def outcome(self) -> Outcome:
-        """What the model says."""
+        """Verdict of the model."""
         if not self.executions:
             return Outcome.NEVER_ENDS
         if any(race.is_mixed_size for race in self.races):

@@ -25,7 +25,7 @@ class Step(NamedTuple):
     value : Value, optional
         What it writes; of a barrier's reduction, the thread's predicate.
     depends_on : frozenset of Result
-        What its value, and its being done at all, depends on.
+        Results on which its value, and its execution, depend.
     arrival : Arrival, optional
         Of a barrier: which, and how.
     """
@@ -39,22 +39,22 @@ class Step(NamedTuple):
 
 @dataclass
 class Path:
-    """One way through a thread, as far as it has been followed.
+    """One way through a thread, as far as it has been explored.
 
     Parameters
     ----------
     steps : list of Step
         Its operations.
     requirements : list of (Value, bool)
-        Predicates with what they must be for this way to be taken.
+        Predicates with the values required by this path.
     registers : dict of str to Value
         Registers at the end.
     controls : dict of str to frozenset of Result
-        For each register, what decided that it was written, or how.
+        For each register, the results that decided whether and how it was written.
     completions : list of (int, int)
-        Steps of asynchronous operations, each with a step that is ordered behind it.
+        Steps of asynchronous operations, each with a step that is ordered after it.
     copies : list of int
-        Steps that store what has been copied asynchronously.
+        Steps that store asynchronously copied data.
     groups : list of list of int
         Those of ``copies`` that are not known to be complete, by group; the last is still open.
     """
@@ -68,7 +68,7 @@ class Path:
     groups: list[list[int]] = field(default_factory=lambda: [[]])
 
     def fork(self) -> Path:
-        """A path that is the same so far, and goes on by itself."""
+        """An independent copy of the path so far."""
         return Path(
             self.steps.copy(), self.requirements.copy(), self.registers.copy(),
             self.controls.copy(), self.completions.copy(), self.copies.copy(),

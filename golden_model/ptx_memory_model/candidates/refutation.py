@@ -1,4 +1,4 @@
-"""Refutation of a forbidden outcome: a candidate execution that has it and contradicts few axioms.
+"""Refutation of a forbidden outcome: a candidate execution with it that contradicts few axioms.
 
 Ref: PTX ISA 9.0, Section 8.10 (Axioms).
 """
@@ -20,13 +20,13 @@ from racetrap.golden_model.ptx_memory_model.litmus.condition import Condition, o
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 
-#: Most axioms that are left out together, and candidates looked at altogether.
+#: Maximum axioms to drop together, and maximum candidates in total.
 _LEFT_OUT, _LIMIT = 3, 5_000
 
 
 def nearest_candidate(test: LitmusTest, sought: Condition) -> Candidate | None:
     """A candidate execution that meets ``sought``, which no consistent one does, and contradicts
-    as few axioms as can be; None if it would be more than three, or takes long to find."""
+    the fewest axioms; None if these are more than three, or the search takes too long."""
     meets, left = _Meets(test, sought), _LIMIT
     for left_out in _choices():
         kept = [axiom for axiom in AXIOMS if axiom not in left_out]
@@ -44,8 +44,8 @@ def nearest_candidate(test: LitmusTest, sought: Condition) -> Candidate | None:
 
 
 def _choices() -> list[tuple[Axiom, ...]]:
-    """Axioms to leave out, the fewest first; Coherence counts for three, since an execution in
-    which the initial value overwrites others explains little."""
+    """Axioms to drop, the fewest first; Coherence counts as three, since an execution in which the
+    initial value overwrites others explains little."""
     choices = [
         left_out
         for count in range(1, _LEFT_OUT + 1)
@@ -62,7 +62,7 @@ class _Meets:
         self._locations = locations_of(test.variables)
 
     def may_be_met(self, run: Run, evaluation: Evaluation) -> bool:
-        """Whether it is met with some order of the writes."""
+        """Whether some order of the writes meets it."""
         return self._holds(run, evaluation, Relation.empty(len(run.structure.events)))
 
     def is_met(self, candidate: Candidate) -> bool:

@@ -1,5 +1,5 @@
-"""Runs of a litmus test: one path for each thread and one meeting of barriers, before memory
-decides which write each read takes its value from.
+"""Runs of a litmus test: one path for each thread and one meeting of barriers, before the sources
+of reads are chosen.
 
 Ref: PTX ISA 9.0, Sections 8.2.6 (Initialization) and 8.9.4 (Memory synchronization: barriers).
 """
@@ -25,7 +25,7 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.relation import Relation
 from racetrap.golden_model.ptx_memory_model.structure import EventStructure
 
-#: Distance of variables, which keeps them apart and aligned.
+#: Distance of variables, which keeps them disjoint and aligned.
 _STRIDE = 0x100
 
 
@@ -38,9 +38,9 @@ class Run:
     structure : EventStructure
         The events; an initial write for each variable comes first.
     values : mapping of int to Value
-        What each write writes, and the predicate of each reduction by a barrier.
+        Value of each write, and the predicate of each reduction by a barrier.
     requirements : tuple of (Value, bool)
-        What the paths require of predicates.
+        Values of predicates that the paths require.
     registers : mapping of (int, str) to Value
         Registers at the end.
     numbers : mapping of Result to int
@@ -61,7 +61,7 @@ class Run:
 
 
 def locations_of(variables: Iterable[Variable]) -> dict[str, Location]:
-    """Where each variable lies."""
+    """Location of each variable."""
     return {
         variable.name: Location(_STRIDE * (number + 1), variable.type.size)
         for number, variable in enumerate(variables)
@@ -69,12 +69,12 @@ def locations_of(variables: Iterable[Variable]) -> dict[str, Location]:
 
 
 def runs(test: LitmusTest) -> Iterator[Run]:
-    """All runs of a test; none if every one of them waits for ever at a barrier.
+    """All runs of a test; none if every one of them waits forever at a barrier.
 
     Raises
     ------
     LitmusError
-        If a barrier is used as PTX does not define.
+        If a use of a barrier is undefined in PTX.
     """
     locations = locations_of(test.variables)
     all_paths = [thread_paths(test, thread, locations) for thread in range(len(test.threads))]
@@ -167,7 +167,7 @@ class _Builder:
     def _issue_order(self) -> Iterator[tuple[int, int]]:
         for thread, path in enumerate(self._paths):
             for second, later in enumerate(path.steps):
-                # An arrival for copies is ordered behind nothing but these.
+                # An arrival for copies is ordered after these only.
                 if later.event.asynchronous and not later.event.is_atomic:
                     for first, earlier in enumerate(path.steps[:second]):
                         if not earlier.event.asynchronous:

@@ -1,8 +1,8 @@
-"""Consistent executions of a litmus test, found without going through all candidates.
+"""Consistent executions of a litmus test, found without enumerating all candidates.
 
-What an axiom forbids whatever comes later is not followed: a partial choice of sources whose
-values do not lead to the paths chosen, a partial order that contradicts an axiom.  This is
-right because an execution with more pairs in its orders contradicts whatever one with fewer does.
+Branches that an axiom already excludes are pruned: a partial choice of sources whose values do not
+lead to the paths chosen, a partial order that contradicts an axiom.  This is sound because an
+execution with more pairs in its orders contradicts every axiom that one with fewer does.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 from racetrap.golden_model.ptx_memory_model.orders import orders_relating
 from racetrap.golden_model.ptx_memory_model.relation import Relation, bits_of
 
-#: Axioms that do not ask for the coherence order, and those that a larger one may contradict;
-#: Coherence holds as what causality decides is in every order from the beginning.
+#: Axioms that do not involve the coherence order, and those that a larger one may contradict;
+#: Coherence holds since every order starts with what causality decides.
 _BEFORE_COHERENCE = ("Fence-SC", "No-Thin-Air")
 _BY_COHERENCE = ("SC-per-Location", "Atomicity", "Causality")
 
 
 class TooManyCandidatesError(ValueError):
-    """A test has more candidate executions than it may have.
+    """A test has more candidate executions than the limit.
 
     Parameters
     ----------
     test : LitmusTest
         The test.
     limit : int
-        Most candidates looked at.
+        Maximum candidates to examine.
     """
 
     def __init__(self, test: LitmusTest, limit: int) -> None:
@@ -97,12 +97,12 @@ class Search:
     test : LitmusTest
         The test.
     limit : int
-        Most candidates looked at: choices of all sources, each with every Fence-SC order; and
-        most coherence orders of a variable.
+        Maximum candidates to examine: choices of all sources, each with every Fence-SC order; also
+        maximum coherence orders of a variable.
     axioms : sequence of Axiom
         The axioms that the executions keep.
     is_wanted : callable
-        Whether executions with these values are asked for.
+        Whether executions with these values are wanted.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class Search:
     ) -> None:  # fmt: skip
         self._test, self._limit, self._is_wanted = test, limit, is_wanted
         self._axioms, self._names = axioms, {axiom.name for axiom in axioms}
-        #: Candidates looked at so far.
+        #: Candidates examined so far.
         self.candidates = 0
 
     def __iter__(self) -> Iterator[ConsistentSet]:
@@ -205,10 +205,10 @@ class Search:
 
 
 def _least_executions(run: Run) -> int:
-    """A number of consistent executions that a run has at least, told without a search.
+    """Lower bound on the number of a run's consistent executions, without a search.
 
-    Writes to one location that nothing orders come in any order in the interleavings of the
-    threads, all of which are consistent; which of them the values lead to is left open.
+    Unordered writes to one location occur in any order in the interleavings of the threads, all of
+    which are consistent; which of them the values lead to is left open.
     """
     if run.requirements:
         return 1
@@ -238,8 +238,9 @@ def _has_no_loops(order: Relation) -> bool:
 
 
 def _is_free(run: Run) -> Callable[[int, int, Mapping[int, tuple[int, ...]]], bool]:
-    """Whether no morally strong atomic already reads what an atomic would: one of both would come
-    between the other's read and write, if what they read precedes both in coherence order."""
+    """Whether no morally strong atomic already has the source that an atomic would read: one of the
+    two would come between the other's read and write, if their source precedes both in coherence
+    order."""
     structure = run.structure
     strong = structure.morally_strong
     atomics = structure.events_where(lambda event: event.is_atomic and event.writes)

@@ -26,11 +26,11 @@ class SourceChoices:
     run : Run
         The run.
     pieces : sequence of Piece
-        Pieces of its reads, with the writes they may come from.
+        Pieces of its reads, with their possible sources.
     is_possible : callable
         Whether a read may take a write, given the choices before it.
     count : callable
-        Called for every choice for all reads, before its values are looked at.
+        Called for every complete choice, before its values are computed.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class SourceChoices:
         }
 
     def __iter__(self) -> Iterator[dict[int, tuple[int, ...]]]:
-        # For each piece so far, the choices that are left.
+        # For each piece so far, the remaining choices.
         left = [iter([dict[int, tuple[int, ...]]()])]
         while left:
             sources = next(left[-1], None)
@@ -62,14 +62,14 @@ class SourceChoices:
     def _choices(
         self, piece: Piece, sources: dict[int, tuple[int, ...]]
     ) -> Iterator[dict[int, tuple[int, ...]]]:
-        """All choices for a piece behind those made before."""
+        """All choices for a piece after those made before."""
         for write in piece.choices:
             chosen = {**sources, piece.read: sources.get(piece.read, ()) + (write,) * piece.size}
             if self._is_possible(piece.read, write, sources) and self._may_fit(chosen):
                 yield chosen
 
     def _may_fit(self, sources: _Sources) -> bool:
-        """Whether no requirement is broken that can already be told."""
+        """Whether all requirements that can already be evaluated are met."""
         known = {
             read: writes for read, writes in sources.items() if len(writes) == self._sizes[read]
         }

@@ -1,7 +1,7 @@
 """Writes that each read may take its value from, byte by byte.
 
-A read that races with a write may return bytes of several writes.  Bytes that are the same in
-all writes need not be told apart: their source decides nothing that the other bytes do not.
+A read that races with a write may return bytes of several writes.  Bytes that are equal in all
+writes need no separate source: it would decide nothing that the other bytes do not.
 
 Ref: PTX ISA 9.0, Sections 8.10.3 (Single-Copy Atomicity) and 8.10.6 (Causality).
 """
@@ -22,7 +22,7 @@ from racetrap.golden_model.ptx_memory_model.candidates.values import (
 from racetrap.golden_model.ptx_memory_model.events import INITIAL_THREAD
 from racetrap.golden_model.ptx_memory_model.relation import Relation, bits_of
 
-#: Most values that are told apart; more are taken for all.
+#: Maximum values to distinguish; more count as all values.
 _MANY = 1024
 
 
@@ -34,9 +34,9 @@ class Piece(NamedTuple):
     read : int
         The read.
     size : int
-        How many bytes; they follow on those of the piece before.
+        Number of bytes; they follow those of the piece before.
     choices : tuple of int
-        The writes they may come from.
+        Possible source writes.
     """
 
     read: int
@@ -74,8 +74,8 @@ def _pieces_of_read(run: Run, read: int, varying: set[int]) -> list[Piece]:
 
 
 def _may_tear(run: Run, read: int) -> bool:
-    """Whether a write may be read in part: one that is not morally strong with the read, or two
-    that are not so with each other and need not precede one another in coherence order."""
+    """Whether a write may be read in part: it is not morally strong with the read, or two writes
+    are not morally strong with each other and may be unordered in coherence order."""
     structure = run.structure
     strong = structure.morally_strong
     events = structure.events
@@ -91,7 +91,7 @@ def _varying_bytes(run: Run) -> set[int]:
     """Addresses at which writes may write different bytes."""
     values: dict[int, set[int] | None] = {write: set() for write in bits_of(run.structure.writes)}
     held: dict[int, set[int] | None] = {}
-    # A value goes through each write at most once, or it would depend on itself.
+    # A value passes through each write at most once, or it would depend on itself.
     for _ in values:
         before = dict(held)
         for write in values:
@@ -114,7 +114,7 @@ def _hold(run: Run, write: int, values: set[int] | None, held: dict[int, set[int
 
 
 def _possible(run: Run, value: Value, held: Mapping[int, set[int] | None]) -> set[int] | None:
-    """Numbers that a value may be, or None for too many."""
+    """Possible numbers of a value, or None for too many."""
     results = sorted(results_in(value))
     choices = [_returned(run, result, held) for result in results]
     count = 1
@@ -146,8 +146,8 @@ def _returned(run: Run, result: Result, held: Mapping[int, set[int] | None]) -> 
 
 
 def without_impossible(run: Run, pieces: list[Piece]) -> list[Piece]:
-    """The pieces without the writes that Causality and Coherence exclude in every execution:
-    those that follow the read, and those that a write between hides."""
+    """The pieces without the writes that Causality and Coherence exclude in every execution: those
+    that follow the read, and those hidden by a write in between."""
     structure = run.structure
     nothing = Relation.empty(len(structure.events))
     order = structure.preserved(structure.base_causality(nothing))

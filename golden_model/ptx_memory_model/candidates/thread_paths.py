@@ -1,4 +1,4 @@
-"""Paths of a thread: what it does for each way that its predicates and its atomics can turn out.
+"""Paths of a thread: one for each combination of outcomes of its predicates and atomics.
 
 Ref: PTX ISA 9.0, Sections 8.2.4 (Vector Data Types), 8.9.1.1 (Asynchronous Operations) and
 9.7.13 (Parallel Synchronization).
@@ -46,7 +46,7 @@ def thread_paths(test: LitmusTest, thread: int, locations: Mapping[str, Location
     Raises
     ------
     LitmusError
-        If an operand of a barrier is none that PTX has.
+        If PTX does not allow an operand of a barrier.
     """
     start = Path()
     for (owner, name), number in test.registers.items():
@@ -63,7 +63,7 @@ def thread_paths(test: LitmusTest, thread: int, locations: Mapping[str, Location
 
 
 class _Walker:
-    """Lengthens paths of a thread by one instruction."""
+    """Extends paths of a thread by one instruction."""
 
     def __init__(
         self, test: LitmusTest, thread: int, locations: Mapping[str, Location], number: int
@@ -75,7 +75,7 @@ class _Walker:
         self._guard: frozenset[Result] = frozenset()
 
     def walk(self, path: Path, instruction: ptx.Instruction) -> Iterator[Path]:
-        """The paths that go on from ``path``."""
+        """The paths that continue ``path``."""
         form, guard = _FORMS[type(instruction.operation)], instruction.guard
         self._guard = frozenset()
         if guard is None:
@@ -91,7 +91,7 @@ class _Walker:
                 yield side
 
     def _leave(self, path: Path) -> None:
-        """An instruction that is not executed leaves its registers, by decision of its guard."""
+        """Keep the registers of an instruction that its guard disables."""
         operation = self._instruction.operation
         names = [getattr(operation, "destination", ""), getattr(operation, "state", "")]
         for name in (*names, *getattr(operation, "destinations", ())):
@@ -111,7 +111,7 @@ class _Walker:
         return value.number
 
     def _control(self, path: Path, *operands: ptx.Operand) -> frozenset[Result]:
-        """What decided about operands and about this instruction, but does not enter a value."""
+        """Results that decided operands and this instruction, but do not enter a value."""
         controls = (path.controls.get(one, frozenset()) for one in operands if one in path.controls)
         return self._guard.union(*controls)
 
@@ -132,13 +132,13 @@ class _Walker:
         self, path: Path, event: Event, value: Value | None = None,
         control: frozenset[Result] = frozenset(), arrival: Arrival | None = None,
     ) -> Result:  # fmt: skip
-        """Append a step; what it returns is the result."""
+        """Append a step; return its result."""
         depends_on = self._guard | control | (results_in(value) if value is not None else set())
         path.steps.append(Step(event, self._instruction_number, value, depends_on, arrival))
         return Result(self._thread, len(path.steps) - 1)
 
     def _next(self, path: Path) -> Result:
-        """Result of the step that comes next."""
+        """Result of the next step."""
         return Result(self._thread, len(path.steps))
 
     def _location(self, address: ptx.Address, size: int, element: int = 0) -> Location:
@@ -284,14 +284,14 @@ class _Walker:
         operands = [self._read(path, source) for source in operation.sources]
         value = operate(name, operation.type, *operands)
         varies = not all(isinstance(operand, Constant) for operand in operands)
-        # A result that is the same whatever its operands are does not depend on them.
+        # A result that is the same for all operands does not depend on them.
         independent = varies and isinstance(value, Constant)
         control = self._guard if independent else self._control(path, *operation.sources)
         self._write(path, operation.destination, value, control)
 
 
 def _sides(path: Path, predicate: Value) -> Iterator[tuple[bool, Path]]:
-    """Both ways that a predicate can turn out, or the one that is known."""
+    """Both values of a predicate, or the known one."""
     known = _known(path, predicate)
     if known is not None:
         yield known, path
@@ -303,7 +303,7 @@ def _sides(path: Path, predicate: Value) -> Iterator[tuple[bool, Path]]:
 
 
 def _known(path: Path, predicate: Value) -> bool | None:
-    """How a predicate turns out, if it is constant or the path has required it before."""
+    """Value of a predicate, if it is constant or already required by the path."""
     if isinstance(predicate, Constant):
         return bool(predicate.number)
     for value, wanted in path.requirements:

@@ -1,4 +1,4 @@
-"""Values that need not follow from each other: what the axiom against thin air forbids."""
+"""Values that depend on themselves, which the No-Thin-Air axiom forbids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from racetrap.golden_model.ptx_memory_model.litmus.condition import (
 
 
 def numbers_in(condition: Condition) -> list[int]:
-    """Numbers that a condition compares with."""
+    """Numbers in a condition's comparisons."""
     if isinstance(condition, Equality):
         return [condition.value]
     if isinstance(condition, Negation):
@@ -43,7 +43,7 @@ def unfounded_evaluations(
     pieces : sequence of Piece
         Pieces of its reads.
     numbers : sequence of int
-        What is tried for values that depend on themselves.
+        Numbers to try for values that depend on themselves.
     """
     for choice in product(*(piece.choices for piece in pieces)):
         sources: dict[int, tuple[int, ...]] = {}

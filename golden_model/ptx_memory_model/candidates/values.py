@@ -21,7 +21,7 @@ class Constant:
 
 
 class Result(NamedTuple):
-    """What an operation of a thread returns: the value read, or that of a barrier's reduction.
+    """Result of an operation of a thread: the value read, or that of a barrier's reduction.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Operation:
     operands: tuple[Value, ...]
 
     def negation(self) -> Operation | None:
-        """The comparison that holds exactly if this one does not, if it is one."""
+        """The opposite comparison, if this is a comparison."""
         name = _NEGATIONS.get(self.name)
         return None if name is None else Operation(name, self.type, self.operands)
 
@@ -57,8 +57,8 @@ def _signed(number: int, bits: int) -> int:
 
 
 def _arrive(state: int) -> int:
-    """State of an mbarrier object behind an arrival: 32 bits of completed phases, 16 of arrivals
-    that are missing, 16 of arrivals in a phase."""
+    """State of an mbarrier object after an arrival: 32 bits of completed phases, 16 of pending
+    arrivals, 16 of arrivals in a phase."""
     phase, missing, expected = state >> 32, state >> 16 & 0xFFFF, state & 0xFFFF
     if missing == 1:
         return (phase + 1) << 32 | expected << 16 | expected
@@ -102,10 +102,10 @@ def _compute(name: str, data_type: DataType, numbers: tuple[int, ...]) -> int:
 
 
 def operate(name: str, data_type: DataType, *operands: Value) -> Value:
-    """Value of a function of ``operands``, worked out as far as it does not depend on memory.
+    """Value of a function of ``operands``, computed as far as it does not depend on memory.
 
-    A value XORed with itself, or subtracted from itself, is 0 and depends on nothing; and so is
-    one ANDed with 0.
+    A value XORed with or subtracted from itself is 0 and depends on nothing, as is one ANDed with
+    0.
     """
     if name in ("exch", "cas"):
         return operate("mov", data_type, operands[-1])
@@ -131,7 +131,7 @@ def results_in(value: Value) -> frozenset[Result]:
 
 
 def evaluate(value: Value, result: Callable[[Result], int]) -> int:
-    """The number that a value is, if ``result`` tells what operations return."""
+    """The number of a value; ``result`` gives the results of operations."""
     if isinstance(value, Constant):
         return value.number
     if isinstance(value, Result):

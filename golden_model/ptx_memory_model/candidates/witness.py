@@ -1,5 +1,5 @@
-"""Witness: a candidate execution as named operations, edges between them, and what contradicts
-the axioms in it, in sentences.
+"""Witness: a candidate execution as named operations, edges between them, and sentences on
+contradicted axioms.
 
 Ref: PTX ISA 9.0, Sections 8.9 (Ordering of memory operations) and 8.10 (Axioms).
 """
@@ -18,7 +18,7 @@ from racetrap.golden_model.ptx_memory_model.relation import Relation
 
 
 class EdgeKind(Enum):
-    """What an edge says; the value is its name in pictures."""
+    """Relation of an edge; the value is its name in pictures."""
 
     READS_FROM = "rf"
     COHERENCE = "co"
@@ -29,7 +29,7 @@ class EdgeKind(Enum):
 
     @property
     def description(self) -> str:
-        """What people read beside the name."""
+        """Explanation of the name."""
         return _DESCRIPTIONS[self]
 
 
@@ -49,13 +49,13 @@ class Node(NamedTuple):
     Parameters
     ----------
     name : str
-        A letter; of an initial write, the variable with what it holds.
+        A letter; for an initial write, the variable with its value.
     thread : int
         Its thread, or ``INITIAL_THREAD``.
     text : str
         The instruction.
     value : str
-        What it reads, writes or returns, or empty.
+        Value that it reads, writes or returns, or empty.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Edge(NamedTuple):
 
 
 class Contradiction(NamedTuple):
-    """An axiom that does not hold.
+    """An axiom that is contradicted.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Witness(NamedTuple):
     nodes : tuple of Node
         The operations; those of a thread in program order.
     edges : tuple of Edge
-        What relates them, without what follows from the rest.
+        Relations between them, without those that follow from others.
     contradictions : tuple of Contradiction
         Axioms that do not hold; none if the execution is consistent.
     """
@@ -107,7 +107,7 @@ class Witness(NamedTuple):
 
 
 def witness_of(candidate: Candidate) -> Witness:
-    """The witness that a candidate execution is."""
+    """Witness of a candidate execution."""
     return _Builder(candidate).witness()
 
 
@@ -144,7 +144,7 @@ class _Builder:
         return Witness(nodes, tuple(self._edges()), tuple(self._contradictions()))
 
     def _value(self, number: int) -> str:
-        """What an operation reads and writes."""
+        """Values that an operation reads and writes."""
         event, evaluation = self._events[number], self._candidate.evaluation
         # The state of an mbarrier object is opaque.
         if event.location is None or "mbarrier" in event.text:
@@ -210,7 +210,7 @@ class _Builder:
         return self._steps(events, kinds)
 
     def _way(self, first: int, second: int) -> str:
-        """How ``first`` precedes ``second`` in causality order, step by step."""
+        """Path from ``first`` to ``second`` in causality order, step by step."""
         structure, execution = self._structure, self._execution
         kinds = {
             "po": structure.program_order,
@@ -239,5 +239,5 @@ class _Builder:
 
 
 def _reduced(order: Relation) -> Relation:
-    """A transitive order without what follows from the rest."""
+    """Transitive reduction of an order."""
     return order - order.then(order)

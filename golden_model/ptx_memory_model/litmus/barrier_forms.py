@@ -84,7 +84,7 @@ def _mbarrier_wait(name: str, modifiers: Modifiers, operands: OperandList) -> Mb
     return MbarrierWait(action, order, scope, destination, address, phase, by_parity)
 
 
-#: How each barrier is made; of two names that begin alike the longer comes first.
+#: Constructor of each barrier; of two names with a common prefix the longer comes first.
 BARRIER_FORMS: Mapping[str, Form] = MappingProxyType({
     "bar.warp.sync": _warp_barrier, "barrier.cluster": _cluster_barrier,
     "barrier": _cta_barrier, "bar": _cta_barrier, "mbarrier.arrive": _mbarrier_arrive,

@@ -1,4 +1,4 @@
-"""Rules that the names, places and addresses of a whole litmus test must keep.
+"""Rules on the names, places and addresses of a whole litmus test.
 
 Ref: PTX ISA 9.0, Sections 8.3 (State spaces) and 6.4.1 (Addresses as Operands: alignment).
 """
@@ -27,8 +27,8 @@ from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest
 
 
 def check_test(test: LitmusTest) -> None:
-    """Raise ``LitmusError`` if a name is unknown, an access is outside its variable, misaligned
-    or out of its thread's reach, or the condition names what there is not."""
+    """Raise ``LitmusError`` if a name is unknown, an access is outside its variable, misaligned or
+    not reachable from its thread, or the condition names something unknown."""
     variables = {variable.name: variable for variable in test.variables}
     written = _written_registers(test)
     for number, thread in enumerate(test.threads):
@@ -80,7 +80,7 @@ def _check_registers(instruction: Instruction, known: set[str]) -> None:
 
 
 def _accesses(operation: Operation) -> Iterator[tuple[Address, int, str]]:
-    """Address, size and state space of each access; a vector is one of its elements together."""
+    """Address, size and state space of each access; a vector counts as one access."""
     if isinstance(operation, Load):
         width = len(operation.destinations)
         yield operation.address, operation.type.size * width, operation.access.space

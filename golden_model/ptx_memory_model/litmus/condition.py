@@ -1,6 +1,6 @@
 """Condition of a litmus test on its final state.
 
-A state maps what a condition may name to its value: ``(thread, register)`` and variables.
+A state maps names in conditions, ``(thread, register)`` and variables, to values.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ State = Mapping[Observed, int]
 
 
 class Quantifier(Enum):
-    """What a test says of its condition."""
+    """Quantifier of a test's condition."""
 
     EXISTS = "exists"
     NOT_EXISTS = "~exists"
@@ -24,7 +24,7 @@ class Quantifier(Enum):
 
 
 def print_observed(what: Observed) -> str:
-    """A register with its thread, or a variable, as conditions write it."""
+    """Text of a register with its thread, or of a variable, as in conditions."""
     return what if isinstance(what, str) else f"{what[0]}:{what[1]}"
 
 
@@ -46,7 +46,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Equality:
-    """A register or a variable that has a value, or has not."""
+    """A register or a variable that has, or does not have, a value."""
 
     what: Observed
     value: int
@@ -105,7 +105,7 @@ class Conjunction:
 
 @dataclass(frozen=True)
 class Disjunction:
-    """Conditions of which one holds."""
+    """Conditions of which at least one holds."""
 
     parts: tuple[Condition, ...]
 
@@ -126,5 +126,5 @@ Condition = Truth | Equality | Negation | Conjunction | Disjunction
 
 
 def observed_in(condition: Condition) -> tuple[Observed, ...]:
-    """What a condition names, each once."""
+    """Names in a condition, each once."""
     return tuple(dict.fromkeys(condition.observed()))

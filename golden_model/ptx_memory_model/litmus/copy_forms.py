@@ -51,7 +51,7 @@ def _copy_arrive(_: str, modifiers: Modifiers, operands: OperandList) -> CopyArr
     return CopyArrive(operands.address())
 
 
-#: How each copy, and what waits for copies, is made; the longer of two names comes first.
+#: Constructors of copies and of waits for them; the longer of two names comes first.
 COPY_FORMS: Mapping[str, Form] = MappingProxyType({
     "cp.async.mbarrier.arrive": _copy_arrive, "cp.async.commit_group": _commit_group,
     "cp.async.wait_group": _wait_group, "cp.async.wait_all": _wait_all, "cp.async": _copy,

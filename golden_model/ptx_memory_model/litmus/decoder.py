@@ -1,4 +1,4 @@
-"""Opcode and operands to an instruction of a litmus test.
+"""Decoder from opcode and operands to an instruction of a litmus test.
 
 Ref: PTX ISA 9.0, Sections 8.6 (Proxies) and 9.7 (Instructions).
 """
@@ -19,14 +19,14 @@ from racetrap.golden_model.ptx_memory_model.litmus.memory_forms import (
 from racetrap.golden_model.ptx_memory_model.litmus.modifiers import Modifiers
 from racetrap.golden_model.ptx_memory_model.litmus.operands import Form, OperandList
 
-#: Beginnings of opcodes of what is not the generic proxy's, with the proxy's name.
+#: Prefixes of opcodes that use another than the generic proxy, with the proxy's name.
 _OTHER_PROXIES = MappingProxyType({
     "cp.async.bulk": "async", "cp.reduce.async.bulk": "async", "wgmma": "async",
     "tcgen05": "async", "tex": "texture", "tld4": "texture", "suld": "surface",
     "sust": "surface", "sured": "surface", "multimem": "multimem",
 })  # fmt: skip
 
-#: How each instruction is made from its name, suffixes and operands.
+#: Constructor of each instruction from its name, suffixes and operands.
 _FORMS: Mapping[str, Form] = MappingProxyType(
     {**MEMORY_FORMS, **BARRIER_FORMS, **COPY_FORMS, **ARITHMETIC_FORMS}
 )
@@ -46,7 +46,7 @@ def decode(opcode: str, operands: Sequence[object]) -> Operation:
     Raises
     ------
     ValueError
-        If the model does not know the instruction, or it is not PTX.
+        If the model does not cover the instruction, or it is not PTX.
     """
     _refuse_other_proxies(opcode)
     for name, form in _FORMS.items():

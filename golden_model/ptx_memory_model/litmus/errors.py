@@ -1,10 +1,10 @@
-"""The one error of litmus tests."""
+"""Error of litmus tests."""
 
 from __future__ import annotations
 
 
 class LitmusError(ValueError):
-    """A litmus test that cannot be read, or that the model says nothing about.
+    """A litmus test cannot be read, or is outside the model.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class DataType(NamedTuple):
 
     @property
     def is_signed(self) -> bool:
-        """Whether it orders numbers with their sign."""
+        """Whether comparisons are signed."""
         return self.name[0] == "s"
 
 
@@ -54,14 +54,14 @@ class Predicate(NamedTuple):
 
 
 class Guard(Predicate):
-    """Predicate under which an instruction is executed at all."""
+    """Predicate under which an instruction is executed."""
 
     def __str__(self) -> str:
         return f"@{'!' * self.negated}{self.register} "
 
 
 class Access(NamedTuple):
-    """How an instruction accesses memory.
+    """Qualifiers of a memory access.
 
     Parameters
     ----------
@@ -158,11 +158,11 @@ class CtaBarrier:
     barrier : Operand
         Number of the barrier.
     count : Operand, optional
-        Threads that take part, warp by warp; without it all of the CTA.
+        Number of threads that take part, in whole warps; by default all of the CTA.
     destination : str
         Register of the result of a reduction.
     predicate : Predicate, optional
-        What is reduced.
+        Operand of the reduction.
     """
 
     action: str
@@ -320,7 +320,7 @@ class Comparison:
         return f"setp.{self.name}.{self.type.name} {self.destination}, {first}, {second}"
 
 
-#: What an instruction does.
+#: Operation of an instruction.
 Operation = (
     Load | Store | Atomic | Fence | CtaBarrier | WarpBarrier | ClusterBarrier | AsyncCopy
     | CommitGroup | WaitGroup | MbarrierArrive | MbarrierWait | CopyArrive | Arithmetic | Comparison
@@ -333,9 +333,9 @@ class Instruction(NamedTuple):
     Parameters
     ----------
     operation : Operation
-        What it does.
+        Operation.
     guard : Guard, optional
-        Predicate under which it does it.
+        Predicate under which it is executed.
     line : int
         Line of the file, for messages.
     """

@@ -15,7 +15,7 @@ from racetrap.golden_model.ptx_memory_model.scopes import Place
 
 
 class RaceExpectation(Enum):
-    """Races that a test says its program has."""
+    """Races that a test expects of its program."""
 
     NONE = "none"
     DATA = "data"
@@ -32,7 +32,7 @@ class Variable(NamedTuple):
     type : DataType
         Type of its value.
     value : int
-        Initial value; of an mbarrier object, how often is arrived in a phase.
+        Initial value; for an mbarrier object, the arrivals of a phase.
     owner : Place, optional
         CTA whose shared memory it lies in; without it, global memory.
     is_mbarrier : bool
@@ -78,12 +78,12 @@ class LitmusTest:
     threads : tuple of Thread
         Its columns.
     quantifier, condition : Quantifier, Condition
-        The outcome in question, and what is expected of it.
+        Expected quantifier, and the condition on the outcome.
     races : RaceExpectation, optional
-        Races that are expected, if the test says so.
+        Expected races, if the test states them.
     ends : bool
-        Whether it has executions that end; if not, every one is expected to wait at a barrier for
-        ever.
+        Whether it has executions that end; if not, every one is expected to wait at a barrier
+        forever.
     file : str
         Where it was read from, for messages.
     """

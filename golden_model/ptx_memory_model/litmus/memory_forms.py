@@ -25,12 +25,12 @@ from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
 _WIDTHS = ("8", "16", "32", "64")
 _TYPES = tuple(letter + bits for bits in _WIDTHS for letter in "bus")
-#: A narrower signed value would change on its way into a register.
+#: A narrower signed value would be extended in a register.
 _LOADED = tuple(name for name in _TYPES if name not in ("s8", "s16"))
 _ATOMIC = tuple(name for name in _TYPES if name[1:] in ("32", "64"))
 _WEAK, _DEFAULT_ATOMIC = Access(), Access(Order.RELAXED, Scope.GPU)
 
-#: Operands behind the address, of each atomic operation.
+#: Operands after the address of each atomic operation.
 _ATOMICS = MappingProxyType({
     "exch": 1, "cas": 2, "add": 1, "inc": 1, "dec": 1, "min": 1, "max": 1, "and": 1, "or": 1,
     "xor": 1,
@@ -110,12 +110,12 @@ def _comparison(_: str, modifiers: Modifiers, operands: OperandList) -> Comparis
     return Comparison(name, data_type, destination, (operands.value(), operands.value()))
 
 
-#: How each instruction on memory is made.
+#: Constructor of each instruction on memory.
 MEMORY_FORMS: Mapping[str, Form] = MappingProxyType({
     "ld": _load, "st": _store, "atom": _atomic, "red": _atomic, "fence": _fence,
     "membar": _membar,
 })  # fmt: skip
-#: How each instruction on registers is made.
+#: Constructor of each instruction on registers.
 ARITHMETIC_FORMS: Mapping[str, Form] = MappingProxyType({
     "setp": _comparison, **dict.fromkeys(_ARITHMETIC, _arithmetic),
 })  # fmt: skip

@@ -16,14 +16,14 @@ _SPACES = ("global", "shared", "shared::cta", "shared::cluster")
 
 
 class Modifiers:
-    """What follows the name of an instruction, in any order.
+    """Suffixes of an instruction's name, in any order.
 
     Parameters
     ----------
     opcode : str
         The whole opcode, for messages.
     suffixes : iterable of str
-        Its parts behind the name.
+        Its parts after the name.
     """
 
     def __init__(self, opcode: str, suffixes: Iterable[str]) -> None:
@@ -31,7 +31,7 @@ class Modifiers:
         self._left = list(suffixes)
 
     def take(self, *names: str) -> str:
-        """The one of ``names`` that is there, or an empty string."""
+        """The one of ``names`` that is present, or an empty string."""
         for name in names:
             if name in self._left:
                 self._left.remove(name)
@@ -71,6 +71,6 @@ class Modifiers:
         )
 
     def finish(self) -> None:
-        """Raise ``ValueError`` if anything is left that nobody took."""
+        """Raise ``ValueError`` if a suffix is left over."""
         if self._left:
             raise ValueError(f"Modifier .{self._left[0]} of {self._opcode} is not supported")

@@ -66,12 +66,12 @@ class OperandList:
         return number
 
     def predicate(self) -> Predicate:
-        """A predicate, maybe negated."""
+        """A predicate, possibly negated."""
         operand = self._next("a predicate", str, Predicate)
         return operand if isinstance(operand, Predicate) else Predicate(str(operand))
 
     def vector(self, width: int) -> tuple[Operand, ...]:
-        """As many operands as a vector has elements; one stands without braces."""
+        """Operands of a vector, or a single one without braces."""
         if width == 1:
             return (self.value(),)
         elements = self._next(f"a vector of {width}", tuple)
@@ -91,5 +91,5 @@ class OperandList:
             raise ValueError(f"Operand {self._left[0]} of {self._opcode} is one too many")
 
 
-#: How an instruction is made from its name, suffixes and operands.
+#: Constructor of an instruction from its name, suffixes and operands.
 Form = Callable[[str, Modifiers, OperandList], Operation]

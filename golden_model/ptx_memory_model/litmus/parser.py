@@ -1,4 +1,4 @@
-"""Text of a litmus test to an object.
+"""Parser of litmus tests.
 
 Ref: PTX ISA 9.0, Section 8.5 (Scope) and 8.3 (State spaces).
 """
@@ -70,7 +70,7 @@ def read_litmus(path: str | Path) -> LitmusTest:
 
 
 def parse_litmus(text: str, file: str = "litmus test") -> LitmusTest:
-    """Read a text; ``file`` is what messages call it.
+    """Read a text; messages name it ``file``.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def parse_litmus(text: str, file: str = "litmus test") -> LitmusTest:
     return test
 
 
-#: What tokens are called in messages, where their name does not say it.
+#: Names of tokens in messages, where they differ from the grammar's.
 _TOKENS = MappingProxyType({
     "$END": "its end", "HEADER": "PTX and a name", "LBRACE": "{", "RBRACE": "}", "LSQB": "[",
     "RSQB": "]", "LPAR": "(", "RPAR": ")", "SEMICOLON": ";", "VBAR": "|", "COLON": ":",
@@ -100,7 +100,7 @@ _TOKENS = MappingProxyType({
 
 
 def _syntax_error(error: UnexpectedInput, text: str) -> tuple[int, str]:
-    """Line and sentence for what the grammar does not expect."""
+    """Line and sentence of a syntax error."""
     if isinstance(error, UnexpectedCharacters):
         position = error.pos_in_stream or 0
         allowed: Iterable[object] = error.allowed
@@ -119,7 +119,7 @@ class _Reader:
     Parameters
     ----------
     file : str
-        What messages call the file.
+        Name of the file in messages.
     """
 
     def __init__(self, file: str) -> None:
@@ -148,7 +148,7 @@ class _Reader:
         )
 
     def _fields(self, fields: list[Token]) -> dict[str, Any]:
-        """What a test expects besides its condition."""
+        """Expectations of a test besides its condition."""
         values = {"Races": [kind.value for kind in RaceExpectation], "Ends": ["never"]}
         found: dict[str, Any] = {}
         for field in fields:
@@ -229,7 +229,7 @@ class _Reader:
         )
 
     def _places(self, columns: list[Any]) -> list[Place]:
-        """Places of all threads; without ``warp`` each is a warp of its own."""
+        """Places of all threads; without ``warp`` each has its own warp."""
         places: list[Place] = []
         for number, column in enumerate(columns):
             name, place = column.children

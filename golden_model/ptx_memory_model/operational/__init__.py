@@ -1,8 +1,8 @@
-"""Operational memory models: what a run shows, one choice after the other.
+"""Operational memory models: a run is a sequence of choices.
 
-``views`` is PTX's model; ``write_buffers`` the paper's; both answer as ``memory.Memory`` asks.
-The axioms beside them (``axioms``, ``candidates``) say what is allowed at all.  ``machine`` and
-``exploration`` run litmus tests on them; they are imported by those who do.
+``views`` is PTX's model; ``write_buffers`` the Bugaroo paper's; both implement ``memory.Memory``.
+The axioms (``axioms``, ``candidates``) define what is allowed.  ``machine`` and ``exploration`` run
+litmus tests on the models; their users import them directly.
 """
 
 from racetrap.golden_model.ptx_memory_model.operational.choices import (

@@ -1,6 +1,6 @@
-"""Choices of a run: whatever a memory model or a scheduler leaves open is asked of one object.
+"""Choices of a run: one object makes all choices that memory model and scheduler leave open.
 
-Option 0 is always what a sequentially consistent machine does; any other is a deviation.
+Option 0 is always that of a sequentially consistent machine; any other is a deviation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Kind(Enum):
-    """What is chosen; the value is its name in files."""
+    """Kind of choice; the value is its name in files."""
 
     TURN = "turn"
     MESSAGE = "message"
@@ -23,16 +23,16 @@ class Kind(Enum):
 
 
 class Story(NamedTuple):
-    """What came of a choice.
+    """Effect of a choice.
 
     Parameters
     ----------
     origin : object
-        Who had it: an access, or a warp.
+        Access or warp that had the choice.
     what : str
-        What it did.
+        Its action.
     other : object
-        The access that it overtook or missed; empty if there is none.
+        The access that it overtook or missed; empty if none.
     """
 
     origin: object
@@ -53,9 +53,9 @@ class Deviation(NamedTuple):
     kind : Kind
         What was chosen.
     option, options : int
-        The option taken, and how many there were.
+        The option taken, and the number of options.
     story : str
-        What came of it, for people.
+        Its effect, for people.
     """
 
     number: int
@@ -75,9 +75,9 @@ class Asked(NamedTuple):
     number : int
         Its number among those of its kind.
     options : int
-        How many options there were.
+        Number of options.
     load : (int, int), optional
-        Thread and address of the load that could be settled late.
+        Thread and address of the load that may be settled late.
     """
 
     kind: Kind
@@ -92,13 +92,14 @@ class Turn(NamedTuple):
     Parameters
     ----------
     number : int
-        Number of the choice whose turn it is; that of the next one if there was nothing to choose.
+        Number of the choice that decided the turn; that of the next choice if there was only one
+        option.
     ready : tuple of object
-        Who could go on.
+        Threads that could run.
     option : int
-        Which of them did.
+        Index of the one that ran.
     touched : dict of int to bool
-        What was touched until the next turn, by granule, and whether it was written.
+        Granules touched until the next turn, and whether they were written.
     """
 
     number: int
@@ -107,18 +108,18 @@ class Turn(NamedTuple):
     touched: dict[int, bool]
 
 
-#: Address of the order of fences ``.sc``, which is no address of memory.
+#: Pseudo-address of the order of ``.sc`` fences.
 SC_FENCES = -8
-#: Bytes of what turns are compared by.
+#: Bytes of a granule by which turns are compared.
 _GRANULE = 8
-#: What is told of a choice about which nothing is known.
+#: Story of a choice without a description.
 _UNTOLD = Story("", "")
 
 
 class Choices(ABC):
     """Takes the choices of one run and keeps the deviations."""
 
-    #: Whether `touched` is of any use.
+    #: Whether `touched` is needed.
     keeps_touched = False
 
     def __init__(self) -> None:
@@ -139,11 +140,11 @@ class Choices(ABC):
         kind : Kind
             What is chosen.
         options : int
-            How many options there are, at least 1; of one alone nothing is asked.
+            Number of options, at least 1; a single one is no choice.
         story : callable
-            Gives the outcome of an option.
+            Returns the story of an option.
         load : (int, int), optional
-            Thread and address of a load that can be settled late.
+            Thread and address of a load that may be settled late.
         """
         if options < 2:
             return 0
@@ -165,11 +166,11 @@ class Choices(ABC):
         return True
 
     def touched(self, thread: int, address: int, size: int, writes: bool) -> None:  # noqa: B027
-        """A thread has read or written so many bytes, or what else is shared (``SC_FENCES``)."""
+        """Record that a thread has read or written bytes, or other shared state (``SC_FENCES``)."""
 
     @abstractmethod
     def _take(self, kind: Kind, options: int, load: tuple[int, int] | None) -> int:
-        """The option of choice ``self.counts[kind]`` of its kind."""
+        """The option of choice number ``self.counts[kind]`` of its kind."""
 
 
 class InOrder(Choices):
@@ -187,8 +188,8 @@ class RandomChoices(Choices):
     seed : int
         Seed.
     rates : mapping of Kind to float
-        Probability of a deviation, by kind; each deviation from the first option is as likely as
-        any other.
+        Probability of a deviation, by kind; all deviations from the first option are equally
+        likely.
     """
 
     def __init__(self, seed: int, rates: Mapping[Kind, float]) -> None:
@@ -201,13 +202,13 @@ class RandomChoices(Choices):
 
 
 class ReplayedChoices(Choices):
-    """Given deviations, and the first option everywhere else; keeps what there was to choose, and
-    what was touched.
+    """Given deviations, and the first option everywhere else; records all choices and touched
+    granules.
 
     Parameters
     ----------
     deviations : iterable of Deviation
-        The deviations; of an option that is not there the last is taken.
+        The deviations; an option out of range is replaced by the last one.
     """
 
     keeps_touched = True
@@ -215,7 +216,7 @@ class ReplayedChoices(Choices):
     def __init__(self, deviations: Iterable[Deviation]) -> None:
         super().__init__()
         self._options = {(one.kind, one.number): one.option for one in deviations}
-        #: Each choice that there was.
+        #: All choices of the run.
         self.asked: list[Asked] = []
         self.turns: list[Turn] = []
         #: Threads that have written a location, by address.

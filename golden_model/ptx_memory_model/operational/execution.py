@@ -1,9 +1,7 @@
-"""Execution: what the operations of one run have read and written, and whether sequentially
-consistent memory can do the same.
+"""Execution: reads and writes of one run, and whether sequentially consistent memory allows it.
 
-It can if no operation comes before itself by program order, barriers, reads-from, coherence and
-from-reads together: then any order that has all of these is an interleaving in which each load
-takes the newest value.
+It does if program order, barriers, reads-from, coherence and from-reads together have no cycle:
+then any order that includes them is an interleaving in which each load takes the newest value.
 
 Ref: Shasha and Snir, "Efficient and Correct Execution of Parallel Programs that Share Memory"
 (TOPLAS 1988); Alglave et al., "Herding Cats" (TOPLAS 2014), Section 4.8, for the relations.
@@ -19,9 +17,9 @@ from graphlib import CycleError, TopologicalSorter
 
 from racetrap.golden_model.ptx_memory_model.events import Location
 
-#: Place in the coherence order of all locations that have a byte in common.
+#: Position in the coherence order of all locations that have a byte in common.
 Moment = tuple[float, float]
-#: Bytes of what locations are cut into, if all are multiples of it.
+#: Bytes of the units into which locations are split, if all are multiples of it.
 _WORD = 4
 
 
@@ -33,14 +31,14 @@ class Operation:
     thread : int
         Its thread.
     location : Location, optional
-        What it accesses; nothing of a barrier.
+        What it accesses; None for a barrier.
 
     Attributes
     ----------
     reads : Moment or Operation, optional
-        It reads the latest write up to then, or that of an operation.
+        It reads the latest write up to this moment, or that of an operation.
     writes : Moment, optional
-        When it writes.
+        Moment of its write.
     """
 
     __slots__ = ("location", "reads", "thread", "writes")
@@ -65,7 +63,7 @@ class Execution:
         return operation
 
     def meet(self, arrived: Sequence[Operation], threads: Sequence[int]) -> None:
-        """Threads go on behind a barrier at which some have arrived."""
+        """Order threads after a barrier at which some have arrived."""
         self._barriers.append((arrived, [self.add(thread) for thread in threads]))
 
     def is_sequentially_consistent(self) -> bool:
@@ -88,7 +86,7 @@ class Execution:
         return True
 
     def _conflicts(self) -> Iterator[tuple[Operation, Operation]]:
-        """Pairs of operations of which the first comes before the other in memory."""
+        """Pairs of operations of which the first precedes the other in memory."""
         writes: defaultdict[int, list[tuple[Moment, Operation]]] = defaultdict(list)
         reads: defaultdict[int, list[tuple[Moment, Operation]]] = defaultdict(list)
         for operation, units in self._units():
@@ -113,7 +111,7 @@ class Execution:
                     yield operation, written[place][1]
 
     def _units(self) -> Iterator[tuple[Operation, range]]:
-        """Operations on memory, with what they access: in words, or in bytes."""
+        """Operations on memory, with their units: words or bytes."""
         found = [
             (operation, operation.location)
             for operations in self._threads.values()

@@ -1,7 +1,6 @@
 """Exploration of litmus tests: all outcomes of a memory model, or those within few deviations.
 
-A run is repeated with other choices, depth first; a state that was met before is not gone on from
-again.
+A run is repeated with other choices, depth first; a state seen before is not expanded again.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ MODELS: Mapping[str, Model] = MappingProxyType(
 
 
 class Exploration(NamedTuple):
-    """What an exploration has shown.
+    """Result of an exploration.
 
     Parameters
     ----------
     outcomes : dict of tuple of int to tuple of Deviation
-        For each final state of what the condition names, the deviations of memory of the first
-        run that had it, fewest first.
+        For each final state, restricted to what the condition names, the memory deviations of the
+        first run that reached it, fewest first.
     runs : int
         Runs made.
     """
@@ -46,18 +45,18 @@ class Exploration(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Outcomes of a model beside those that the axioms allow.
+    """Outcomes of a model, compared with those that the axioms allow.
 
     Parameters
     ----------
     exploration : Exploration
-        What the model has shown.
+        Exploration of the model.
     forbidden : list of tuple of int
-        Final states shown that no consistent execution has.
+        Final states reached that no consistent execution has.
     missing : list of tuple of int
-        Final states that are allowed and were not shown.
+        Final states that are allowed but were not reached.
     weak, weak_shown : int
-        Allowed final states that no interleaving has, and how many of them were shown.
+        Allowed final states that no interleaving has, and how many of them were reached.
     """
 
     exploration: Exploration
@@ -68,7 +67,7 @@ class Comparison(NamedTuple):
 
 
 class _Prefix(Choices):
-    """Given options, then the first ones; remembers how many there were."""
+    """Given options, then first ones; records the number of options."""
 
     def __init__(self, options: list[int]) -> None:
         super().__init__()
@@ -92,7 +91,7 @@ def explore(test: LitmusTest, model: Model, most: int | None = None) -> Explorat
     model : callable
         Makes the memory of each run.
     most : int, optional
-        Most deviations of memory; whose turn it is may always be chosen.
+        Maximum deviations of memory; turns of threads are unlimited.
     """
     observed = observed_in(test.condition)
     outcomes: dict[tuple[int, ...], tuple[Deviation, ...]] = {}
@@ -128,7 +127,7 @@ def explore(test: LitmusTest, model: Model, most: int | None = None) -> Explorat
 def _run(
     machine: Machine, choices: _Prefix, given: int, seen: set[Hashable], most: int | None
 ) -> bool:
-    """Run to the end; whether it came there, with every thread, by states that are new."""
+    """Run to the end; return whether all threads ended, through new states only."""
     while True:
         if len(choices.taken) >= given:
             used = sum(one.kind is not Kind.TURN for one in choices.deviations)
@@ -141,7 +140,7 @@ def _run(
 
 
 def compare(judgement: Judgement, model: Model) -> Comparison | None:
-    """Run a test by a model, with all choices, and compare with what the axioms say.
+    """Run a test exhaustively on a model, and compare with the axioms.
 
     Returns
     -------

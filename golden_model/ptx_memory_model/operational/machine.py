@@ -41,7 +41,7 @@ _UNCOVERED = (ptx.AsyncCopy, ptx.CommitGroup, ptx.WaitGroup, ptx.CopyArrive)
 
 
 def is_covered(test: LitmusTest) -> bool:
-    """Whether the machine knows every instruction: it has no asynchronous copies."""
+    """Whether the machine supports every instruction: it has no asynchronous copies."""
     return not any(
         isinstance(instruction.operation, _UNCOVERED)
         for thread in test.threads
@@ -65,12 +65,12 @@ class NumberMemory(ByteMemory):
 
 
 class _Thread:
-    """Where a thread is."""
+    """State of a thread."""
 
     def __init__(self, number: int, registers: dict[str, Value]) -> None:
         self.number, self.registers = number, registers
         self.next = 0
-        #: Barrier at which it waits; -1 of a cluster's that it has arrived at.
+        #: Barrier at which it waits; -1 for a cluster's at which it has arrived.
         self.waits_for: Barrier | None = None
 
 
@@ -115,14 +115,14 @@ class Machine:
             for number in range(len(test.threads))
         ]  # fmt: skip
         self._phases: dict[Barrier, _Phase] = {}
-        #: What completed phases of a cluster's barrier have given, until each has waited.
+        #: Results of completed phases of a cluster's barrier, until each thread has waited.
         self._completed: dict[tuple[Barrier, int], list[object]] = {}
         self._pending: dict[Result, Pending] = {}
 
     # The run
 
     def ready(self) -> list[int]:
-        """Threads that can go on."""
+        """Threads that can run."""
         return [
             thread.number
             for thread in self._threads
@@ -130,7 +130,7 @@ class Machine:
         ]
 
     def step(self) -> bool:
-        """Let a thread execute one instruction; whether one could."""
+        """Execute one instruction of a thread; return whether one could run."""
         ready = self.ready()
         if not ready:
             return False
@@ -145,7 +145,7 @@ class Machine:
         return True
 
     def _is_private(self, thread: _Thread) -> bool:
-        """Whether what a thread does next is seen by no other."""
+        """Whether a thread's next instruction is invisible to others."""
         if self._has_ended(thread.number):
             return False
         instructions = self._test.threads[thread.number].instructions
@@ -158,7 +158,7 @@ class Machine:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether a thread waits for ever."""
+        """Whether a thread waits forever."""
         return any(thread.waits_for is not None for thread in self._threads)
 
     def final_state(self, observed: tuple[Observed, ...]) -> tuple[int, ...]:
@@ -173,7 +173,7 @@ class Machine:
         )
 
     def key(self) -> Hashable:
-        """State of the run; equal states go on alike."""
+        """State of the run; equal states have equal continuations."""
         names = {late: number for number, late in enumerate(self._pending)}
         threads = tuple(
             (thread.next, thread.waits_for, tuple(thread.registers.items()))
@@ -229,7 +229,7 @@ class Machine:
         return Location(base + address.offset + element * size, size)
 
     def _writes_later(self, thread: _Thread) -> bool:
-        """Whether the thread may still do what others see."""
+        """Whether the thread may still have effects visible to others."""
         left = self._test.threads[thread.number].instructions[thread.next :]
         kinds = (ptx.Store, ptx.Atomic, ptx.MbarrierArrive)
         return any(isinstance(instruction.operation, kinds) for instruction in left)
@@ -352,7 +352,7 @@ class Machine:
         self._complete(resource)
 
     def _complete(self, resource: Barrier) -> None:
-        """Complete a phase if all have arrived that it waits for."""
+        """Complete a phase if all its threads have arrived."""
         phase = self._phases[resource]
         counts = {
             barrier.count if isinstance(barrier, ptx.CtaBarrier) else None

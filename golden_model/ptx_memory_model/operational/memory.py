@@ -1,4 +1,4 @@
-"""Memory of threads: what a memory model must answer, and the sequentially consistent one.
+"""Memory of threads: interface of memory models, and the sequentially consistent one.
 
 Ref: PTX ISA 9.0, Sections 8.4 (Operation types) and 8.5 (Scope).
 """
@@ -16,12 +16,12 @@ from racetrap.golden_model.ptx_memory_model.scopes import Place, Scope, includes
 
 
 class Strength(NamedTuple):
-    """How an operation synchronises.
+    """Synchronisation strength of an operation.
 
     Parameters
     ----------
     order : Order
-        Ordering semantics; of a volatile access RELAXED.
+        Ordering semantics; RELAXED for a volatile access.
     scope : Scope, optional
         Scope of a strong operation.
     """
@@ -75,22 +75,21 @@ class Pending(ABC):
 
     @abstractmethod
     def settle(self) -> int:
-        """Settle it, if need be: its value."""
+        """Settle it if necessary; return its value."""
 
 
 def settled(value: int | Pending) -> int:
-    """The number that a value is, or is settled to."""
+    """The number of a value, settled if necessary."""
     return value if isinstance(value, int) else value.settle()
 
 
 class Memory:
-    """Memory that threads access by one model; as it stands here, each operation takes effect at
-    once.
+    """Memory of threads by some model; in this base class each operation takes effect at once.
 
     Parameters
     ----------
     memory : ByteMemory
-        What it holds before, and, of each location, what came last.
+        Initial contents, then the newest value of each location.
     places : sequence of Place
         Where each thread runs.
     choices : Choices
@@ -99,9 +98,9 @@ class Memory:
 
     def __init__(self, memory: ByteMemory, places: Sequence[Place], choices: Choices) -> None:
         self.memory, self.places, self.choices = memory, places, choices
-        #: Who does what, for the stories of choices; its text is asked for when it is told.
+        #: Operation in progress, for the stories of choices; converted to text on demand.
         self.origin: object = ""
-        #: Takes what the run does, if it is asked whether it is sequentially consistent.
+        #: Records the run, if sequential consistency is to be checked.
         self.execution: Execution | None = None
 
     def _told(self, what: str) -> Callable[[int], Story]:
@@ -114,27 +113,27 @@ class Memory:
         return 0.0, 0.0
 
     def read_newest(self, thread: int, location: Location) -> None:
-        """A thread has read what memory holds."""
+        """Record that a thread has read the newest value."""
         if self.execution is not None:
             self.execution.add(thread, location).reads = self.now
 
     def load(
         self, thread: int, location: Location, strength: Strength, may_wait: bool = False
     ) -> int | Pending:
-        """Value that a load takes; if it ``may_wait``, perhaps a value that is settled later."""
+        """Value of a load; if it ``may_wait``, possibly one that is settled later."""
         return self.memory.read(location)
 
     def store(
         self, thread: int, location: Location, value: int | Pending, strength: Strength
     ) -> None:
-        """A store of a number, or of what a load of the same size is settled to."""
+        """Store a number, or the later value of a load of the same size."""
         self.memory.write(location, settled(value))
 
     def atomic(
         self, thread: int, location: Location, update: Callable[[int], int | None],
         strength: Strength, returns: bool = True,
     ) -> int:  # fmt: skip
-        """Value before an atomic; ``update`` gives the one behind it, or ``None`` if it does not
+        """Value before an atomic; ``update`` returns the one after it, or ``None`` if it does not
         write.  A reduction (not ``returns``) acquires nothing."""
         old = self.memory.read(location)
         new = update(old)
@@ -143,31 +142,31 @@ class Memory:
         return old
 
     def fence(self, thread: int, order: Order, scope: Scope) -> None:
-        """A fence."""
+        """Execute a fence."""
 
     def arrive(self, thread: int) -> object:
-        """A thread arrives at a barrier; what it gives to those that leave it."""
+        """Arrive at a barrier; return what the thread passes to those that leave it."""
         return None
 
     def merged(self, given: Sequence[object]) -> Sequence[object]:
-        """What a barrier's threads have given, in as few pieces as may be."""
+        """What a barrier's threads have passed, merged."""
         return given
 
     def leave(self, thread: int, given: Sequence[object]) -> None:
-        """A thread leaves a barrier at which others have given what ``arrive`` returned."""
+        """Leave a barrier, with what ``arrive`` returned for the others."""
 
     def end(self, thread: int) -> None:
-        """A thread ends."""
+        """End a thread."""
 
     def holds(self, thread: int) -> bool:
-        """Whether the end of a thread makes something visible that is not yet."""
+        """Whether the end of a thread makes pending stores visible."""
         return False
 
     def drain(self) -> None:
-        """All threads wait, for what others may have held back: make it visible."""
+        """Make held stores visible, since all threads wait."""
 
     def key(self) -> Hashable:
-        """State without what ``ByteMemory`` holds; equal states go on alike."""
+        """State without the contents of ``ByteMemory``; equal states have equal continuations."""
         return None
 
 

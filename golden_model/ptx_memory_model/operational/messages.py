@@ -1,4 +1,4 @@
-"""Messages, and the views of them: the state of a memory of views.
+"""Messages and views: the state of a memory with views.
 
 Ref: Kang et al., "A Promising Semantics for Relaxed-Memory Concurrency" (POPL'17).
 """
@@ -26,15 +26,15 @@ class Message:
     cell : Cell
         The location's messages.
     rank : float
-        Its place among them.
+        Its position among them.
     value : int or Late
-        What was written, or the load that is settled to it.
+        Value written, or the load whose value it will be.
     thread, time : int
-        Who wrote it, and how many messages the thread had written with it.
+        Thread that wrote it, and its number among the thread's messages, from 1.
     strength : Strength
         How.
     source : Message, optional
-        What an atomic read when it wrote this one.
+        Message that the atomic read which wrote this one.
     """
 
     __slots__ = (
@@ -47,21 +47,21 @@ class Message:
     ) -> None:  # fmt: skip
         self.cell, self.rank, self.value, self.origin = cell, rank, value, origin
         self.thread, self.time, self.strength, self.source = thread, time, strength, source
-        #: What acquires that observe it join: by thread and scope of the release.
+        #: Views that acquires observing it join, by thread and scope of the release.
         self.releases: dict[tuple[int, Scope], View] = {}
 
     @property
     def moment(self) -> Moment:
-        """When it was written, in coherence order."""
+        """Its position in coherence order."""
         return self.cell.number, self.rank
 
     @property
     def number(self) -> int:
-        """What was written; a load that is settled to it is settled."""
+        """Number written; settles the load if it is one."""
         return settled(self.value)
 
     def depends_on(self, late: Late) -> bool:
-        """Whether what was written is what a load is settled to, or comes to it through others."""
+        """Whether the value depends on a load, directly or through others."""
         value: int | Late | None = self.value
         while isinstance(value, Late):
             if value is late:
@@ -78,9 +78,9 @@ class Cell:
     location : Location
         The location.
     value : int
-        What it holds before the first message.
+        Value before the first message.
     number : int
-        Number among the cells of a memory: those that overlap come one after the other.
+        Number among the cells of a memory: overlapping ones replace each other in this order.
     """
 
     __slots__ = ("location", "messages", "number")
@@ -91,16 +91,16 @@ class Cell:
 
 
 class View:
-    """What precedes an operation in causality order.
+    """View: what precedes an operation in causality order.
 
     Parameters
     ----------
     times : dict of int to int
-        Of each thread, how many of its messages precede.
+        For each thread, how many of its messages precede.
     newest : dict of Cell to Message
-        Newest message of a location that precedes by itself, without those of its thread before.
+        Newest message of a location that precedes by itself, not through ``times``.
     late : set of Late
-        Loads that precede it and were, or are still, to be settled late.
+        Loads that precede it and were, or are to be, settled late.
     """
 
     __slots__ = ("copies", "late", "newest", "number", "times")
@@ -109,8 +109,7 @@ class View:
         self, times: dict[int, int], newest: dict[Cell, Message], late: set[Late], number: int = 0
     ) -> None:
         self.times, self.newest, self.late = times, newest, late
-        #: Number among the copies of a view, each of which includes those before it; how many
-        #: there are of this one.
+        #: Number among the copies of a view, each of which includes earlier ones; number of copies.
         self.number, self.copies = number, 0
 
     def copy(self) -> View:
@@ -120,7 +119,7 @@ class View:
         return View(dict(self.times), dict(self.newest), set(self.late), self.copies)
 
     def fold(self) -> None:
-        """Take in what late loads have read that are settled by now."""
+        """Include the messages of late loads that are settled by now."""
         for late in [late for late in self.late if late.message is not None]:
             self.late.discard(late)
             if late.observes:
@@ -128,13 +127,13 @@ class View:
                 self.include(late.message)
 
     def include(self, message: Message) -> None:
-        """Take in a message that was read."""
+        """Include a message that was read."""
         known = self.newest.get(message.cell)
         if known is None or known.rank < message.rank:
             self.newest[message.cell] = message
 
     def join(self, other: View) -> None:
-        """Take in another view."""
+        """Join another view."""
         times = self.times
         for thread, time in other.times.items():
             if times.get(thread, 0) < time:
@@ -161,15 +160,15 @@ class Late(Pending):
     thread : int
         Its thread.
     cell : Cell
-        What it reads.
+        Messages of its location.
     strength : Strength
         How.
     lowest : float
         Rank of the oldest message that it may take.
     origin : object
-        Who loads, for stories.
+        Operation, for stories.
     settle : callable
-        Gives it one of the messages.
+        Assigns it one of the messages.
     """
 
     def __init__(
@@ -179,11 +178,11 @@ class Late(Pending):
         self.thread, self.cell = thread, cell
         self.strength, self.lowest = strength, lowest
         self.origin, self._settle = origin, settle
-        #: Highest rank, if it takes a morally strong message: operations behind it have gone on.
+        #: Highest rank, if it takes a morally strong message: later operations have been executed.
         self.highest = float("inf")
-        #: Messages behind it, which it cannot take.
+        #: Later messages, which it cannot take.
         self.excluded: set[Message] = set()
-        #: Scopes of acquires that it is part of, so it observes no release of theirs.
+        #: Scopes of acquires that it is part of: it must observe no release of theirs.
         self.passed: set[Scope] = set()
         if strength.order.acquires and strength.scope is not None:
             self.passed.add(strength.scope)
@@ -192,7 +191,7 @@ class Late(Pending):
         self.observes = False
         #: Its operation in the run's execution, if that is kept.
         self.operation: Operation | None = None
-        #: Messages that it is settled to.
+        #: Messages whose value depends on it.
         self.written: list[Message] = []
 
     @property

@@ -1,15 +1,15 @@
 """Views: an operational form of PTX's memory model.
 
-Memory keeps the messages of each location, oldest first: the order is the coherence order.  A
-thread's view holds, of each location, the newest message that precedes what it does next in
-causality order.  A load may take any message from there on; a store goes anywhere behind it.
-Releases attach views to messages, and acquires join those of the messages that were read, if the
-outermost operations include each other; fences ``.sc`` join those before them, and barriers those
-of all that arrive.  A load may also be settled late, behind later operations of its thread.
+Memory keeps the messages of each location in coherence order, oldest first.  A thread's view holds,
+for each location, the newest message that precedes the thread's next operation in causality order.
+A load may take this message or any later one; a store goes anywhere after it.  Releases attach
+views to messages, and acquires join those of the messages that were read, if the scopes of the
+outermost operations include each other; ``.sc`` fences join the views of earlier ones, and barriers
+those of all arrivals.  A load may also be settled late, after later operations of its thread.
 
-No outcome is shown that the axioms forbid.  The axioms allow more in that coherence orders no two
-writes that race (here it is total) and that a store may take effect before an earlier one whose
-value is still to come.
+No outcome occurs that the axioms forbid.  The axioms allow more: their coherence order leaves
+racing writes unordered (here it is total), and a store may take effect before an earlier one whose
+value is still pending.
 
 Ref: PTX ISA 9.0, Sections 8.8 (Release and Acquire Patterns) to 8.10 (Axioms); Kang et al., "A
 Promising Semantics for Relaxed-Memory Concurrency" (POPL'17), for views and messages.
@@ -47,7 +47,7 @@ class Views(Memory):
     memory, places, choices
         As of `Memory`.
     history : int, optional
-        Most messages that are kept of a location; older ones are not taken any more.
+        Maximum messages kept of a location; older ones can no longer be read.
     newest_atomics : bool
         Whether an atomic that fails, and so writes nothing, takes the newest message, too.
     """
@@ -59,7 +59,7 @@ class Views(Memory):
         super().__init__(memory, places, choices)
         self.history, self._newest_atomics = history, newest_atomics
         self._cells: dict[int, Cell] = {}
-        #: Cells so far, those that were forgotten among them.
+        #: Number of cells so far, including forgotten ones.
         self._cell_count = 0
         count = len(places)
         self._views = [View({}, {}, set()) for _ in range(count)]
@@ -67,7 +67,7 @@ class Views(Memory):
         self._fences: list[dict[Scope, View]] = [{} for _ in range(count)]
         #: View at the latest release operation on a location, by thread and scope.
         self._released: list[dict[Cell, dict[Scope, View]]] = [{} for _ in range(count)]
-        #: What a later acquire of the thread may join: location read, thread and scope of the
+        #: Views that a later acquire of the thread may join: location read, thread and scope of the
         #: release.
         self._acquirable: list[dict[tuple[Cell, int, Scope], View]] = [{} for _ in range(count)]
         #: Number of the latest copy of each other thread's view that a thread has joined.
@@ -123,7 +123,7 @@ class Views(Memory):
         return view.rank(cell)
 
     def _unsettled(self, thread: int, cell: Cell) -> list[Late]:
-        """Loads of a location that precede what the thread does and are not settled."""
+        """Unsettled loads of a location that precede the thread's operation."""
         return [
             late for late in self._views[thread].late if late.message is None and late.cell is cell
         ]
@@ -170,7 +170,7 @@ class Views(Memory):
     def _observe(
         self, thread: int, message: Message, strength: Strength, returns: bool = True
     ) -> None:
-        """A thread has read a message: what follows."""
+        """Update the view of a thread that has read a message."""
         for late in self._unsettled(thread, message.cell):
             late.highest = min(late.highest, message.rank)
         if self._morally_strong(message, thread, strength):
@@ -274,8 +274,8 @@ class Views(Memory):
             self.execution.add(thread, location).writes = message.moment
 
     def _places(self, thread: int, cell: Cell, lowest: float, strength: Strength) -> Iterator[int]:
-        """Messages that a write may go behind, the newest first: it separates no morally strong
-        atomic from the message that it read."""
+        """Messages after which a write may go, the newest first: it must not separate a morally
+        strong atomic from the message that it read."""
         read = float("inf")
         for number in range(len(cell.messages) - 1, -1, -1):
             message = cell.messages[number]
@@ -291,7 +291,7 @@ class Views(Memory):
         self, thread: int, cell: Cell, number: int, value: int | Late, strength: Strength,
         source: Message | None = None,
     ) -> Message:  # fmt: skip
-        """Put a message behind that of a number."""
+        """Insert a message after a numbered one."""
         messages, view = cell.messages, self._views[thread]
         before = messages[number].rank
         newest = number + 1 == len(messages)
@@ -314,7 +314,7 @@ class Views(Memory):
         return message
 
     def _release(self, thread: int, message: Message) -> None:
-        """Attach what the thread has released to a message that it writes."""
+        """Attach the thread's released views to a message that it writes."""
         strength, cell = message.strength, message.cell
         if strength.scope is None:
             return
@@ -351,8 +351,8 @@ class Views(Memory):
         self, thread: int, cell: Cell, lowest: float, update: Callable[[int], int | None],
         strength: Strength,
     ) -> Iterator[tuple[Message, int]]:  # fmt: skip
-        """What an atomic may read, and the message that it may write behind, with no morally
-        strong one between."""
+        """Messages that an atomic may read and after which it may write, with no morally strong one
+        in between."""
         last = len(cell.messages) - 1
         places = list(self._places(thread, cell, lowest, strength))
         end = last + 1

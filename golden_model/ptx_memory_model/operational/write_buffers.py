@@ -1,10 +1,10 @@
-"""Write buffers: stores that are held back until a fence, by the letter of the paper.
+"""Write buffers: stores held until a fence, exactly as in the paper.
 
-Each thread has a buffer for global and one for shared memory.  A store is held or not, at choice;
-a load takes the thread's own held value; a store to a held address lets the held one out first.
-Fences, the end of the thread and a full buffer let all out.  Loads are never stale, scopes do not
-count.  Where the paper is silent: an atomic lets out what is held of its own address and takes
-effect at once, and a release is a fence and then a store.
+Each thread has a buffer for global and one for shared memory.  Holding a store is a choice; a load
+takes the thread's own held value; a store to a held address flushes the held one first.  Fences,
+the end of the thread and a full buffer flush all.  Loads are never stale, and scopes have no
+effect.  Where the paper is silent: an atomic flushes held stores to its own address and takes
+effect at once, and a release is a fence followed by a store.
 
 Ref: Islam and Muzahid, "Bugaroo: Exposing Memory Model Bugs in Many-core Systems", Algorithms 1
 and 2.
@@ -40,8 +40,8 @@ class WriteBuffers(Memory):
     is_shared : callable
         Whether a location lies in shared memory.
     barrier_holds_global : bool
-        Whether a barrier lets out stores to shared memory alone (Algorithm 1), not all (the
-        text of Section III-B).
+        Whether a barrier flushes stores to shared memory only (Algorithm 1), not all (Section
+        III-B).
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class WriteBuffers(Memory):
         self._writes = 0
         #: Operations of the stores that are held, if the execution is kept.
         self._held: dict[tuple[int, Location], Operation] = {}
-        #: How many stores each flush let out: of global, of shared memory.
+        #: Stores flushed each time, to global and to shared memory.
         self.flush_lengths: tuple[list[int], list[int]] = [], []
 
     def _buffer(self, thread: int, location: Location) -> dict[Location, int]:
@@ -72,7 +72,7 @@ class WriteBuffers(Memory):
         return [held for held in buffer if held.overlaps(location)] if buffer else []
 
     def _let_out(self, thread: int, location: Location) -> None:
-        """Let out what the thread holds of a location."""
+        """Flush the thread's held stores to a location."""
         buffer = self._buffer(thread, location)
         for held in self._overlapping(thread, location):
             self._write(thread, held, buffer.pop(held), self._held.pop((thread, held), None))

@@ -25,7 +25,7 @@ def group_numbers(*keys: np.ndarray) -> np.ndarray:
 
 
 def running_sums(group: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Sum of the steps of each row's group, up to and with the row."""
+    """Sum of the steps of each row's group, up to and including the row."""
     order = np.argsort(group, kind="stable")
     ordered = step[order]
     total = np.cumsum(ordered)

@@ -1,4 +1,4 @@
-"""Records from events, refusing what does not fit (rule 8), and events from records."""
+"""Records from events, refusing values that do not fit (rule 8), and events from records."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from racetrap.golden_model.trace.container.schema import EventSchema
 BLOCK_EVENTS = 4096
 
 _Event = TypeVar("_Event", bound=tuple[Any, ...])
-#: Code in ``array`` of an unsigned field of so many bytes.
+#: Code in ``array`` of an unsigned field, by its bytes.
 _ARRAY_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 def fill(target: np.ndarray, name: str, values: list[Any], where: Where) -> None:
-    """Fill one field of all records; ``array`` refuses what does not fit, NumPy may wrap.
+    """Fill one field of all records; ``array`` refuses values that do not fit, NumPy may wrap.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def fill(target: np.ndarray, name: str, values: list[Any], where: Where) -> None
 def event_records(
     schema: EventSchema, events: Sequence[Any], where: Where, **computed: list[int]
 ) -> np.ndarray:
-    """Records of events: every column that is a field of theirs, or is in ``computed``.
+    """Records of events: every column that is one of their fields, or in ``computed``.
 
     Raises
     ------

@@ -12,8 +12,8 @@ import numpy as np
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
-#: Not UTF-8 in its first byte, so no text is taken for it; a transfer that rewrites line ends
-#: spoils it at once.
+#: The first byte is not UTF-8, so no text matches; a transfer that rewrites line ends corrupts it
+#: visibly.
 MAGIC = b"\x89RTRAP\r\n"
 VERSION = 2
 #: Room for the locations of hundreds of thousands of instructions.
@@ -49,7 +49,7 @@ class Container(NamedTuple):
         Raises
         ------
         TraceError
-            Unless just these tables follow the header.
+            Unless exactly these tables follow the header.
         """
         sizes = [
             record.itemsize * count for record, count in zip(records, self.counts, strict=False)
@@ -114,7 +114,7 @@ def open_container(path: Path) -> Container:
     OSError
         If the file cannot be read.
     TraceError
-        If prefix or header are not those of a trace.
+        If prefix or header are not valid.
     """
     place = str(path)
     raw = np.memmap(path, dtype=np.uint8, mode="r")
@@ -145,18 +145,18 @@ def write_container(
     counts: tuple[int, ...],
     body: Iterable[bytes],
 ) -> None:
-    """Write a binary trace; ``ValueError`` if its header is too long for it.
+    """Write a binary trace; ``ValueError`` if its header is too long.
 
     Parameters
     ----------
     file : binary file
-        Where to.
+        Target.
     header : dict
         Header as plain data.
     counts : tuple of int
         The two numbers of the prefix.
     body : iterable of bytes
-        What follows the header.
+        Contents after the header.
     """
     text = json.dumps(header).encode()
     # Records must lie on multiples of 8 bytes to be mapped.

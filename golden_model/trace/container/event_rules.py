@@ -10,14 +10,14 @@ import numpy as np
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.container.schema import EventSchema, Word
 
-#: Events that are looked at together: few enough that what is computed of them stays in caches.
+#: Events checked together: few enough that intermediate arrays stay in caches.
 _BLOCK_EVENTS = 1 << 18
 
 
 def below(
     rule: Rule, events: np.ndarray, name: str, count: int, having: np.ndarray | None = None
 ) -> RuleViolation:
-    """Violation by events, perhaps of some kinds only, with a field of ``count`` or more."""
+    """Violation by events, optionally of some kinds only, with a field of ``count`` or more."""
     values = events[name]
     rows = np.flatnonzero(values >= count)
     if having is not None:
@@ -42,7 +42,7 @@ def field_violations(schema: EventSchema, events: np.ndarray) -> Iterator[RuleVi
                 if field.condition:
                     conditions[field.column, field.condition].append(kind)
     for (name, count), kinds in codes.items():
-        # A column with one meaning obeys the rule also where it is not used, and must be 0.
+        # A column with one meaning must also be 0 where it is unused.
         having = None if len(meanings[name]) == 1 else schema.having(kinds)
         yield below(Rule.CODE, events, name, count, having)
     for name in sorted(set().union(*schema.used.values())):
@@ -74,6 +74,6 @@ def violations_by_block(
 
 
 def _moved(found: RuleViolation, start: int) -> RuleViolation:
-    """A violation in a block as one of the trace, in which the block begins at ``start``."""
+    """Violation of the trace from one in a block that begins at event ``start``."""
     rows: np.ndarray = found.rows + start
     return RuleViolation(found.rule, rows, lambda row: found.describe(row - start))

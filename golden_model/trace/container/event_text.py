@@ -22,7 +22,7 @@ def event_values(schema: EventSchema, words: list[str]) -> dict[str, Any]:
     Raises
     ------
     LineError
-        If a word is unknown, missing, given twice or not one that the kind has.
+        If a word is unknown, missing, given twice or not allowed for the kind.
     """
     kinds = schema.by_name
     name, *rest = words
@@ -67,7 +67,7 @@ def _codes(schema: EventSchema, kind: int, words: list[str]) -> dict[str, Any]:
 
 
 def _wrong_word(schema: EventSchema, kind: int, word: str) -> LineError:
-    """Error about a word that the kind does not have."""
+    """Error about a word that the kind does not allow."""
     own = schema.words[kind]
     every = {word: field for others in schema.words.values() for word, field in others.items()}
     if word in every and every[word].column not in {field.column for field in own.values()}:

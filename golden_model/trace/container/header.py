@@ -11,9 +11,9 @@ from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.container.text import NUMBERED, NumberedField, quoted
 
 _Header = TypeVar("_Header")
-#: Fields that only some systems have, and that are left out if they have nothing in them.
+#: Fields of some systems only, omitted if empty.
 _OPTIONAL = {*(field.name for field in NUMBERED.values()), "independent_threads"} - {"locations"}
-#: Fields with a line of their own.
+#: Fields with their own line.
 _SINGLE = ("source", "seed", "independent_threads")
 #: Numbers that are written in hexadecimal.
 _HEXADECIMAL = ("data_base",)
@@ -73,7 +73,7 @@ def header_from_dict(header_type: type[_Header], data: object, place: str) -> _H
 
 
 def header_lines(header: Any) -> Iterator[str]:
-    """Lines of text with all that ``header_to_dict`` has."""
+    """Lines of text with the contents of ``header_to_dict``."""
     data = asdict(header)
     source, seed, independent = (data.pop(name, None) for name in _SINGLE)
     numbered = {word: data.pop(field.name, {}) for word, field in NUMBERED.items()}
@@ -108,7 +108,7 @@ def _exact_fields(what: str, data: object, form: Any) -> dict[str, Any]:
 
 
 def _by_number(field: NumberedField, data: object) -> dict[int, Any]:
-    """Values by number from what JSON has; ``TypeError`` or ``ValueError`` if it is wrong."""
+    """Values by number from JSON data; ``TypeError`` or ``ValueError`` if invalid."""
     if not isinstance(data, dict):
         raise TypeError(f"{field.name.capitalize()} must be an object, not {data!r}")
     for key in data:
@@ -130,5 +130,5 @@ def _frame(number: int, data: object) -> Frame:
     return Frame(*data)
 
 
-#: Fields by number whose values are not plain: how they are made.
+#: Constructors of numbered fields whose values are objects.
 _ENTRIES: dict[str, Callable[[int, object], Any]] = {"variables": _variable, "frames": _frame}

@@ -1,4 +1,4 @@
-"""Rules that traces obey, and violations of them.
+"""Rules of traces, and violations of them.
 
 The rules are explained, with the same numbers, in ``docs/trace-format.md``.
 """
@@ -58,7 +58,7 @@ class Rule(IntEnum):
 
 
 class RuleViolation(NamedTuple):
-    """Events (by number, the first one first) that break a rule, and the sentence about one."""
+    """Events (by number, ascending) that break a rule, and the sentence about one."""
 
     rule: Rule
     rows: np.ndarray
@@ -76,11 +76,11 @@ class TraceError(ValueError):
     Parameters
     ----------
     place : str
-        Where: the file, or the file and a line or record.
+        The file, or the file and a line or record.
     rule : Rule
         Rule broken.
     sentence : str
-        What must be and what is.
+        Sentence with the rule and the offending value.
     """
 
     def __init__(self, place: str, rule: Rule, sentence: str):

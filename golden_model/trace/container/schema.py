@@ -1,4 +1,4 @@
-"""Record schema of a trace: the fields of its events, as records and as text have them.
+"""Record schema of a trace: the fields of its events, in records and in text.
 
 Each system (a GPU, or the threads of a program) declares one; both codecs, and the rules on
 kinds, codes and unused fields, follow from it.
@@ -22,20 +22,20 @@ def words_of(codes: type[IntEnum]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Number:
-    """Field of an event that text gives as ``name=number``.
+    """Field of an event written as ``name=number`` in text.
 
     Parameters
     ----------
     column : str
         Column of the record, and attribute of the event.
     name : str
-        Name in text; the column's if it is left out.
+        Name in text; by default the column's.
     is_hexadecimal : bool
         Whether it is written in hexadecimal.
     is_optional : bool
-        Whether text may leave it out where it is 0.
+        Whether text may omit it where it is 0.
     first_bit : int
-        Lowest bit of the column that is the field's; those below are of another one.
+        Lowest bit of the field in the column; lower bits belong to another field.
     """
 
     column: str
@@ -57,21 +57,21 @@ class Number:
 
 @dataclass(frozen=True)
 class Word:
-    """Field of an event that text gives as a bare word.
+    """Field of an event written as a bare word in text.
 
     Parameters
     ----------
     column : str
         Column of the record, and attribute of the event.
     name : str
-        What the words stand for, for error messages.
+        Meaning of the words, for error messages.
     codes : mapping of str to int
-        Code of each word; without a word for 0, text leaves the field out where it is 0.
+        Code of each word; without a word for 0, text omits the field where it is 0.
     condition : str
-        Column that must not be 0, or else the field is 0 and left out; empty if there is none.
+        Column that must not be 0, otherwise the field is 0 and omitted; empty if there is none.
     bits : int
-        Bits of the column, from the lowest, that are the field's; 0 if all are.  Each of their
-        values must be a code.
+        Number of low bits of the column that form the field; 0 for all.  Each of their values must
+        be a code.
     """
 
     column: str
@@ -100,7 +100,7 @@ class EventSchema:
     kinds : type of IntEnum
         Kinds of event, numbered from 0.
     tables : sequence of numpy.dtype
-        Records of an event, and of what else a trace holds.
+        Records of an event, and of other tables of a trace.
     fields : mapping of kind to sequence of Number or Word
         Fields of each kind, in the order of text.
     implied : mapping of kind to sequence of str
@@ -117,7 +117,7 @@ class EventSchema:
     words : dict of kind to dict of str to Word
         Field of each word that a kind can have.
     used : dict of kind to set of str
-        Columns that each kind uses; those that only others use are 0.
+        Columns that each kind uses; all other columns are 0.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 
-#: First line of every text trace: what it is, and the version of the form.
+#: First line of every text trace: its type, and the version of the form.
 FIRST_LINE = "racetrap-trace 2"
 #: Pattern of a number.
 NUMBER = r"(?:0x[0-9a-fA-F]{1,40}|[0-9]{1,40})"
@@ -22,7 +22,7 @@ _HEADER_WORDS = (
 
 
 class LineError(Exception):
-    """What is wrong with the line being read."""
+    """Error in the line being read."""
 
     def __init__(self, rule: Rule, sentence: str):
         self.rule = rule
@@ -72,7 +72,7 @@ def assignments(words: list[str]) -> dict[str, int]:
 
 
 def quoted(value: Any) -> str:
-    """A string, or a list with strings, as text has it."""
+    """A string, or a list with strings, in the text form."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -89,11 +89,11 @@ class NumberedField(NamedTuple):
     name : str
         The field.
     what : str
-        What its numbers are.
+        Meaning of its numbers.
     write, read : callable
-        Text of a value, and back to the value as JSON has it.
+        Conversion of a value to text, and of text to the value in JSON.
     form : str
-        How text has the number.
+        Format of the number in text.
     most : int
         Highest number.
     """
@@ -107,7 +107,7 @@ class NumberedField(NamedTuple):
 
 
 _TEXT, _NUMBER = (quoted, json.loads), (str, read_number)
-#: By the word that its lines begin with.
+#: Numbered fields, by the word at the start of their lines.
 NUMBERED = {
     "location": NumberedField("locations", "PC of a location", *_TEXT),
     "variable": NumberedField(
@@ -128,7 +128,7 @@ _QUOTING = (
 
 
 def _header_value(word: str, rest: str) -> Any:
-    """Value of one header line; of one that may come again a pair of its number and the rest."""
+    """Value of one header line; for a numbered field a pair of number and value."""
     if field := NUMBERED.get(word):
         number, _, text = rest.partition(" ")
         return str(read_number(number)), field.read(text)
@@ -152,7 +152,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _read_header(lines: list[tuple[int, str]], place: str) -> tuple[dict[str, Any], int]:
-    """Plain data of the header, and how many lines it takes."""
+    """Plain data of the header, and the number of its lines."""
     values: dict[str, Any] = {"seed": None, "locations": {}}
     seen: set[str] = set()
     used = 1
@@ -205,7 +205,7 @@ def open_text(path: Path) -> TextFile:
     OSError
         If the file cannot be read.
     TraceError
-        If its beginning is not that of a trace.
+        If its beginning is not valid.
     """
     place = str(path)
     try:
@@ -218,13 +218,13 @@ def open_text(path: Path) -> TextFile:
 
 
 def text_file(text: str, place: str) -> TextFile:
-    """The same of a text that has been read from ``place``, or ``TraceError``."""
+    """The same for text that has been read from ``place``, or ``TraceError``."""
     lines = list(_lines(text))
     _check_first_line(lines, place)
     header, used = _read_header(lines, place)
     events = lines[used:]
     count = header.pop("events", None)
-    # What people write by hand need not count; what is counted cannot lose its end unnoticed.
+    # Hand-written files need no count; with a count, truncation is detected.
     if count is not None and (count != len(events) or not text.endswith("\n")):
         raise TraceError(
             place, Rule.FILE_LENGTH,

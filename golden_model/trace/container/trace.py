@@ -41,7 +41,7 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
     Parameters
     ----------
     header : dataclass
-        What the trace says about itself.
+        Header of the trace.
     tables : numpy.ndarray, one or more
         Records of the types that the schema names; may be mapped from a file.
     where : callable, optional
@@ -59,9 +59,9 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
     """
 
     schema: ClassVar[EventSchema]
-    #: What such a trace is, in words with an article.
+    #: Description of such a trace, with an article.
     kind: ClassVar[str]
-    #: What its accesses are called, and their key in JSON.
+    #: Name of its accesses, and their key in JSON.
     accesses: ClassVar[tuple[str, str]]
 
     def __init__(self, header: _Header, *tables: np.ndarray, where: Where = _event_number):
@@ -72,7 +72,7 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
 
     @classmethod
     def of_checked(cls, header: _Header, *tables: np.ndarray) -> Self:
-        """Trace of records that are known to obey the rules."""
+        """Trace from records known to obey the rules."""
         trace = cls.__new__(cls)
         trace.header, trace.tables, trace.events = header, tables, tables[0]
         return trace
@@ -150,7 +150,7 @@ class BaseTrace(ABC, Generic[_Header, _Event]):
     # To files ---------------------------------------------------------------------------
 
     def write_binary(self, path: str | os.PathLike[str]) -> None:
-        """Write the binary form; ``ValueError`` if the header is too long for it."""
+        """Write the binary form; ``ValueError`` if the header is too long."""
         counts = *map(len, self.tables), 0
         self._write_container(path, counts[:2], (table.tobytes() for table in self.tables))
 

@@ -1,8 +1,7 @@
 """Rule 24: nesting of IF, ELSE and FI of each warp, by array operations.
 
-In a legal trace the depth of nesting at an event is a running sum over its warp, and the events
-of one depth of one warp are IF, ELSE, FI over and over; so after one sort by warp and depth all
-the rest is a comparison of neighbours.
+In a legal trace the nesting depth at an event is a running sum over its warp, and the events at one
+depth of one warp repeat IF, ELSE, FI; so after one sort by warp and depth, neighbours are compared.
 
 Ref: BARRACUDA (PLDI'17) Section 3.1.
 """
@@ -32,12 +31,12 @@ def _time_in_slot(events: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def _by_warp(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of IF, ELSE and FI by warp, then by time, and the number of the warp of each.
 
-    A warp slot that goes to another block is another warp.
+    A warp slot reused by another block is another warp.
     """
     kind = events["kind"]
     rows = np.flatnonzero((kind >= EventKind.IF) & (kind <= EventKind.FI))
     placed = np.flatnonzero(kind == EventKind.BLOCK_PLACED)
-    # Rule 23 has made sure that each row has a placement in its slot before it.
+    # Rule 23 ensures that each row has an earlier placement in its slot.
     block = np.searchsorted(np.sort(_time_in_slot(events, placed)), _time_in_slot(events, rows))
     warp = block * _WARP_SPAN + events["warp"][rows]
     by_warp = np.argsort(warp, kind="stable")
@@ -53,7 +52,7 @@ def divergence_violation(events: np.ndarray) -> RuleViolation:
     change = _DEPTH_CHANGE[step]
     total = np.cumsum(change)
     first = np.searchsorted(warp, warp)
-    # A branch is as deep as its IF makes it, up to and with its FI.
+    # The depth of a branch is that after its IF, up to and including its FI.
     depth = total - (total - change)[first] + (step == _FI)
     order = np.lexsort((rows, depth, warp))
     rows, warp, step, depth = rows[order], warp[order], step[order], depth[order]

@@ -1,7 +1,6 @@
 """Lanes of accesses: their words in the text form, in ranges where they are regular.
 
-A word is ``L:ADDRESS`` or ``L..M:ADDRESS+STRIDE``, perhaps with values that hold for all its
-lanes.
+A word is ``L:ADDRESS`` or ``L..M:ADDRESS+STRIDE``, optionally with values for all its lanes.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ _LANES_RE = re.compile(
     rf"(?P<stride>[+-]{NUMBER})?"
     rf"(?:=(?:(?P<compare>{NUMBER})->)?(?P<value>{NUMBER})(?::(?P<outcome>ok|failed))?)?\Z"
 )
-#: Values that a lane of an atomic has, and how they are written.
+#: Values of a lane of an atomic, and their text form.
 _VALUES: dict[AtomicOp | None, tuple[set[str], str]] = {
     AtomicOp.EXCH: ({"value"}, "=value"),
     AtomicOp.CAS: ({"value", "compare", "outcome"}, "=expected->new and :ok or :failed"),
 }
-#: Bits of a stored value that fit in one field of a lane; the rest goes to the next.
+#: Bits of a stored value in one field of a lane; the rest is in the next.
 _VALUE_BITS = 64
 #: Shortest run of lanes worth writing as a range.
 _SHORTEST_RANGE = 3

@@ -1,4 +1,4 @@
-"""Operations of a trace, kernels and copies, and which of them come after which.
+"""Operations of a trace, kernels and copies, and the order between them.
 
 Ref: ``docs/trace-format.md``, section "Operations and streams".
 """
@@ -17,12 +17,12 @@ _BEGINNINGS = (EventKind.KERNEL_BEGIN, EventKind.COPY_READ, EventKind.COPY_WRITE
 
 
 def _beginnings(events: np.ndarray) -> np.ndarray:
-    """Rows of the events with which operations begin."""
+    """Rows of the first events of operations."""
     return np.flatnonzero(GPU_SCHEMA.having(_BEGINNINGS)[events["kind"]])
 
 
 def order_violation(events: np.ndarray) -> RuleViolation:
-    """Rule 37: AFTER names an operation that has been, and stands before one."""
+    """Rule 37: AFTER names an earlier operation, and precedes one."""
     afters = np.flatnonzero(events["kind"] == EventKind.AFTER)
     begun = np.searchsorted(_beginnings(events), afters)
     named = events["grid_block"][afters]
@@ -50,7 +50,7 @@ class Operations:
     rows : numpy.ndarray
         Event with which each begins.
     before : list of int
-        For each the operations that it comes after, bit n for operation n.
+        For each, the operations before it, bit n for operation n.
     """
 
     rows: np.ndarray

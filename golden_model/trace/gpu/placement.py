@@ -1,8 +1,8 @@
 """Rules 18 to 23: kernels, blocks on slots, and acting warps, by array operations.
 
 The residency of a block is an interval of event numbers, from its BLOCK_PLACED to its
-BLOCK_RETIRED; sorted by slot (or warp slot) and start, overlaps are neighbours and the owner
-of a slot at any time is one binary search away.
+BLOCK_RETIRED; sorted by slot (or warp slot) and start, overlaps are neighbours and a binary search
+finds the owner of a slot at any time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
 #: More slots or warp slots than an SM can have: makes one key of an SM and a slot.
 _SLOT_SPAN = 256
-#: What stands between kernels.
+#: Events between kernels.
 _BETWEEN_KERNELS = COPY_KINDS | {EventKind.AFTER}
-#: What a warp does, as against a block or the GPU.
+#: Events of a warp, not of a block or the GPU.
 _WARP_KINDS = [kind for kind, used in GPU_SCHEMA.used.items() if {"warp", "pc"} <= used]
 
 
@@ -123,7 +123,7 @@ def _warp_residencies(events: np.ndarray, residencies: _Residencies) -> _Residen
 def _actor_violations(
     events: np.ndarray, blocks: _Residencies, warps: _Residencies
 ) -> Iterator[RuleViolation]:
-    """Rule 23: warps and barriers act only in a block that is there."""
+    """Rule 23: warps and barriers act only in a resident block."""
     kind = events["kind"]
     warp_kinds = GPU_SCHEMA.having(_WARP_KINDS)
     for rows, residencies, name in (
@@ -160,7 +160,7 @@ def placement_violations(events: np.ndarray) -> Iterator[RuleViolation]:
     by_key = np.argsort(key, kind="stable")
     order, key = changes[by_key], key[by_key]
     yield from _slot_violations(events, order, key)
-    # By now placements and retirements alternate in each slot, and none is left over.
+    # Placements and retirements now alternate in each slot, without leftovers.
     blocks = _Residencies(key[0::2], order[0::2], order[1::2])
     warps = _warp_residencies(events, blocks)
     overlap = (warps.key[1:] == warps.key[:-1]) & (warps.start[1:] < warps.end[:-1])

@@ -25,7 +25,7 @@ from racetrap.golden_model.trace.gpu.operations import order_violation
 from racetrap.golden_model.trace.gpu.placement import placement_violations
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
-#: Kinds that say nothing without a lane.
+#: Kinds that need at least one lane.
 _NAMING_LANES = LANE_KINDS | {EventKind.IF, EventKind.ELSE}
 
 
@@ -94,7 +94,7 @@ class _LaneRules:
         self._copied = np.repeat(GPU_SCHEMA.having(COPY_KINDS)[events["kind"]], counts)
 
     def _violation(self, rule: Rule, broken: np.ndarray, name: str, words: str) -> RuleViolation:
-        """Violation whose sentence gives the first offending value of a lane's field."""
+        """Violation whose sentence names the first offending value of a lane's field."""
         broken_lanes = np.flatnonzero(broken)
         rows = np.searchsorted(self._ends, broken_lanes, side="right")
         value = int(self._lanes[name][broken_lanes[0]]) if len(broken_lanes) else 0
@@ -125,7 +125,7 @@ class _LaneRules:
 
     def width(self, name: str) -> RuleViolation:
         values = self._lanes[name]
-        # NumPy leaves open what a shift by 64 gives: fields of whole records are never too wide.
+        # A shift by 64 is undefined in NumPy, and fields of full width are never too wide.
         bits = (np.minimum(self._size, 7) * np.uint8(8)).astype(np.uint64)
         wide = (self._size < 8) & ~self._copied & (values >> bits != 0)
         words = f"Field {name} of a lane must fit in {{size}} bytes"
@@ -172,7 +172,7 @@ def rule_violations(
     Parameters
     ----------
     header : TraceHeader
-        Gives the geometry.
+        Geometry of the GPU.
     events, lanes : numpy.ndarray
         Records of ``EVENT_DTYPE`` and ``LANE_DTYPE``.
     """

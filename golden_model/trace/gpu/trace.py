@@ -45,7 +45,7 @@ class Trace(BaseTrace[TraceHeader, Event]):
     Parameters
     ----------
     header : TraceHeader
-        What the trace says about itself.
+        Header of the trace.
     events, lanes : numpy.ndarray
         Records of ``EVENT_DTYPE`` and ``LANE_DTYPE``; may be mapped from a file.
     where : callable, optional

@@ -27,7 +27,7 @@ class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
     Parameters
     ----------
     header : NoncoherentTraceHeader
-        What the trace says about itself.
+        Header of the trace.
     events : numpy.ndarray
         Records of ``OPERATION_DTYPE``; may be mapped from a file.
     where : callable, optional

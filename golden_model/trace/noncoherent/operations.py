@@ -14,13 +14,13 @@ from racetrap.golden_model.checks import check_integer, check_provenance, unknow
 
 MAX_ENGINES = 64
 MAX_LINE_BYTES = 4096
-#: Whose memory layout the addresses of a trace are: that of the machine which ran the program
-#: for the recording, that of the target, or the target's for a part of the objects only.
+#: Memory layout of the addresses in a trace: that of the recording machine, that of the target, or
+#: the target's for some objects only.
 LAYOUTS = ("host", "mixed", "target")
 
 
 class OperationKind(IntEnum):
-    """What the CPU did, or told an accelerator to do.
+    """Kind of operation of the CPU, or of an accelerator on its command.
 
     =============================  =========================================================
     kind                           fields used besides ``kind`` and ``pc``
@@ -88,7 +88,7 @@ class Operation(NamedTuple):
     engine : int
         Number of the accelerator's engine.
     pc : int
-        Program counter, 32 bits; 0 if it is not known.
+        Program counter, 32 bits; 0 if unknown.
     """
 
     kind: int
@@ -110,7 +110,7 @@ class Operation(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class MemorySystem:
-    """What of the hardware decides whether a program has races.
+    """Properties of the hardware that decide whether a program has races.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class MemorySystem:
 
 @dataclass(frozen=True, kw_only=True)
 class NoncoherentTraceHeader:
-    """What a trace of a CPU and its accelerators says about itself.
+    """Header of a trace of a CPU and its accelerators.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class NoncoherentTraceHeader:
     memory : MemorySystem
         The hardware.
     layout : str
-        Whose addresses they are: one of ``LAYOUTS``.
+        Memory layout of the addresses: one of ``LAYOUTS``.
     source : str
         Where the trace comes from, for people: one line of printable characters.
     seed : int or None

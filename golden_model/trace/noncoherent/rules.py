@@ -53,7 +53,7 @@ def rule_violations(header: NoncoherentTraceHeader, events: np.ndarray) -> Itera
     Parameters
     ----------
     header : NoncoherentTraceHeader
-        Gives the number of engines.
+        Number of engines.
     events : numpy.ndarray
         Records of ``OPERATION_DTYPE``.
     """

@@ -38,7 +38,7 @@ _KINDS = {
     "cache_flusha": OperationKind.CACHE_FLUSH,
     "sync": OperationKind.SYNC_ALL,
 }
-#: The word may stand twice: so the thesis' own consolidation writes it.
+#: The word may occur twice: the thesis' own consolidation writes it so.
 _LINE = re.compile(r"(\w+)(?: +\1)?(?: +0x([0-9a-fA-F]{1,16})-0x([0-9a-fA-F]{1,16}))?")
 #: Lines turned into records at a time.
 _BLOCK = 1 << 16
@@ -85,14 +85,14 @@ def _operation(line: str, place: str) -> Operation:
 
 
 def read_thesis_text(path: str | os.PathLike[str]) -> NoncoherentTrace:
-    """Trace in the thesis' form; of the hardware it says nothing, so the defaults are taken.
+    """Trace in the thesis' form, which does not describe the hardware: defaults are used.
 
     Raises
     ------
     OSError
         If the file cannot be read.
     TraceError
-        If a line is none of the form; names the file and the line.
+        If a line is malformed; names the file and the line.
     """
     lines, blocks = _lines(path), [np.empty(0, OPERATION_DTYPE)]
     while block := list(islice(lines, _BLOCK)):

@@ -24,7 +24,7 @@ def compressed(events: np.ndarray) -> Iterator[bytes]:
     """Blocks of ``events``, each with its length ahead."""
     for start in range(0, len(events), COMPRESSED_EVENTS):
         block = events[start : start + COMPRESSED_EVENTS]
-        # Field after field: neighbours in a field are alike, neighbours in a record are not.
+        # Stored by field: neighbours in a field are similar, neighbours in a record are not.
         columns = b"".join(block[name].tobytes() for name in THREAD_DTYPE.names or ())
         packed = zlib.compress(columns, _LEVEL)
         yield BLOCK_LENGTH.pack(len(packed)) + packed
@@ -36,7 +36,7 @@ def decompressed(container: Container) -> np.ndarray:
     Raises
     ------
     TraceError
-        If the blocks do not hold just the events that they must.
+        If the blocks do not hold exactly the expected events.
     """
     place, left, body, at = container.place, container.counts[0], container.body, 0
     blocks = [np.empty(0, dtype=THREAD_DTYPE)]
@@ -63,11 +63,11 @@ def decompressed(container: Container) -> np.ndarray:
 
 
 def _decompress_block(packed: bytes, events: int) -> np.ndarray | None:
-    """Records of one block, or None if ``packed`` is not just that."""
+    """Records of one block, or None if ``packed`` is not exactly one block."""
     size = events * THREAD_DTYPE.itemsize
     stream = zlib.decompressobj()
     try:
-        # One byte more than is due, so that too many show and no more are made.
+        # Allow one byte more than expected, so that excess data are detected but bounded.
         columns = stream.decompress(packed, size + 1)
     except zlib.error:
         return None

@@ -1,7 +1,7 @@
 """Events of a run of a program with threads, in one global order.
 
-The order is a possible one: it keeps the order of each thread and of each synchronisation
-object.  The golden models of detectors for multicores consume these events.
+The order is a possible one: it keeps the order of each thread's events and of each synchronisation
+object's.  The golden models of detectors for multicores consume these events.
 
 Ref: SigRace (ISCA'09) Sections 2.1, 3.2 and 4.2.
 """
@@ -39,7 +39,7 @@ class ThreadEventKind(IntEnum):
     ATOMIC_LOAD, _STORE,        address, size, value: ``MemoryOrder`` in the lowest ``ORDER_BITS``,
     _UPDATE                     the frame above
     ACQUIRE, RELEASE            address: the object; value: ``SyncClass``; ACQUIRE also size:
-                                ``BOUNDED``, or 0 if it would have waited for ever
+                                ``BOUNDED``, or 0 if it would have waited forever
     BARRIER_ARRIVE, _LEAVE      address: the barrier; value: threads that it waits for
     CREATE                      value: number of the new thread
     BEGIN, END                  none: first and last event of a thread
@@ -81,7 +81,7 @@ WRITE_KINDS = (
 
 
 class MemoryOrder(IntEnum):
-    """Order of an atomic access, as far as it matters (consume is acquire, seq_cst acq_rel)."""
+    """Order of an atomic access, simplified (consume is acquire, seq_cst acq_rel)."""
 
     RELAXED = 0
     ACQUIRE = 1
@@ -89,12 +89,12 @@ class MemoryOrder(IntEnum):
     ACQ_REL = 3
 
 
-#: Bits of an atomic access's value that are its order.
+#: Bits of an atomic access's value that hold its order.
 ORDER_BITS = (len(MemoryOrder) - 1).bit_length()
 
 
 class SyncClass(IntEnum):
-    """What a synchronisation object is; it decides how timestamps merge."""
+    """Class of a synchronisation object; it decides how timestamps merge."""
 
     MUTEX = 0
     RWLOCK_READ = 1
@@ -104,7 +104,7 @@ class SyncClass(IntEnum):
     FLAG = 5  # set and waited for: pthread_once and the like
 
 
-#: An ACQUIRE that never waits for ever: an attempt (``trylock``), or a wait with a time limit.
+#: An ACQUIRE that cannot wait forever: an attempt (``trylock``), or a wait with a time limit.
 BOUNDED = 1
 
 
@@ -140,7 +140,7 @@ class ThreadEvent(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadTraceHeader:
-    """What a trace of threads says about itself.
+    """Header of a trace of threads.
 
     Parameters
     ----------
@@ -185,11 +185,11 @@ class ThreadTraceHeader:
         check_frames(self.frames)
 
     def variables_at(self, address: int) -> dict[int, Variable]:
-        """Variables that have a byte of the granule from an address on, by their own."""
+        """Variables with a byte in the granule at an address, by their own addresses."""
         starts, ends = self._extents
         found = {}
         last = bisect_left(starts, address + GRANULE_BYTES)
-        # No variable before the first that ends behind the address reaches it.
+        # Variables before the first one that ends after the address cannot reach it.
         for first in starts[bisect_right(ends, address, hi=last) : last]:
             if first + self.variables[first].size > address:
                 found[first] = self.variables[first]
@@ -197,7 +197,7 @@ class ThreadTraceHeader:
 
     @cached_property
     def _extents(self) -> tuple[list[int], list[int]]:
-        """Starts of the variables, ascending, and the furthest end of each and those before."""
+        """Starts of the variables, ascending, and the running maximum of their ends."""
         starts = sorted(self.variables)
         ends = accumulate((first + self.variables[first].size for first in starts), max)
         return starts, list(ends)
@@ -214,7 +214,7 @@ _ACQUIRES = frozenset({
 
 
 def releases(kind: int, value: int) -> bool:
-    """Whether others can learn by an event what its thread did before."""
+    """Whether an event releases: others can be ordered after it."""
     if kind in (ThreadEventKind.ATOMIC_STORE, ThreadEventKind.ATOMIC_UPDATE):
         return bool(value & MemoryOrder.RELEASE)
     return kind in _RELEASES
@@ -226,26 +226,26 @@ def frame_of(kind: Any, value: Any) -> Any:
 
 
 def acquires(kind: int, value: int, thread: int) -> bool:
-    """Whether the thread of an event can learn by it what others did before."""
+    """Whether an event acquires: its thread can be ordered after others."""
     if kind in (ThreadEventKind.ATOMIC_LOAD, ThreadEventKind.ATOMIC_UPDATE):
         return bool(value & MemoryOrder.ACQUIRE)
-    # Nobody has created the first thread.
+    # The first thread has no creator.
     return kind in _ACQUIRES and (kind, thread) != (ThreadEventKind.BEGIN, 0)
 
 
 def epoch_steps(kind: int, value: int, thread: int = 1) -> int:
-    """Epochs that a thread steps on by an event: how often it makes ``sync_reached``.
+    """Epochs by which an event advances its thread: its ``sync_reached`` count.
 
-    A release-type event steps before its operation, an acquire-type event after it; an update
-    of an atomic with both orders does both.  An access is in the epoch that has as its number
-    the sum of the steps of its thread's earlier events.
+    A release-type event steps before its operation, an acquire-type event after it; an update of an
+    atomic with both orders does both.  The epoch of an access is the sum of the steps of its
+    thread's earlier events.
 
     Parameters
     ----------
     kind, value : int
         Of the event; see ``ThreadEvent``.
     thread : int
-        Thread of the event: the BEGIN of thread 0, which nobody created, is no step.
+        Thread of the event: the BEGIN of thread 0, which has no creator, is no step.
 
     Returns
     -------

@@ -16,7 +16,7 @@ class _Marks:
     def __init__(self, threads: int, events: np.ndarray, kind: ThreadEventKind, field: str):
         self.rows = np.flatnonzero(events["kind"] == kind)
         self.about = events[field][self.rows]
-        # The rows' number stands for never; of rows with one thread the first is written last.
+        # The number of rows means never; of rows with one thread the first is written last.
         self.first = np.full(threads, len(events))
         self.first[self.about[::-1]] = self.rows[::-1]
 

@@ -1,4 +1,4 @@
-"""Replay order: the constraints that a trace puts on the order of events when it is replayed.
+"""Replay order: constraints of a trace on the order of events when it is replayed.
 
 The order of each thread's events is kept, and that of the synchronisation events on each object.
 """
@@ -17,7 +17,7 @@ from racetrap.golden_model.trace.threads.events import (
 )
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 
-#: Sort of object that each kind of event is about; kinds that are not here order nothing.
+#: Type of object of each kind of event; other kinds order nothing.
 _SORTS = {
     ThreadEventKind.ACQUIRE: 1,
     ThreadEventKind.RELEASE: 1,
@@ -30,12 +30,12 @@ _SORTS = {
 
 
 class SyncOrder:
-    """Synchronisation events that may happen now: those whose object has seen all before them.
+    """Synchronisation events that may happen now: all earlier events of their object have happened.
 
     Parameters
     ----------
     trace : ThreadTrace
-        Gives the order on each object.
+        Order of events on each object.
     """
 
     def __init__(self, trace: ThreadTrace) -> None:
@@ -62,7 +62,7 @@ class SyncOrder:
         return turn is None or self._done[turn[0]] == turn[1]
 
     def happen(self, number: int) -> bool:
-        """Let an event happen; whether it synchronises, so that others may have become ready."""
+        """Let an event happen; return whether it synchronises, so that others may become ready."""
         turn = self._turns.get(number)
         if turn is None:
             return False

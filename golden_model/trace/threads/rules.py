@@ -50,7 +50,7 @@ def rule_violations(header: ThreadTraceHeader, events: np.ndarray) -> Iterator[R
     Parameters
     ----------
     header : ThreadTraceHeader
-        Gives the number of threads.
+        Number of threads.
     events : numpy.ndarray
         Records of ``THREAD_DTYPE``.
     """

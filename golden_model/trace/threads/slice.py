@@ -19,18 +19,18 @@ def slice_trace(
 ) -> ThreadTrace:
     """Trace with only some of the plain accesses.
 
-    Synchronisation, atomic accesses, allocations, and beginnings and ends of threads all stay, so
-    the accesses that are left race in the slice if and only if they race in the whole trace.  An
-    event counts the instructions of those of its thread that were left out before it.
+    Synchronisation, atomic accesses, allocations, and beginnings and ends of threads are kept, so
+    the remaining accesses race in the slice if and only if they race in the whole trace.  An event
+    includes the instructions of its thread's events removed before it.
 
     Parameters
     ----------
     trace : ThreadTrace
-        The whole.
+        The whole trace.
     events : range, optional
-        Numbers of the events whose accesses stay; those of all by default.
+        Numbers of the events whose accesses are kept; all by default.
     threads : collection of int, optional
-        Threads whose accesses stay; those of all by default.
+        Threads whose accesses are kept; all by default.
 
     Raises
     ------
@@ -54,8 +54,8 @@ def slice_trace(
 
 
 def _instructions(records: np.ndarray, stays: np.ndarray) -> np.ndarray:
-    """Instructions of each event that stays, with those of its thread left out before it."""
-    # Thread by thread; the first event of each, its beginning, always stays.
+    """Instructions of each kept event, including those of its thread's events removed before it."""
+    # Thread by thread; the first event of each, its beginning, is always kept.
     order = np.argsort(records["thread"], kind="stable")
     kept = stays[order]
     committed = np.cumsum(records["instructions"][order], dtype=np.int64)[kept]

@@ -1,7 +1,7 @@
 """Rules 30 to 34: locks, barriers and collection, by array operations.
 
-Every rule is one about running sums: of what a thread holds, of who holds a lock, of arrivals
-at a barrier.  A stable sort by what the sum is about makes it one cumulative sum.
+Every rule is about running sums: of locks held by a thread, of holders of a lock, of arrivals at a
+barrier.  After a stable sort by the subject, each is one cumulative sum.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def _early_leaves(
     Crossings count by arrivals at the barrier: the first ``width`` of them are the first
     crossing.  Arrivals and leaves of each thread alternate.
     """
-    number = running_sums(barrier, arrives.astype(np.int64))  # arrivals so far, this one included
+    number = running_sums(barrier, arrives.astype(np.int64))  # arrivals so far, including this one
     by_thread = np.argsort(group_numbers(barrier, thread), kind="stable")
     own = np.empty_like(number)
-    # The arrival of a leave is the event before it of its thread.
+    # The arrival of a leave is its thread's event before it.
     own[by_thread] = np.roll(number[by_thread], 1)
     needed = -(-own // width) * width
     early: np.ndarray = ~arrives & (number < needed)

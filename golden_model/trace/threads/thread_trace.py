@@ -31,7 +31,7 @@ class ThreadTrace(BaseTrace[ThreadTraceHeader, ThreadEvent]):
     Parameters
     ----------
     header : ThreadTraceHeader
-        What the trace says about itself.
+        Header of the trace.
     events : numpy.ndarray
         Records of ``THREAD_DTYPE``; may be mapped from a file.
     where : callable, optional
@@ -78,7 +78,7 @@ class ThreadTrace(BaseTrace[ThreadTraceHeader, ThreadEvent]):
         return cls(header, decompressed(container), where=container.place_of_record)
 
     def write_binary(self, path: str | os.PathLike[str], compress: bool = False) -> None:
-        """Write the binary form; a compressed one is smaller, but is not mapped when read."""
+        """Write the binary form; a compressed one is smaller, but cannot be mapped for reading."""
         if not compress:
             super().write_binary(path)
             return

@@ -22,7 +22,7 @@ _Caller = tuple[Function, Instruction]
 
 
 class FrameTable:
-    """Frames by number as they are met, each once.
+    """Frames numbered in order of first use.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class FrameTable:
         self._numbers: dict[Frame, int] = {}
 
     def number(self, caller: int, function: str, place: str) -> int:
-        """Number of a frame, which is a new one if it is not known."""
+        """Number of a frame; a new one gets the next number."""
         frame = Frame(caller, function, place)
         number = self._numbers.setdefault(frame, len(self._numbers) + 1)
         self.frames[number] = frame

@@ -152,7 +152,7 @@ class Device:
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
         self._launches = self._workspace = 0
-        #: What ended kernels before their time, by number of the operation.
+        #: Faults that ended kernels, by number of the operation.
         self._faults: dict[int, str] = {}
         #: Counts of all launches, also of those that a fault has ended.
         self.stats = LaunchStats(0, 0, 0, 0)
