@@ -125,13 +125,13 @@ def test_a_block_has_one_name_in_model_and_hardware(system):
 
 
 def test_what_runs_on_a_gpu_knows_no_detector():
-    """Only suites with verdicts of ScoRD ask it."""
+    """Only the suite with verdicts of ScoRD asks it."""
     asking = {
         path.parent.as_posix() for path in _sources() if path.parts[:2] == ("sim", "gpu")
         if any(name.startswith(("golden_model/scord", "generators/scord", "rtl/scord"))
                for name in _imports(path))
     }  # fmt: skip
-    assert asking == {"sim/gpu/suites/concurrency", "sim/gpu/suites/micro"}
+    assert asking == {"sim/gpu/suites/micro"}
 
 
 @cache

@@ -15,7 +15,8 @@ from racetrap.sim.gpu.suites.concurrency.cases import (
     Case,
     RaceClasses,
 )
-from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, run_schedules
+from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES
+from tests.support.gpu.concurrency import CaseOutcome, outcome_of
 
 _SUMMARY = """\
 Schedules of each kernel: {schedules}. ScoRD reports a race in {false} of the {free} cases that are
@@ -95,7 +96,7 @@ def _counts(outcomes: Mapping[str, CaseOutcome]) -> str:
 
 def run_suite() -> dict[str, CaseOutcome]:
     """Outcome of every case by name."""
-    return {name: run_schedules(case) for name, case in CASES.items()}
+    return {name: outcome_of(name) for name in CASES}
 
 
 def suite_tables(outcomes: Mapping[str, CaseOutcome]) -> str:

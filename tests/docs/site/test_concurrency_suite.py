@@ -5,8 +5,7 @@ import pytest
 from docs.site.concurrency_suite import remarks, suite_tables
 from racetrap.golden_model.events import Space
 from racetrap.sim.gpu.suites.concurrency.cases import CASES, INTER_BLOCK, NONE, Case
-from racetrap.sim.gpu.suites.concurrency.runner import CaseOutcome
-from tests.support.gpu.concurrency import outcome_of
+from tests.support.gpu.concurrency import CaseOutcome, outcome_of
 
 pytestmark = pytest.mark.xdist_group("concurrency")
 

@@ -5,7 +5,8 @@ import pytest
 from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace.gpu.trace import Trace
 from racetrap.sim.gpu.suites.concurrency.cases import CASES, INTER_BLOCK, INTRA_BLOCK, NONE
-from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, CaseOutcome, analyse, capture
+from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES, capture
+from tests.support.gpu.concurrency import CaseOutcome, analyse
 
 
 def test_same_seed_gives_the_same_trace():
