@@ -1,4 +1,4 @@
-"""Inventory of the content cache: how much of what it holds, and its removal."""
+"""Inventory of the content cache: sizes of its contents, and their removal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from racetrap.sim.content_cache import VERSION_TAG, cache_base, cache_folder
 
-#: Kind that took a user's hours to make, and that is no build.
+#: Kind that may have taken the user hours to compute, unlike builds.
 SWEEPS = "sweep"
 
 
 @dataclass(frozen=True)
 class Holding:
-    """What the cache holds of a kind.
+    """Contents of the cache of one kind.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Holding:
     kind : str
         Name of its folder.
     folder : Path
-        Where it lies.
+        Folder of the contents.
     bytes : int
         Sum of the files' sizes.
     """
@@ -36,12 +36,12 @@ class Holding:
 
     @property
     def is_old(self) -> bool:
-        """Whether it is of another version than the one that runs."""
+        """Whether it is from another version than the running one."""
         return self.version != cache_folder().name
 
 
 def holdings() -> list[Holding]:
-    """What the cache holds, by version and kind; only folders that the cache has made."""
+    """Contents of the cache, by version and kind; only folders made by the cache."""
     return [
         Holding(version.name, kind.name, kind, _bytes(kind))
         for version in _folders(cache_base())

@@ -1,4 +1,4 @@
-"""Shared libraries: C++ compiled once and kept, loaded with the types of their functions."""
+"""Shared libraries: C++ compiled once and cached, loaded with typed functions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _COMMAND = ("g++", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
 def load_library(
     path: Path, kind: str, functions: Functions, twins: Sequence[Twin] = ()
 ) -> ctypes.CDLL:
-    """A shared library whose functions take and give what ``functions`` says.
+    """A shared library with the functions and types of ``functions``.
 
     Parameters
     ----------
     path : Path
         Its file.
     kind : str
-        What errors call it.
+        Name in error messages.
     functions : Functions
         Functions that are called.
     twins : sequence of Twin
@@ -37,7 +37,7 @@ def load_library(
     Raises
     ------
     Failure
-        If it was compiled with others.
+        If it was compiled with different ones.
     """
     library = ctypes.CDLL(str(path))
     check_twins(library, kind, twins)
@@ -54,12 +54,12 @@ def compiled_library(
     functions: Functions,
     twins: Sequence[Twin] = (),
 ) -> ctypes.CDLL:
-    """The library of C++ sources, compiled if it never was before.
+    """The library of C++ sources, compiled unless cached.
 
     Parameters
     ----------
     kind : str
-        Folder of the cache, and what errors call the library.
+        Folder of the cache, and name of the library in error messages.
     sources : sequence of Path
         C++ files, and the headers that they include.
     options : sequence of str
@@ -67,7 +67,7 @@ def compiled_library(
     functions : Functions
         Functions that are called.
     twins : sequence of Twin
-        Declarations that the sources share with Python, and include as ``twins.h``.
+        Declarations shared with Python, which the sources include as ``twins.h``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Content cache: what is costly to make, kept under a name that follows from all it depends on."""
+"""Content cache: costly results, named by a hash of all their inputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from filelock import FileLock
 from racetrap.sim.failure import Failure
 
 _UNFINISHED = ".unfinished"
-#: File that marks a folder of the cache, one a version of racetrap; backup programs know its name.
+#: File that marks a folder of the cache, one per version of racetrap; backup programs skip it.
 VERSION_TAG = "CACHEDIR.TAG"
 _TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
@@ -35,13 +35,13 @@ class CacheError(Failure):
 
 
 def cache_base() -> Path:
-    """``$RACETRAP_CACHE``, or the platform's folder for caches of this user."""
+    """``$RACETRAP_CACHE``, or the platform's cache folder of this user."""
     named = os.environ.get("RACETRAP_CACHE")
     return Path(named).absolute() if named else platformdirs.user_cache_path("racetrap")
 
 
 def cache_folder() -> Path:
-    """The cache of this version of racetrap, which may not be there yet."""
+    """The cache of this version of racetrap, which may not exist yet."""
     return cache_base() / _version()
 
 
@@ -51,7 +51,7 @@ def _version() -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder; in the cache, for the same users as the cache's own folder."""
+    """Make a folder; within the cache, with the permissions of the cache's own folder."""
     base = cache_base()
     if not folder.is_relative_to(base):
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,12 +73,12 @@ def make_folder(folder: Path) -> None:
 
 
 def content_key(*content: object, files: Iterable[Path] = ()) -> str:
-    """Hash of what a result depends on, in 16 hexadecimal digits.
+    """Hash of the inputs of a result, in 16 hexadecimal digits.
 
     Parameters
     ----------
     content : object
-        Values, as JSON takes them.
+        JSON-compatible values.
     files : iterable of Path
         Files whose names and contents count.
     """
@@ -90,13 +90,13 @@ def content_key(*content: object, files: Iterable[Path] = ()) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock that processes hold in turn; ``path`` is the lock's file.
+    """Lock between processes; ``path`` is the lock's file.
 
-    The system frees it when its process ends, however that comes about.
+    The system releases it when its process ends in any way.
     """
     make_folder(path.parent)
     try:
-        lock = FileLock(path, mode=0o666)  # whoever may write in the folder may take it
+        lock = FileLock(path, mode=0o666)  # every user with write access to the folder may take it
         lock.acquire()
     except OSError as error:
         raise CacheError(f"Lock {path} is not writable: {error.strerror}") from None
@@ -107,19 +107,19 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def keep(path: Path, make: Callable[[Path], object]) -> Path:
-    """The file or folder ``path``, made if it is not there.
+    """The file or folder ``path``, made if it does not exist.
 
-    Processes that want the same path at the same time make it once.  One that fails or is stopped
-    leaves no path: what it had begun is made anew.
+    Concurrent processes make the same path only once.  One that fails or is stopped leaves no path,
+    and the next one starts again.
 
     Parameters
     ----------
     path : Path
-        Where it is kept.
+        The path.
     make : callable
-        Makes it under the path that it is given, which does not exist.
+        Makes it at the given temporary path, which does not exist.
     """
-    if path.exists():  # without a lock: a cache that cannot be written can still be read
+    if path.exists():  # without a lock: a read-only cache still works
         return path
     with locked(_with_suffix(path, ".lock")):
         if not path.exists():
@@ -135,14 +135,14 @@ def keep(path: Path, make: Callable[[Path], object]) -> Path:
 
 
 def keep_json(kind: str, content: object, make: Callable[[], Any]) -> Any:
-    """The JSON document for ``content``, as it reads back, made only if it was never made before.
+    """The JSON document for ``content``, as read back, made unless cached.
 
     Parameters
     ----------
     kind : str
         Folder of the cache.
     content : JSON value
-        Everything that the document depends on.
+        All inputs of the document.
     make : callable
         Makes it.
     """
@@ -155,7 +155,7 @@ def keep_json(kind: str, content: object, make: Callable[[], Any]) -> Any:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file as a whole, or not at all if the process is stopped."""
+    """Write a file completely, or not at all if the process is stopped."""
     make_folder(path.parent)
     unfinished = _unfinished(path)
     try:
@@ -166,7 +166,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def _unfinished(path: Path) -> Path:
-    """A name beside ``path`` that nobody else has: what a killed process started may live on."""
+    """A unique name beside ``path``: children of a killed process may still be writing to
+    theirs."""
     return _with_suffix(path, f".{uuid.uuid4().hex}{_UNFINISHED}")
 
 

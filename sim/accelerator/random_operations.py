@@ -12,7 +12,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     OperationKind,
 )
 
-#: How often each kind comes up; kinds that end many hazards at once are rare.
+#: Weight of each kind; kinds that end many hazards at once are rare.
 _WEIGHTS = {
     OperationKind.CACHED_READ: 8,
     OperationKind.CACHED_WRITE: 8,
@@ -56,13 +56,13 @@ def random_operations(
     generator : random.Random
         Source of all choices.
     memory : MemorySystem
-        Hardware that they are for.
+        Target hardware.
     count : int
         Number of operations.
     size : int
         Bytes of memory.
     pcs : int
-        Places of the program; with 0 the operations have no PC.
+        Number of different PCs; with 0 the operations have no PC.
     """
     kinds = generator.choices(list(_WEIGHTS), list(_WEIGHTS.values()), k=count)
     return [_operation(generator, memory, kind, size, pcs) for kind in kinds]

@@ -1,4 +1,4 @@
-"""Records runs of programs with accelerators: from C or C++ sources and shims to a trace.
+"""Recorder of programs with accelerators: from C or C++ sources and shims to a trace.
 
 Ref: Young (UBC 2020) Section 4.2, whose instrumentation was by hand.
 """
@@ -30,29 +30,29 @@ from racetrap.sim.cpu.raw import used_bytes
 from racetrap.sim.cpu.recorder import TIMEOUT, source_text
 from racetrap.sim.cpu.watched_process import Limits, run_watched
 
-#: In the file of records: the header, then the open runs, then records.
+#: File of records: the header, the open runs, then records.
 _RUNS_AT, _RECORDS_AT = 4096, 8192
 _PAGE = 4096
 _OPEN_RUNS = 4
 _RUN_DTYPE = np.dtype([
     ("first", "<u8"), ("last", "<u8"), ("pc", "<u4"), ("kind", "<u2"), ("is_open", "<u2"),
 ])  # fmt: skip
-#: Operations looked at together.
+#: Operations processed together.
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allocator:
-    """How the target's heap lays its blocks.
+    """Layout of blocks on the target's heap.
 
     Parameters
     ----------
     padding : int
-        Bytes between two blocks, in which the allocator keeps its own.
+        Bytes between two blocks, for the allocator's own data.
     alignment : int
-        What addresses and sizes of blocks are a multiple of.
+        Alignment of addresses and sizes of blocks.
     base : int or None
-        Address at which the heap begins; None if it is not known.
+        Start address of the heap; None if unknown.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class AcceleratorRecording(NamedTuple):
     trace : NoncoherentTrace
         Its operations.
     run_seconds : float
-        Time that the program took while it was recorded.
+        Run time of the program under recording.
     """
 
     trace: NoncoherentTrace
@@ -99,7 +99,7 @@ class AcceleratorRecording(NamedTuple):
 
 
 def _operations(raw: Path) -> np.ndarray:
-    """Records of a run, the runs that were open at its end included."""
+    """Records of a run, including the runs that were open at its end."""
     end = used_bytes(raw)
     if end < _RECORDS_AT:
         raise RecordError("Program left no records: link it with the C library as a shared one")
@@ -108,7 +108,7 @@ def _operations(raw: Path) -> np.ndarray:
     runs = data[_RUNS_AT:runs_end].view(_RUN_DTYPE)
     oldest = int(data[runs_end : runs_end + 8].view("<u8")[0])
     records = data[_RECORDS_AT:].view(OPERATION_DTYPE).view(np.ndarray)
-    # What the last part has not used is zero; no operation is.
+    # The unused rest of the last part is zero; no operation is.
     last = records[-_BLOCK:]
     filled = np.flatnonzero((last["size"] != 0) | (last["kind"] != 0))
     count = len(records) - len(last) + (int(filled[-1]) + 1 if len(filled) else 0)
@@ -142,7 +142,7 @@ def record_accelerator(
     progress: Callable[[int], None] | None = None,
     output: IO[str] | None = None,
 ) -> AcceleratorRecording:
-    """Compile a program, run it, and give its trace.
+    """Compile a program, run it, and return its trace.
 
     Parameters
     ----------
@@ -151,21 +151,21 @@ def record_accelerator(
     arguments : sequence of str
         Arguments of the program.
     memory : MemorySystem or None
-        The target's hardware; the number of engines is that of the run.
+        The target's hardware; the number of engines is taken from the run.
     allocator : Allocator or None
         The target's heap.
     target_map : Path or None
-        Map file of the target's linker, from which its objects get their addresses.
+        Map file of the target's linker, which gives its objects' addresses.
     include : sequence of Path
-        Folders of header files; those of the shims are found in any case.
+        Folders of header files, in addition to those of the shims.
     options : sequence of str
         More options for compiler and linker.
     timeout : float
         Seconds after which the program is ended.
     progress : callable or None
-        Called now and then with the number of operations so far, about.
+        Called from time to time with the approximate number of operations so far.
     output : file or None
-        Where the program's standard output goes; None: where ours goes.
+        Target of the program's standard output; None: the same as ours.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The two runtimes that programs with accelerators are linked with, and the headers they use."""
+"""The two runtimes linked into programs with accelerators, and their headers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from racetrap.sim.cpu.compiler import RUNTIME, Runtime
 _FOLDER = Path(__file__).parent / "runtime"
 #: Folder of the headers that programs and platform layers include.
 INCLUDE = Path(__file__).parent / "include"
-#: What both take from the runtime for threads.
+#: Sources that both share with the runtime for threads.
 _SHARED = tuple(RUNTIME / name for name in ("atomic_calls.c", "raw_file.c", "strings.c"))
 _HEADERS = (*RUNTIME.glob("*.h"), *_FOLDER.glob("*.h"), *INCLUDE.rglob("*.h"))
 _CORES = ("record.c", "timing.c")
@@ -34,7 +34,7 @@ def _runtime(core: str) -> Runtime:
     )
 
 
-#: Records what the program does.
+#: Records the program's operations.
 RECORDER = _runtime("record.c")
-#: Defers DMA and write-backs by chance.
+#: Defers DMA and write-backs randomly.
 TIMING = _runtime("timing.c")

@@ -13,12 +13,12 @@ from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS
 from racetrap.golden_model.trace.noncoherent.schema import OPERATION_SCHEMA
 from racetrap.sim.gnu_tools import run_tool
 
-#: A symbol that other files see: address and name.
+#: A global symbol: address and name.
 _SYMBOL = re.compile(r"^\s+0x([0-9a-fA-F]+)\s+([A-Za-z_][\w.]*)$")
 #: A section of one object, as with -fdata-sections; the address may stand on the next line.
 _SECTION = re.compile(r"^ \.(?:data|bss|noinit|dma\w*)\S*?\.([A-Za-z_]\w*)(?:\s+0x([0-9a-fA-F]+))?")
 _CONTINUED = re.compile(r"^\s+0x([0-9a-fA-F]+)\s+0x")
-#: Kinds of symbols of data, as nm has them.
+#: Kinds of data symbols in nm's output.
 _DATA = "bBdDgGsS"
 _OPERATIONS = 1 << 20
 
@@ -43,7 +43,7 @@ def _symbols(lines: Iterator[str]) -> Iterator[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class TargetMap:
-    """Places of objects on the target.
+    """Addresses of objects on the target.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class TargetMap:
 
     @classmethod
     def read(cls, path: Path) -> TargetMap:
-        """Symbols of a map file as GNU ld and LLVM's lld -Map write them.
+        """Symbols of a map file written by GNU ld or LLVM's lld -Map.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class TargetMap:
         return cls(addresses)
 
     def relocated(self, operations: np.ndarray, program: Path) -> tuple[np.ndarray, str]:
-        """Operations at the target's addresses, and whose layout that is.
+        """Operations at the target's addresses, and their kind of layout.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class TargetMap:
         Returns
         -------
         numpy.ndarray
-            Records; what is in no object of the map stays where it was.
+            Records; accesses outside the map's objects keep their addresses.
         str
             ``"target"`` if every object of static data that was accessed is in the map, else
             ``"mixed"``.
@@ -119,6 +119,6 @@ def _host_objects(program: Path) -> list[tuple[int, int, str]]:
     for line in listed.splitlines():
         words = line.split()
         if len(words) == 4 and words[2] in _DATA:
-            # Static variables of functions have a number behind their name.
+            # Static variables of functions have a number after their name.
             objects.append((int(words[0], 16), int(words[1], 16), words[3].split(".")[0]))
     return objects

@@ -1,6 +1,6 @@
-"""Tries a program under random timings: deferred DMA and delayed write-backs.
+"""Runs of a program under random timings: deferred DMA and delayed write-backs.
 
-A program without races gives the same result whatever the timings.
+A race-free program gives the same result under all timings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECONDS = 10
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended.
+    """Outcome of a run.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class TimingRuns:
     Parameters
     ----------
     reference : Outcome
-        Outcome where nothing is deferred.
+        Outcome without deferral.
     outcomes : Counter of Outcome
         Outcomes under random timings.
     first_wrong : int or None
@@ -74,7 +74,7 @@ class TimingProgram:
     sources : sequence of Path
         C and C++ files.
     folder : Path
-        Where the program goes.
+        Folder of the compiled program.
     include : sequence of Path
         Folders of header files.
     options : sequence of str
@@ -96,7 +96,7 @@ class TimingProgram:
         self, arguments: Sequence[str], timings: int, *, memory: MemorySystem,
         allocator: Allocator | None = None, seed: int = 1,
     ) -> TimingRuns:  # fmt: skip
-        """Run the program once without and ``timings`` times with random timings.
+        """Run the program once without and ``timings`` times with random deferral.
 
         Parameters
         ----------
@@ -109,12 +109,12 @@ class TimingProgram:
         allocator : Allocator or None
             The target's heap.
         seed : int
-            Seed of the first; the others' follow.
+            Seed of the first; consecutive for the others.
 
         Raises
         ------
         ValueError
-            If uncached accesses snoop: the model's go to memory.
+            If uncached accesses snoop: the model's bypass the cache.
         RecordError
             If the model cannot run the program, or it fails without any deferral.
         """

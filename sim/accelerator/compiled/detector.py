@@ -25,7 +25,7 @@ from racetrap.sim.twins import enumeration, positions, record
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O2")
 _NONE = (1 << 64) - 1
-#: Operations handed over at a time.
+#: Operations passed at a time.
 _BLOCK = 1 << 20
 _RACE_DTYPE = np.dtype([
     ("later", "<u8"), ("earlier", "<u8"), ("first", "<u8"), ("last", "<u8"),
@@ -51,7 +51,7 @@ _FUNCTIONS: Functions = {
 
 
 class CompiledResult(NamedTuple):
-    """What a run gives.
+    """Result of a run.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class CompiledResult(NamedTuple):
     first : int or None
         Number of the first operation that breaks a rule.
     held : tuple of int
-        What decides about later operations: each set's bytes from 0 to 63, as a mask.
+        State that affects later operations: each set's bytes from 0 to 63, as a mask.
     most_runs : int
-        Most runs of bytes that all its sets had together: what its memory grows with.
+        Maximum total intervals in all its sets, which determines its memory use.
     """
 
     races: list[Race]
@@ -88,8 +88,8 @@ def run_compiled(
     detector : Noncoherent
         Hardware and mode.
     operations : numpy.ndarray or sequence of Operation
-        Records of ``OPERATION_DTYPE``, which may be mapped from a file, or as many operations;
-        they obey the rules of the format.
+        Operations, or their records of ``OPERATION_DTYPE``, which may be mapped from a file; they
+        must obey the rules of the format.
 
     Raises
     ------

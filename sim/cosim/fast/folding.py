@@ -1,6 +1,6 @@
-"""The generated Verilog rewritten so that registers cost a cycle-based simulator less.
+"""Rewriting of the generated Verilog that makes registers cheaper in a cycle-based simulator.
 
-Behaviour is the same in every cycle; only the way it is written changes.
+Behaviour is the same in every cycle.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _NEXT = re.compile(
 
 
 def fold_registers(verilog: str) -> str:
-    """Compute the next value of a register where it is stored, not in a block of its own.
+    """Compute the next value of a register where it is stored, not in a separate block.
 
-    A simulator then computes it at an edge of the register's clock, and not whenever something
-    it depends on may have changed.  Only next values that nothing else reads are folded.
+    A simulator then computes it at the clock edge, not whenever an input may have changed.  Only
+    next values that nothing else reads are folded.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def _fold_module(module: str) -> str:
         assignment = re.compile(rf"^( +){re.escape(net)}(.*?) = ", flags=re.MULTILINE)
         stored = name.replace("\\", r"\\")
         folded, targets = assignment.subn(rf"\g<1>{stored}\g<2> <= ", body)
-        # Nothing but the next value is assigned here, and it is read nowhere: what is left are
-        # its default, its declaration and the register.
+        # Only the next value is assigned here, and it is read nowhere else: its default, its
+        # declaration and the register remain.
         if targets == body.count(" = ") and module.count(net) == targets + 3:
             module = module.replace(register[0], "")
             clocked = f"  always @(posedge clk) begin\n{folded}  end\n"

@@ -30,9 +30,9 @@ class Harness:
     constants : callable
         From parameters to the numbers that the shim uses, by name.
     scripts : tuple of str
-        Modules in the folder that have a part in ports, constants or rewriting.
+        Modules in the folder that define ports, constants or rewriting.
     twins : tuple of Twin
-        What the shim shares with Python.
+        Declarations shared by the shim and Python.
     internals : callable
         From parameters to the registers inside the system that the shim uses.
     instances : callable
@@ -52,7 +52,7 @@ class Harness:
 
     @property
     def sources(self) -> list[Path]:
-        """Files that decide about the library, apart from the generator's."""
+        """Input files of the library, apart from the generator's."""
         return [*self.native, *(self.folder / name for name in self.scripts)]
 
     @property

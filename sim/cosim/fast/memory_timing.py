@@ -1,4 +1,4 @@
-"""Timing of the world around a system that reaches memory by AXI4."""
+"""Timing of a system's environment with memory behind AXI4."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from racetrap.sim.cosim.fast.simulation import SimulationTiming
 
 @dataclass(frozen=True)
 class MemoryTiming(SimulationTiming):
-    """Timing of sources and memories in a run; the defaults are the fastest there is.
+    """Timing of sources and memories in a run; the defaults are the fastest.
 
     Parameters
     ----------
     idle_percent : int
-        Cycles, in percent, in which a source that offers nothing stays silent.
+        Percentage of cycles in which an idle source stays idle.
     latency : int
         Cycles from a memory request to its answer, at least 1.
     jitter : int
-        Up to so many cycles more, drawn for each request.
+        Maximum random cycles added to the latency of each request.
     reorder : bool
-        Answers to reads of different ids may overtake each other.
+        Whether answers to reads with different ids may be reordered.
     back_pressure : int
-        Cycles, in percent, in which a memory holds back a ready or a new answer.
+        Percentage of cycles in which a memory withholds a ready or a new answer.
     read_errors, write_errors : int
         Reads and writes answered with an error, of 65536.
 

@@ -21,7 +21,7 @@ def words_of(layout: Layout) -> int:
 
 
 def record_at(words: NDArray[np.uint64], place: int, record_words: int) -> int:
-    """Record at a place of an array of records, each of so many 64-bit words."""
+    """Record at an index of an array of records of 64-bit words."""
     return int.from_bytes(words[place * record_words :][:record_words].tobytes(), "little")
 
 
@@ -35,7 +35,7 @@ def pack_records(
     layout : Layout
         Layout whose leaf fields are at most 64 bits wide.
     columns : sequence of sequence of int
-        Values of each leaf field, in the layout's order; arrays of unsigned integers are quicker.
+        Values of each leaf field, in the layout's order; arrays of unsigned integers are faster.
 
     Raises
     ------
@@ -73,17 +73,17 @@ def _columns(records: Sequence[tuple]) -> Iterator[tuple]:
 
 
 def nested(outer: Any, inner: Any) -> Callable[..., Any]:
-    """Maker of an ``outer``, whose first field is an ``inner``, from the values of all leaves."""
+    """Constructor of an ``outer``, whose first field is an ``inner``, from all leaf values."""
     count = len(inner._fields)
     return lambda *values: outer(inner(*values[:count]), *values[count:])
 
 
 def _values(column: Sequence[int] | np.ndarray, width: int) -> NDArray[np.uint64]:
-    """A column as an array; ``pack_records`` looks whether its values fit."""
+    """A column as an array; ``pack_records`` checks that its values fit."""
     if isinstance(column, np.ndarray):
         return column.astype(np.uint64)
     if width <= 8:
-        # Bytes need not find out what each item is, as NumPy does.
+        # Via bytes: faster than NumPy's type inspection of each item.
         with suppress(ValueError):
             return np.frombuffer(bytes(column), dtype=np.uint8).astype(np.uint64)
     return np.frombuffer(array("Q", column), dtype=np.uint64)

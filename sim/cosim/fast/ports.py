@@ -1,6 +1,6 @@
 """The generated header through which a C++ shim reaches a Verilated design's ports.
 
-It holds types, numbers and references only, taken from the side-car of the generated Verilog;
+It holds only types, numbers and references, taken from the description of the generated Verilog;
 all behaviour is in hand-written C++.
 """
 
@@ -65,10 +65,10 @@ class PortGroup:
     struct, member : str
         Name of the C++ struct, and of its instance or array in ``Ports``.
     prefix : str
-        What the Verilog names begin with; ``{}`` stands for the index in an array.
+        Prefix of the Verilog names; ``{}`` stands for the index in an array.
     signals : tuple of str
-        What follows the prefix; empty: the prefix is the name of a single port, which the
-        struct has as ``value``.
+        Suffixes of the names; empty: the prefix is the name of a single port, the struct's
+        ``value``.
     count : int or None
         Length of the array, which may be 0; None: a single bus.
     """
@@ -82,7 +82,7 @@ class PortGroup:
 
 @dataclass(frozen=True)
 class Internals:
-    """Registers inside the system that the shim may change: the same ones of several instances.
+    """Registers inside the system that the shim may change: the same ones in several instances.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Internals:
     path : str
         Instances from the system's top down, with dots between; ``{}`` stands for the index.
     widths : mapping of str to (str, int)
-        Of each member of the struct the register's name in Verilog, and its bits.
+        For each member of the struct, the register's name in Verilog, and its bits.
     count : int
         Length of the array, which may be 0.
     """
@@ -123,7 +123,7 @@ class Internals:
 
 @dataclass(frozen=True)
 class Instances:
-    """Instances of a module that is a C++ class of its own, as the memory that they lie in.
+    """Instances of a module with its own C++ class, as their memory.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ LITE = PortGroup("LitePort", "lite", "s_axil__", _LITE_SIGNALS)
 
 
 def words_of_bits(bits: int) -> int:
-    """32-bit words that hold so many bits."""
+    """32-bit words for a number of bits."""
     return -(-bits // 32)
 
 
@@ -184,7 +184,7 @@ def _names(group: PortGroup) -> tuple[str, ...]:
 def _struct(group: PortGroup, widths: Mapping[str, int]) -> str:
     """A struct of references, typed like the group's first ports.
 
-    A design without such ports gets the struct all the same, for the templates that name it.
+    A design without such ports still gets the struct, for templates that name it.
     """
     prefix = group.prefix.format(0)
     ports = [prefix + signal for signal in group.signals] or [prefix]

@@ -1,4 +1,4 @@
-"""One instance of a Verilated system: registers, timing and traces, whatever the detector."""
+"""One instance of a Verilated system: registers, timing and traces, for all detectors."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ _MOST = (1 << 32) - 1
 
 
 class SimulationError(Failure):
-    """The simulated system stood still, broke a memory's protocol or refused a register."""
+    """The simulated system stalled, violated a memory's protocol or refused a register access."""
 
 
 @dataclass(frozen=True)
 class SimulationTiming:
-    """Timing of the world around a system; a detector adds fields of its own.
+    """Timing of a system's environment; detectors add fields.
 
     Parameters
     ----------
     watchdog : int
-        Cycles without any transfer after which a run is given up.
+        Cycles without any transfer after which a run is aborted.
 
     Raises
     ------
     TypeError, ValueError
-        If a field is no integer in its range.
+        If a field is not an integer in its range.
     """
 
     watchdog: int = 100_000
 
-    #: Least and most of fields that may not be any number that fits.
+    #: Range of fields with limits.
     limits: ClassVar[Mapping[str, tuple[int, int]]] = {}
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ S = TypeVar("S", bound=_Stats)
 
 
 def simulation_twins(timing: type[SimulationTiming], stats: type[_Stats]) -> tuple[Twin, ...]:
-    """What every shim shares with Python: timing of the world around, and numbers up to now."""
+    """Declarations that every shim shares with Python: timing and statistics."""
     names: Any = stats
     return (
         numbers("Timing", [field.name for field in fields(timing)], bits=32),
@@ -91,22 +91,22 @@ class Simulation(RegisterPort, Generic[T, S]):
     Parameters
     ----------
     model : FastModel
-        Library, as ``build_fast`` makes it.
+        Library from ``build_fast``.
     seed : int
-        Seed of all that is random in the simulated world, junk in unreset state included.
+        Seed of all randomness in the simulation, including unreset state.
     functions : Functions
         The shim's own functions.
     timing : T
-        Timing of the world around; its fields are those of the shim's ``Timing``.
+        Timing of the environment, with the fields of the shim's ``Timing``.
     stats : type of S
-        Named tuple of the numbers that the shim gives; ``cycles`` since reset are among them.
+        Named tuple of the shim's statistics, including ``cycles`` since reset.
     twins : sequence of Twin
-        What the shim shares with Python beside these two.
+        Further declarations shared by the shim and Python.
 
     Raises
     ------
     SimulationError
-        From every method that lets time pass.
+        From every method that advances time.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Simulation(RegisterPort, Generic[T, S]):
 
     @property
     def timing(self) -> T:
-        """Timing of the world around; may be set again between runs."""
+        """Timing of the environment; may be changed between runs."""
         return self._timing
 
     @timing.setter
@@ -155,7 +155,7 @@ class Simulation(RegisterPort, Generic[T, S]):
 
     @property
     def stats(self) -> S:
-        """Numbers up to now."""
+        """Statistics so far."""
         numbers = np.zeros(len(self._stats._fields), dtype=np.uint64)
         self._library.sim_stats(self._sim, numbers.ctypes.data)
         return self._stats(*numbers.tolist())
@@ -176,17 +176,18 @@ class Simulation(RegisterPort, Generic[T, S]):
             raise SimulationError(f"Register {register} must answer OKAY, not response {response}")
 
     def _must(self, succeed: bool) -> None:
-        """Raise the library's error unless a call of it has succeeded."""
+        """Raise the library's error unless a call has succeeded."""
         if not succeed:
             sentence = self._library.sim_failure(self._sim).decode()
             raise SimulationError(f"Simulation stopped: {sentence}")
 
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
-        """Ask until a condition holds; ``what`` says in words what the hardware then has done."""
+        """Poll until a condition holds; ``what`` describes what the hardware must do, for
+        errors."""
         self._wait(is_done, what, self._timing.watchdog)
 
     def _wait(self, is_done: Callable[[], bool], what: str, cycles: int) -> None:
-        """Ask until a condition holds, for at most so many cycles."""
+        """Poll until a condition holds, for at most ``cycles`` cycles."""
         end = self.stats.cycles + cycles
         while not is_done():
             if self.stats.cycles > end:

@@ -1,8 +1,8 @@
-"""The module around a generated system that the fast co-simulation Verilates.
+"""Wrapper module of a generated system for the fast co-simulation.
 
-It puts a register before every input.  A cycle-based simulator evaluates all logic that depends
-on an input again whenever inputs may have changed, and nearly all logic depends on reset; with
-registers, inputs change with the clock edge and everything is evaluated once a cycle.
+It puts a register before every input.  A cycle-based simulator re-evaluates all logic that depends
+on an input whenever inputs may have changed, and nearly all logic depends on reset; with registers,
+inputs change at the clock edge and everything is evaluated once a cycle.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TOP = "fast_top"
 
 
 def top_module(module: str, ports: Mapping[str, Mapping[str, Any]]) -> str:
-    """Verilog of the module around ``module``, with the same ports.
+    """Verilog of the wrapper of ``module``, with the same ports.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def top_module(module: str, ports: Mapping[str, Mapping[str, Any]]) -> str:
         signal = name
         if port["direction"] == "input" and name != "clk":
             signal = f"{name}__now"
-            # The system is in reset before the first edge, whatever the inputs are.
+            # The system is in reset before the first edge, for any inputs.
             lines += [
                 f"  reg {bits} {signal} = {int(name == 'rst')};",
                 f"  always @(posedge clk) {signal} <= {name};",

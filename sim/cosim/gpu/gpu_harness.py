@@ -1,4 +1,4 @@
-"""What the fast co-simulations of all GPU detectors share: the shim, its ports and constants."""
+"""Common part of the fast co-simulations of GPU detectors: the shim, its ports and constants."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def gpu_harness(
     Parameters
     ----------
     *scripts : Path
-        Modules of the detector that have a part in it.
+        Modules of the detector that define it.
     leaving_out : callable
-        From parameters to the SMs with a port that says what their access buffer leaves out.
+        From parameters to the number of SMs with a port for skipped accesses.
     other_lanes : callable
-        From parameters to the trace ports of each bank besides its first.
+        From parameters to the further trace ports of each bank.
     rewrite : callable
         As of ``Harness``.
     """

@@ -1,4 +1,4 @@
-"""Fast simulation of a GPU detector, driven a launch at a time.
+"""Fast simulation of a GPU detector, launch by launch.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
@@ -43,8 +43,8 @@ _FUNCTIONS: Functions = {
 
 
 class SimStats(NamedTuple):
-    """Cycles since the beginning, and what was answered with an error: metadata reads, metadata
-    writes, writes of the report ring."""
+    """Cycles since the beginning, and error responses to metadata reads, metadata writes and writes
+    to the report ring."""
 
     cycles: int
     read_errors: int
@@ -53,7 +53,7 @@ class SimStats(NamedTuple):
 
 
 def write_errors(before: SimStats, after: SimStats) -> dict[str, int]:
-    """Counters of the writes that memories have answered with an error from one time to another."""
+    """Counters of write error responses between two points in time."""
     return {
         "metadata_write_errors": after.write_errors - before.write_errors,
         "report_write_errors": after.report_errors - before.report_errors,
@@ -66,21 +66,21 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     Parameters
     ----------
     model : FastModel
-        Library, as ``build_fast`` makes it.
+        Library from ``build_fast``.
     seed : int
-        Seed of all that is random in the simulated world, junk in unreset state included.
+        Seed of all randomness in the simulation, including unreset state.
     timing : MemoryTiming
-        Timing of SMs and memories; may be set again between runs.
+        Timing of SMs and memories; may be changed between runs.
 
     Attributes
     ----------
     step_type, packet_type : type
-        Named tuples of a step and of the packet in it, as a detector's own class has them.
+        Named tuples of a step and of its packet, from the detector's own class.
 
     Raises
     ------
     SimulationError
-        From every method that lets time pass.
+        From every method that advances time.
     """
 
     step_type: ClassVar[Any]
@@ -108,9 +108,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     ) -> None:
         """Clear the counters and launch a kernel on fresh memories.
 
-        They are filled with junk, which the launch overwrites, or which a table of valid segments
-        keeps from being read; the metadata of a large region that the table does not cover are
-        preset instead (``racetrap.sim.cosim.gpu.sweep``).
+        They are filled with random values, which the launch overwrites, or which a table of valid
+        segments keeps from being read; metadata of a large region outside the table are preset
+        instead (``racetrap.sim.cosim.gpu.sweep``).
 
         Parameters
         ----------
@@ -119,9 +119,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         capacity_log2 : int
             Log2 of the records in the report ring.
         report_filter : bool
-            Whether repeated reports are kept back.
+            Whether repeated reports are suppressed.
         sweep : bool
-            Have the hardware write all metadata, however large the region.
+            Let the hardware write all metadata, however large the region.
         """
         ring_base = 1 << (self._params.address_bits - 1)
         entries = region.entries(self._params)
@@ -147,7 +147,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
             raise SimulationError(f"Launch must take the region, not refuse {region}")
 
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
-        # A launch writes every entry; that and more has to be done in time.
+        # The limit must cover that a launch writes every entry.
         swept = len(self._buffers.get("metadata", ()))
         cycles = self._timing.watchdog + 100 * swept + clearing_cycles(self._params)
         self._wait(is_done, what, cycles)
@@ -161,7 +161,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     def queues(
         self, transactions: Iterable[tuple[int, tuple[int, ...]]]
     ) -> list[NDArray[np.uint32]]:
-        """Transactions of each SM, in its order, packed; from pairs of SM and transaction."""
+        """Packed transactions of each SM, in its order, from pairs of SM and transaction."""
         of_sm: list[list[tuple[int, ...]]] = [[] for _ in range(self._params.sm_count)]
         for sm, transaction in transactions:
             of_sm[sm].append(transaction)
@@ -173,17 +173,17 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         steps: Sequence[int],
         order: Sequence[Sequence[tuple[int, int]]] | None = None,
     ) -> None:
-        """Play transactions until all are taken, all steps have come and the system is idle.
+        """Play transactions until all are taken, all steps have been seen and the system is idle.
 
         Parameters
         ----------
         queues : sequence of array of uint32
             Transactions of each SM, in its order, as ``queues`` packs them.
         steps : sequence of int
-            Steps that each bank must take; none if what is dropped decides on that.
+            Steps that each bank must take; empty if drops decide the number.
         order : sequence of sequence of (int, int), optional
-            Of each transaction, its number in the global order and the steps of all banks
-            that must come before it is offered; SMs run freely without it.
+            For each transaction, its number in the global order and the steps of all banks that
+            must precede it; without it SMs run freely.
         """
         for sm, words in enumerate(queues):
             self._load(sm, words, None if order is None else order[sm])
@@ -191,9 +191,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._software.wait_idle()
 
     def reset_after(self, queues: Sequence[NDArray[np.uint32]], cycles: int) -> None:
-        """Play transactions for so many cycles, then reset the system in the midst of them.
+        """Play transactions for some cycles, then reset the system in mid-operation.
 
-        Requests that the memories have not answered are forgotten; a launch must come next.
+        Requests that the memories have not answered are discarded; a launch must follow.
         """
         for sm, words in enumerate(queues):
             self._load(sm, words, None)
@@ -229,7 +229,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         return self._trace_cycles(bank)
 
     def left_out(self, sm: int) -> list[bool]:
-        """Of each transaction of an SM in the last run, whether its access buffer left it out."""
+        """For each transaction of an SM in the last run, whether its access buffer skipped it."""
         flags = np.zeros(len(self._buffers["transactions", sm]), dtype=bool)
         number = self._params.banks + sm
         flags[self._trace(number, _NUMBER)[:, 0]] = True
@@ -240,13 +240,13 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         return self._trace_cycles(self._params.banks + self._params.sm_count + port)
 
     def entries(self, indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Metadata entries as they stand in memory."""
+        """Metadata entries in memory."""
         words = np.zeros(len(indices), dtype=np.uint64)
         self._library.sim_entries(self._sim, indices.ctypes.data, len(indices), words.ctypes.data)
         return words
 
     def entry(self, index: int) -> int:
-        """Metadata entry as it stands in memory."""
+        """Metadata entry in memory."""
         return int(self.entries(np.array([index], dtype=np.uint64))[0])
 
     @property

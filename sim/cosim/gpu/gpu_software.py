@@ -1,4 +1,4 @@
-"""Driver software of a GPU detector, whatever way leads to its registers.
+"""Driver software of a GPU detector, independent of the access path to its registers.
 
 Ref: ScoRD (ISCA'20) Section IV (the host allocates metadata and report buffer).
 """
@@ -14,16 +14,16 @@ class GpuSoftware(DetectorSoftware):
     """Launches, status, counters, and the head and tail of the report ring."""
 
     def set_up(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> None:
-        """Write where region, metadata and report ring are; the next launch uses it.
+        """Write the addresses of region, metadata and report ring, for the next launch.
 
         Parameters
         ----------
         region : MonitoredRegion
-            Monitored region, and place of its metadata.
+            Monitored region, and address of its metadata.
         ring_base : int
             Byte address of the ring.
         ring_log2 : int
-            Log2 of its records; all that it held before are forgotten.
+            Log2 of its records; earlier ones are discarded.
         """
         port = self._port
         if isinstance(region, Region) and port.map.has("REGION_SIZE_LOG2"):
@@ -40,12 +40,12 @@ class GpuSoftware(DetectorSoftware):
         self.place_ring(ring_base, ring_log2)
 
     def launch(self, *, report_filter: bool = False, interrupt: bool = False) -> bool:
-        """Clear the counters and launch a kernel; tells whether the hardware accepts.
+        """Clear the counters and launch a kernel; return whether the hardware accepts.
 
         Parameters
         ----------
         report_filter : bool
-            Whether repeated reports are kept back.
+            Whether repeated reports are suppressed.
         interrupt : bool
             Whether the interrupt line is enabled.
         """

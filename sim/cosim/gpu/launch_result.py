@@ -1,4 +1,4 @@
-"""What a kernel launch on the fast co-simulation gives, and what was compared of it."""
+"""Results of a kernel launch on the fast co-simulation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation, SimStats, write
 
 @dataclass(frozen=True)
 class LaunchResult:
-    """What one launch compared.
+    """Amounts compared in one launch.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class LaunchResult:
 
 
 class Outcome(NamedTuple):
-    """What the hardware shows when it is idle after a launch.
+    """State of the idle hardware after a launch.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     counters : dict of str to int
         Event counters.
     read_errors : int
-        Metadata reads that were answered with an error.
+        Metadata reads answered with an error.
     """
 
     reports: list[int]
@@ -49,7 +49,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
-    """The outcome of a launch; what it has counted of failed writes is compared.
+    """Outcome of a launch; its counters of failed writes are compared.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
     Raises
     ------
     Mismatch
-        If the hardware has not counted the errors that the memories have answered with.
+        If the hardware's counts differ from the memories' error responses.
     """
     reports, counters, after = sim.reports(), sim.counters(), sim.stats
     compare_counters(counters, write_errors(before, after))
@@ -69,7 +69,7 @@ def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
 
 
 def launch_result(sim: GpuSimulation, params: Any, steps: int, seen: Outcome) -> LaunchResult:
-    """The result of a launch of which all agrees."""
+    """Result of a launch without a difference."""
     taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
     cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
     races = sum(value for name, value in seen.counters.items() if name.startswith("races_"))

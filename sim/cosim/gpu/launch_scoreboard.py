@@ -1,7 +1,7 @@
 """Comparison of a launch on a GPU detector's hardware with its golden model.
 
-Nothing here knows a clock: a monitor hands over what it saw, in any order between ports, and
-:meth:`LaunchScoreboard.finish` demands that everything has been seen and agrees.
+It is untimed: a monitor passes observations, in any order between ports, and
+:meth:`LaunchScoreboard.finish` checks that they are complete and agree.
 
 * Each SM's transactions go through golden trackers, which give the packets that each bank must
   receive from that SM.
@@ -24,7 +24,7 @@ from racetrap.sim.cosim.gpu.report_check import ReportCheck
 
 
 class LaunchObserver(Protocol):
-    """What functional coverage sees of a comparison; everything given has been compared."""
+    """Interface of functional coverage to a comparison; everything passed has been compared."""
 
     def step(self, bank: int, step: Any) -> None:
         """A step of a bank, in the bank's order."""
@@ -36,7 +36,7 @@ class LaunchObserver(Protocol):
 class LaunchScoreboard:
     """Checks one kernel launch; make a new one for each.
 
-    A detector's own class adds the way from transactions to the packets that are due.
+    A detector's subclass derives the expected packets from transactions.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class LaunchScoreboard:
     banks : sequence
         Golden banks.
     expected : callable
-        Given a place in words, the empty sequence of what a bank must take from an SM.
+        Makes the empty sequence of a bank's expected packets from an SM, given its name.
     observer : LaunchObserver or None
         Receiver of functional coverage.
 
@@ -75,7 +75,7 @@ class LaunchScoreboard:
         self._params, self._region = params, region
         self._observer: Any = observer
         self.banks = list(banks)
-        #: Packets that each bank takes from each SM, by bank and SM.
+        #: Expected packets from each SM, by bank and SM.
         self._packets = [
             [expected(f"Bank {bank}, SM {sm}") for sm in range(params.sm_count)]
             for bank in range(params.banks)
@@ -89,7 +89,7 @@ class LaunchScoreboard:
         return [sum(map(len, expected)) for expected in self._packets]
 
     def step(self, bank: int, step: Any, read_error: bool | None = None) -> None:
-        """A step was seen on the trace port of ``bank``.
+        """Compare a step seen on the trace port of ``bank``.
 
         Parameters
         ----------
@@ -98,8 +98,8 @@ class LaunchScoreboard:
         step : Step
             Payload of the trace port.
         read_error : bool or None
-            Whether the metadata read of this access was answered with an error; None takes
-            the hardware's word, and ``finish(read_errors=...)`` then checks the sums.
+            Whether the metadata read of this access was answered with an error; None accepts the
+            hardware's flag, and ``finish(read_errors=...)`` then checks the sums.
         """
         packet = step.packet
         sm = self._params.sm_of_block(packet.block)
@@ -117,14 +117,14 @@ class LaunchScoreboard:
             self._observer.step(bank, golden)
 
     def report(self, record: int) -> None:
-        """A 32-byte record was read from the ring buffer, as a little-endian integer."""
+        """Add a 32-byte record read from the ring buffer, as a little-endian integer."""
         self._reports.record(record)
         if self._observer is not None:
             self._observer.report(self.report_class.from_record(record))
 
     @property
     def counters(self) -> dict[str, int]:
-        """What the hardware's event counters must show, by register name in lower case."""
+        """Expected event counters of the hardware, by register name in lower case."""
         return sum_counters(self.banks)
 
     def finish(
@@ -134,7 +134,7 @@ class LaunchScoreboard:
         read_errors: int | None = None,
         reached: Iterable[int] | None = None,
     ) -> None:
-        """Everything has been seen: demand that nothing is left over and the sums agree.
+        """End of the launch: check that nothing is left over and the sums agree.
 
         Parameters
         ----------
@@ -142,13 +142,12 @@ class LaunchScoreboard:
             The hardware's registers by name in lower case, all of those in ``counters`` and
             ``reports_written``, ``reports_dropped``, ``reports_suppressed``.
         memory : callable or None
-            Metadata entry by index as it stands in memory.  Those whose bit in a table of valid
-            segments is 0 may be anything.
+            Metadata entry in memory by index.  Those whose bit in a table of valid segments is 0
+            are undefined.
         read_errors : int or None
-            Error responses that were given to metadata reads.
+            Error responses to metadata reads.
         reached : iterable of int or None
-            Indices of entries that are compared besides those that the golden model has written;
-            all by default.
+            Indices of entries to compare besides those written by the golden model; all by default.
         """
         for of_bank in self._packets:
             for expected in of_bank:
@@ -157,7 +156,7 @@ class LaunchScoreboard:
             self._reports.finish(counters)
             compare_counters(counters, self.counters)
         seen = self.counters["metadata_read_errors"]
-        # A read that fails is that of a step at least, and of each word of its segment at most.
+        # A failed read belongs to at least one step, and at most to each word of its segment.
         words = self._params.words_per_cycle
         if read_errors is not None and not read_errors <= seen <= words * read_errors:
             raise Mismatch(f"Steps with a read error must number {read_errors}, not {seen}")

@@ -1,4 +1,4 @@
-"""Random runs of a GPU: where blocks are, which instruction is drawn, and what all detectors draw.
+"""Random runs of a GPU, common to all detectors: placement of blocks, and drawn instructions.
 
 Nothing is executed.
 """
@@ -30,17 +30,17 @@ Draw = Callable[[Block, int], Iterable[Event]]
 
 
 class RandomRun(ABC):
-    """One random run; the same seed gives the same.
+    """One random run, reproducible by its seed.
 
     Parameters
     ----------
     params : GpuParams
         Configuration, for its geometry.
     style : object
-        What the run is like: ``sms``, ``blocks`` and ``warps`` are reduced to what the
-        configuration has; the rest is the detector's.
+        Style of the run: ``sms``, ``blocks`` and ``warps`` are limited by the configuration; the
+        rest is the detector's.
     seed : int
-        Seed of everything random.
+        Seed of all randomness.
 
     Raises
     ------
@@ -67,7 +67,7 @@ class RandomRun(ABC):
 
     @abstractmethod
     def rates(self) -> Iterable[tuple[float, Draw]]:
-        """Rates of instructions; what is left are accesses."""
+        """Rates of instructions; the rest are accesses."""
 
     @abstractmethod
     def access(self, block: Block, warp: int) -> Iterable[Event]:
@@ -88,7 +88,7 @@ class RandomRun(ABC):
         yield Event(EventKind.KERNEL_END)
 
     def replace(self, block: Block, warp: int) -> list[Event]:
-        """A block retires, another takes its slot."""
+        """Retire a block and place another in its slot."""
         return [Event(EventKind.BLOCK_RETIRED, block.sm, block.slot), self._place(block)]
 
     def barrier(self, block: Block, warp: int) -> list[Event]:

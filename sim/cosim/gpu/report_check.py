@@ -17,14 +17,15 @@ class ReportCheck:
     """Each bank's races in order against the records read.
 
     A race without a record is legal only if the hardware counted it as dropped or suppressed.
-    So records may come while races are still unknown, everything is matched at the end.
+    Since records may come before their races are known, all matching is done at the end.
 
     Parameters
     ----------
     params : GpuParams
         Configuration of the hardware.
     report : type
-        The detector's report: made of a step or a record, with ``bank``, ``sequence`` and ``key``.
+        The detector's report, built from a step or a record, with ``bank``, ``sequence`` and
+        ``key``.
     """
 
     def __init__(self, params: GpuParams, report: Any) -> None:
@@ -33,15 +34,15 @@ class ReportCheck:
         self._records: list[int] = []
 
     def race(self, bank: int, step: Any) -> None:
-        """A step of ``bank`` is a race."""
+        """Add a race found by a step of ``bank``."""
         self._races[bank].append(step)
 
     def record(self, record: int) -> None:
-        """A record was read from the ring."""
+        """Add a record read from the ring."""
         self._records.append(record)
 
     def finish(self, counters: Mapping[str, int]) -> None:
-        """Match all records; the counters say how many races may lack one.
+        """Match all records; the counters give the number of races that may lack one.
 
         Raises
         ------
@@ -75,7 +76,7 @@ class ReportCheck:
             raise Mismatch(f"Race (pc, kind) {min(missing)} must have a report")
 
     def _match(self, number: int, report: Any) -> None:
-        """Find the report's race in its bank, passing over races that have no record."""
+        """Find the report's race in its bank, skipping races without a record."""
         queue = self._races[report.bank] if report.bank < len(self._races) else deque()
         while queue:
             step = queue.popleft()

@@ -1,8 +1,8 @@
-"""Launch's sweep over the metadata, and the back door past it.
+"""Launch's sweep over the metadata, and the back door that skips it.
 
-A launch writes every metadata entry, one a cycle in each bank.  In a large region a simulator
-would spend minutes to years on that, so the testbench presets its memory, which is sparse, and has
-each bank's initialisation engine begin at its last entry.
+A launch writes every metadata entry, one a cycle in each bank.  For a large region this would take
+a simulator minutes to years, so the testbench presets its sparse memory, and makes each bank's
+initialisation engine begin at its last entry.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from racetrap.rtl.gpu.init_engine import engine_index_bits
 ENGINE = "bank_{}.accessor.init"
 INDEX, BEGUN = "index", "o_busy"
 
-#: Most entries that are written at a launch in simulation: a second or so of the fast one.
+#: Maximum entries written at a launch in simulation: about a second in the fast one.
 _MOST_SWEPT = 1 << 16
 
 
 def is_swept(params: GpuParams, region: MonitoredRegion) -> bool:
-    """Whether the hardware writes every entry of a region, small or on the chip, by itself."""
+    """Whether the hardware itself writes every entry of a region, being small or on chip."""
     return bool(params.local_bytes) or region.entries(params) <= _MOST_SWEPT
 
 

@@ -1,4 +1,4 @@
-"""Functional coverage of HiRace: transitions, what sets them off, counts and reports."""
+"""Functional coverage of HiRace: transitions, their causes, counts and reports."""
 
 from __future__ import annotations
 

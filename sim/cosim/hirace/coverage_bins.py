@@ -21,7 +21,7 @@ _NO_WINDOW = "Shared memory is not watched."
 
 
 def transition_bin(state: State, access: Access, sync: Sync, relation: Relation) -> str:
-    """Bin of a transition; what the first access to a word is compared with means nothing."""
+    """Bin of a transition; for the first access to a word, relation and barrier are ignored."""
     names = (state, access) if state is State.INIT else (state, access, sync, relation)
     return "transition." + ".".join(name.name.lower() for name in names)
 

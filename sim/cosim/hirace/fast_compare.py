@@ -1,4 +1,4 @@
-"""A kernel launch on the fast co-simulation and on the golden model, compared in full.
+"""Full comparison of a kernel launch on the fast co-simulation with the golden model.
 
 Ref: HiRace (SC'24).
 """
@@ -40,7 +40,7 @@ def check_launch(
     sweep: bool = False,
     observer: Observer | None = None,
 ) -> LaunchResult:
-    """Launch a kernel, play its transactions and compare everything that can be seen.
+    """Launch a kernel, play its transactions and compare everything observable.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def check_launch(
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     before = sim.stats
     sim.launch(region, capacity_log2, report_filter, sweep)
@@ -89,7 +89,7 @@ def check_launch(
 
 
 def _memory(sim: FastSim, params: HiraceParams, region: Region) -> Callable[[int], int]:
-    """Reader of the metadata; all of a small region's are fetched at once."""
+    """Reader of the metadata; those of a small region are fetched at once."""
     if not is_swept(params, region):
         return sim.entry
     entries = sim.entries(np.arange(region.entries(params), dtype=np.uint64)).tolist()

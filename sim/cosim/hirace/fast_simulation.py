@@ -1,4 +1,4 @@
-"""Fast simulation of a HiRace system, driven a launch at a time."""
+"""Fast simulation of a HiRace system, launch by launch."""
 
 from __future__ import annotations
 

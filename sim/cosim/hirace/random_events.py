@@ -1,7 +1,7 @@
 """Constrained-random GPU runs: complete, legal traces for volume and for corner cases.
 
-Nothing is executed.  A run is drawn from a style: how many words threads meet in, how often there
-are barriers, and so on.
+Nothing is executed.  A run is drawn from a style: number of shared words, rate of barriers, and so
+on.
 
 Ref: HiRace (SC'24).
 """
@@ -19,31 +19,31 @@ from racetrap.sim.cosim.gpu.random_run import Block, Draw, RandomRun
 
 @dataclass(frozen=True)
 class Style:
-    """What a random run is like.  Fractions and rates are from 0 to 1.
+    """Style of a random run.  Fractions and rates are from 0 to 1.
 
     Parameters
     ----------
     sms, blocks, warps : int
         SMs used, blocks on each, warps of each block; reduced to what a configuration has.
     words : int
-        Words that threads meet in, of global memory and of each block's shared memory.
+        Contended words, in global memory and in each block's shared memory.
     locality : float
         Fraction of accesses of those words; the others are anywhere.
     shared, outside : float
         Fraction of accesses to shared memory, and outside the region or the window.
     barriers, warp_barriers, churn, fences : float
-        Rate of barriers of a block and of a warp, of blocks that make room for others, and of
-        fences among all instructions; what is left are accesses.
+        Rate of barriers of a block and of a warp, of block replacements, and of fences among all
+        instructions; the rest are accesses.
     atomics, stores : float
         Fraction of atomics among accesses, and of stores among the others.
     device : float
         Fraction of device scope among atomics.
     lanes, threads : int
-        Most active lanes of an instruction, and lanes of a warp that are ever active.
+        Maximum active lanes of an instruction, and lanes of a warp that are ever active.
     wide : float
         Fraction of accesses of 8 and 16 bytes.
     wrap : float
-        Rate at which a block, a warp or a slot counts exactly as often as makes the count wrap.
+        Rate at which the count of a block, a warp or a slot is wrapped exactly once.
     """
 
     sms: int = 2
@@ -83,7 +83,7 @@ STYLES: dict[str, Style] = {
     ),
     # Atomics of both scopes.
     "atomics": replace(_DEFAULT, words=3, locality=1.0, atomics=0.8, lanes=2, threads=4),
-    # A word is written once, then atomics in the midst of barriers: of a warp, and of a block.
+    # A word is written once, then atomics between barriers: of a warp, and of a block.
     "atomics-of-a-warp": replace(
         _DEFAULT, words=1, locality=1.0, atomics=0.7, stores=0.7, lanes=2, threads=3,
         barriers=0.05, warp_barriers=0.3,
@@ -128,7 +128,7 @@ class _Generator(RandomRun):
         return [Event(EventKind.FENCE, block.sm, block.slot, warp, pc=self.pc())]
 
     def _wrap(self, block: Block, warp: int) -> list[Event]:
-        """As many events as bring one count back to where it was."""
+        """Events that bring one count back to its value."""
         make, bits = self._rng.choice((
             (self.barrier, self._params.barrier_bits),
             (self._warp_barrier, self._params.warp_barrier_bits),
@@ -166,7 +166,7 @@ class _Generator(RandomRun):
         return address & (1 << self._params.address_bits) - 1 & -size
 
     def _lanes(self, address: int, size: int) -> tuple[Lane, ...]:
-        """Active lanes: consecutive, all at one address, or each at one of both."""
+        """Active lanes: consecutive, all at one address, or each at one of two."""
         rng = self._rng
         count = rng.randint(1, self._style.lanes)
         first = rng.randint(0, self._style.threads - count)
@@ -192,13 +192,13 @@ def random_events(
     Parameters
     ----------
     params : HiraceParams
-        Configuration, for its geometry and what makes counts wrap.
+        Configuration, for its geometry and the widths of counts.
     region : Region
         Monitored region.
     style : Style
-        What the run is like.
+        Style of the run.
     seed : int
-        Seed of everything random.
+        Seed of all randomness.
     instructions : int
         Instructions drawn; a wrap counts as one.
 

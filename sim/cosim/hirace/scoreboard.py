@@ -18,7 +18,7 @@ from racetrap.sim.cosim.gpu.launch_scoreboard import LaunchObserver, LaunchScore
 
 
 class Observer(LaunchObserver, Protocol):
-    """What functional coverage sees of a comparison."""
+    """Interface of functional coverage to a comparison."""
 
     def transaction(self, sm: int, transaction: Transaction, tracker: Tracker) -> None:
         """A transaction, and the tracker before it."""
@@ -43,7 +43,7 @@ class Scoreboard(LaunchScoreboard):
         self._trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
 
     def transaction(self, sm: int, transaction: Transaction) -> list[Packet]:
-        """A transaction was accepted from SM ``sm``; its packets (returned) are now due."""
+        """Accept a transaction from SM ``sm``; its packets (returned) are now due."""
         tracker = self._trackers[sm]
         if self._observer is not None:
             self._observer.transaction(sm, transaction, tracker)

@@ -62,14 +62,14 @@ class Coverage(BinCounts):
                     self.hit(f"engines.{kind}.{certainty}")
 
     def entries(self, monitor: Monitor) -> None:
-        """What has happened to the entries of a monitor."""
+        """Events of the entries of a monitor."""
         for name, one in monitor.sets.items():
             kind = next(kind for kind in SETS if name.startswith(kind))
             for event, count in one.events.items():
                 self.hit(f"set.{kind}.{event}", count)
 
     def bus(self, seen: BusCycle, operations: Iterable[BusOperation]) -> None:
-        """A cycle of an observed bus, and the operations that follow from it."""
+        """A cycle of an observed bus, and the operations derived from it."""
         for kind, burst in (("read", seen.read), ("write", seen.write)):
             if burst is not None:
                 self.hit(f"bus.{kind}.{AxiBurst(burst.burst).name.lower()}")

@@ -1,4 +1,4 @@
-"""Operations on the fast co-simulation and on the golden model, every step compared."""
+"""Comparison of operations on the fast co-simulation with the golden model, step by step."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from racetrap.sim.cosim.noncoherent.report_compare import compare_reports
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run compared.
+    """Amounts compared in a run.
 
     Parameters
     ----------
     operations, rows, races : int
         Operations, their rows, and rules broken, definitely or possibly.
     compactions : int
-        How often two entries of a full set became one.
+        How often two entries of a full set were merged.
     cycles : int
         Clock cycles from the first step to the last.
     steps : tuple of MonitorStep
@@ -47,14 +47,14 @@ def check_run(
 ) -> RunResult:
     """Play operations on both and compare steps, reports and counters.
 
-    The monitor goes on where it was; the hardware has been started at the same time as it.
+    The monitor continues in its state; the hardware must have been started together with it.
 
     Raises
     ------
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     compactions = monitor.compactions
     with garbage_collection_paused():

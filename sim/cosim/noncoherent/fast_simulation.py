@@ -1,4 +1,4 @@
-"""Fast simulation of a bus monitor, driven a run of operations at a time."""
+"""Fast simulation of a bus monitor, run by run of operations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FUNCTIONS: Functions = {
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, and report writes that were answered with an error."""
+    """Cycles since reset, and report writes answered with an error."""
 
     cycles: int
     write_errors: int
@@ -39,11 +39,11 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
     Parameters
     ----------
     model : FastModel
-        Library, as ``build_fast`` makes it.
+        Library from ``build_fast``.
     seed : int
-        Seed of all that is random in the simulated world, junk in unreset state included.
+        Seed of all randomness in the simulation, including unreset state.
     timing : MemoryTiming
-        Timing of the source of operations and of the memory; may be set again between runs.
+        Timing of the source of operations and of the memory; may be changed between runs.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
     Raises
     ------
     SimulationError
-        From every method that lets time pass.
+        From every method that advances time.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         self.software = MonitorSoftware(self, self._wait_until)
 
     def start(self, capacity_log2: int = 10, *, enable: bool = True) -> None:
-        """Forget all operations, with counters at 0 and an empty report ring.
+        """Clear all operations, the counters and the report ring.
 
         Parameters
         ----------
@@ -81,7 +81,8 @@ class FastSim(Simulation[MemoryTiming, SimStats]):
         self.software.start(base, capacity_log2, enable=enable)
 
     def run(self, operations: Sequence[BusOperation], steps: int) -> None:
-        """Play operations until all are taken, so many steps have come and nothing is left."""
+        """Play operations until all are taken, the expected steps have come and nothing is
+        pending."""
         words = self._buffers["operations"] = pack_tuples(self._params.operation_layout, operations)
         failed = self._library.sim_run(self._sim, words.ctypes.data, len(operations), steps)
         self._must(not failed)

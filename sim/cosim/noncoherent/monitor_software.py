@@ -1,4 +1,4 @@
-"""Driver software of a bus monitor, whatever way leads to its registers."""
+"""Driver software of a bus monitor, independent of the access path to its registers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class MonitorSoftware(DetectorSoftware):
     def start(
         self, ring_base: int, ring_log2: int, *, enable: bool = True, interrupt: bool = False
     ) -> None:
-        """Forget everything, and check operations from now on.
+        """Clear the monitor, and check operations from now on.
 
         Parameters
         ----------

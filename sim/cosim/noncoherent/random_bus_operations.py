@@ -1,4 +1,4 @@
-"""Random operations on the input of a bus monitor, some of them on no bytes."""
+"""Random operations on the input of a bus monitor, some of size 0."""
 
 from __future__ import annotations
 

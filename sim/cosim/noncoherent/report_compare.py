@@ -1,4 +1,4 @@
-"""Reports and counters of a bus monitor beside the golden model's steps."""
+"""Comparison of a bus monitor's reports and counters with the golden model's steps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def compare_reports(
     params: NoncoherentParams, records: Sequence[int], operations: Iterable[BusOperation],
     steps: Sequence[MonitorStep], seen: Mapping[str, int],
 ) -> None:  # fmt: skip
-    """Compare the records of all steps since the counters were cleared, in order, and counters.
+    """Compare records, in order, and counters with all steps since the counters were cleared.
 
-    A report that finds no room is dropped and counted: what is missing is just that.
+    Dropped reports are counted: exactly those must be missing.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""A launch compared at once by a compiled scoreboard, which says only whether all agrees.
+"""Compiled scoreboard of a launch, which only decides whether everything agrees.
 
-It is for launches of which all transactions are known before the first step.  A difference is for
-``racetrap.sim.cosim.scord.scoreboard`` to name, whose rules these are, and the golden model's.
+It needs all transactions before the first step.  ``racetrap.sim.cosim.scord.scoreboard``, which has
+the same rules as this and the golden model, then names a difference.
 
 Ref: ScoRD (ISCA'20) Section IV.
 """
@@ -78,7 +78,7 @@ _REGION_DTYPE = np.dtype([
 
 
 class Field(Structure):
-    """Place of a field in a record of 32-bit words, in bits."""
+    """Position of a field in a record of 32-bit words, in bits."""
 
     _fields_ = (("offset", c_uint32), ("width", c_uint32))
 
@@ -96,7 +96,7 @@ class StepFields(Structure):
 
 
 class EntryFields(Structure):
-    """Fields of an entry that lie above its flags."""
+    """Fields of an entry above its flags."""
 
     _fields_ = tuple((name, Field) for name in _ENTRY_FIELDS)
 
@@ -147,13 +147,13 @@ _TWINS = (
 
 @cache
 def prepare_scoreboard() -> CDLL:
-    """The compiled scoreboard; compiled and loaded by the first call."""
+    """The compiled scoreboard, compiled and loaded on the first call."""
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h")])
     return compiled_library("scord", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
 def _places(layout: Layout, fields: type[Structure]) -> Any:
-    """Where a word has the fields of a structure; nested ones by their last name."""
+    """Positions of a structure's fields in a word; nested ones by their last name."""
     places = {
         name.rpartition(".")[2]: Field(offset, width) for name, offset, width in layout.flat()
     }
@@ -192,7 +192,7 @@ def _regions(params: ScordParams, region: MonitoredRegion) -> NDArray[np.void]:
 class CompiledScoreboard:
     """Checks one kernel launch; make a new one for each.
 
-    A method that gives False has seen a difference; the object is then of no further use.
+    A method that returns False has found a difference; the object is then unusable.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class CompiledScoreboard:
     def transactions(
         self, sm: int, words: NDArray[np.uint32], left_out: Sequence[bool] | None = None
     ) -> NDArray[np.uint32] | None:
-        """All transactions of SM ``sm`` were accepted; their packets are now due.
+        """Accept all transactions of SM ``sm``; their packets are now due.
 
         Parameters
         ----------
@@ -237,13 +237,12 @@ class CompiledScoreboard:
         words : array of uint32
             Its transactions, a row each.
         left_out : sequence of bool or None
-            Of each, whether the hardware says that it leaves it out; None if that is not known.
+            For each, whether the hardware skips it; None if unknown.
 
         Returns
         -------
         array of uint32 or None
-            Steps of each, over all banks; None if the hardware leaves out what it must not, or
-            takes what it must leave out.
+            Steps of each, over all banks; None if the hardware wrongly skips or takes one.
         """
         steps = np.zeros(len(words), dtype=np.uint32)
         flags = None if left_out is None else np.array(left_out, dtype=np.uint8)
@@ -292,7 +291,7 @@ class CompiledScoreboard:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What the hardware's event counters must show, by register name in lower case."""
+        """Expected event counters of the hardware, by register name in lower case."""
         if not self._params.leaves_out:
             return dict(self._counted)
         left_out = self._library.racetrap_scord_left_out(self._board)
@@ -306,7 +305,7 @@ class CompiledScoreboard:
         read_errors: int,
         reached: Sequence[int] | None,
     ) -> bool:
-        """Everything has been seen: whether nothing is left over and the sums agree.
+        """End of the launch: return whether nothing is left over and the sums agree.
 
         Parameters
         ----------
@@ -315,7 +314,7 @@ class CompiledScoreboard:
         reports : sequence of int
             Records in the ring buffer, oldest first.
         memory : callable or None
-            Metadata entries by their indices, as they stand in memory.
+            Metadata entries in memory by their indices.
         """
         own = self.counters
         words = self._params.words_per_cycle
@@ -354,7 +353,7 @@ class CompiledScoreboard:
 
     @property
     def _written(self) -> NDArray[np.uint64]:
-        """Indices of the entries that accesses have left behind."""
+        """Indices of the entries written by accesses."""
         count = self._library.racetrap_scord_written(self._board, None, 0)
         indices = np.zeros(count, dtype=np.uint64)
         self._library.racetrap_scord_written(self._board, indices.ctypes.data, count)

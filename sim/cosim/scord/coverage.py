@@ -1,6 +1,6 @@
 """Functional coverage of ScoRD, fed with what a scoreboard has compared.
 
-Bins of events that only a testbench can see, at the ports, are hit by name.
+Bins of port events, which only a testbench can see, are hit by name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ACCESS_NAMES: dict[int, str] = {
     PacketKind.STORE: "store",
     PacketKind.ATOMIC: "atomic",
 }
-#: Names are looked up for every step, so they are made once.
+#: Names are needed for every step, so they are built once.
 _ROWS: dict[tuple[int, int], str] = {
     (kind, row): f"row.{row.name.lower()}.{name}"
     for kind, name in _ACCESS_NAMES.items()
@@ -115,7 +115,7 @@ class Coverage(BinCounts):
             self.counts["transaction.several_packets"] += 1
 
     def left_out(self, transaction: Transaction) -> None:
-        """A transaction that the access buffer did not hand on."""
+        """A transaction that the access buffer skipped."""
         words = transaction.mask.bit_count()
         size = {1: "word", WORDS_PER_LINE: "line"}.get(words, "words")
         self.counts[f"access.left_out.{_ACCESS_NAMES[transaction.kind]}.{size}"] += 1
@@ -182,7 +182,7 @@ class Coverage(BinCounts):
             counts[distance_bin(number - last)] += 1
 
     def _parties(self, step: Step) -> None:
-        """The access and the entry's owner: a race, or one slot of two blocks."""
+        """The access and the entry's owner: a race, or two blocks of one slot."""
         packet, entry = step.packet, unpack_entry(self._params, step.before)
         kind, block = packet.kind, entry["block"]
         is_other = (block, entry["generation"]) != (packet.block, packet.generation)

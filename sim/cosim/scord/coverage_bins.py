@@ -12,7 +12,7 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 
-#: Accesses to one entry that are at most this far apart meet in a bank's pipeline.
+#: Accesses to one entry at most this far apart overlap in a bank's pipeline.
 _PIPELINE_DEPTH = 8
 _WRITERS = ("store", "atomic")
 _ACCESSES = ("load", *_WRITERS)
@@ -96,11 +96,11 @@ BINS: dict[str, None] = dict.fromkeys([
 ])  # fmt: skip
 
 
-#: Bins of an instance whose access buffers leave accesses out.
+#: Bins of an instance whose access buffers skip accesses.
 LEFT_OUT_BINS: dict[str, None] = dict.fromkeys(
     f"access.left_out.{access}.{size}" for access in _ACCESSES for size in ("word", "words", "line")
 )
-#: Bins of an instance that tells the blocks of one slot apart.
+#: Bins of an instance with slot generations.
 GENERATION_BINS: dict[str, None] = dict.fromkeys([
     *(f"generation.{party}.{access}" for party in ("same_warp", "other_warp")
       for access in _ACCESSES),

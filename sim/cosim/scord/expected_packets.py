@@ -1,8 +1,8 @@
-"""Packets that a bank must take from one SM: accesses in order, and fences beside them.
+"""Expected packets of a bank from one SM: accesses in order, and fences.
 
-A fence goes another way than accesses do and delays its own warp only, so that later accesses of
-other warps may come before it.  It must come behind all accesses that the SM sent before it, and
-an access behind the fences of its warp, and of its block before the block's last barrier.
+A fence takes another path than accesses and delays only its own warp, so that later accesses of
+other warps may overtake it.  It must follow all accesses that the SM sent before it, and an access
+must follow the fences of its warp, and those of its block before the block's last barrier.
 
 Ref: ScoRD (ISCA'20) Section IV-A.
 """
@@ -25,24 +25,24 @@ class ExpectedPackets:
     Parameters
     ----------
     place : str
-        Which bank and SM, for messages of differences.
+        Bank and SM, for messages.
     """
 
     def __init__(self, place: str) -> None:
         self._place = place
-        # Each of accesses and of fences.  What is due has how many of the others must be before
-        # it, what came early how many were.
+        # One each for accesses and fences.  Expected packets have the number of the other kind that
+        # must precede them, early ones the number that did.
         self._due: tuple[deque[tuple[Packet, int]], ...] = (deque(), deque())
         self._early: tuple[deque[tuple[Packet, int]], ...] = (deque(), deque())
         self._seen, self._agreed = [0, 0], [0, 0]
         self._accesses = 0
 
     def __len__(self) -> int:
-        """Packets that are still to come."""
+        """Packets still to come."""
         return len(self._due[0]) + len(self._due[1])
 
     def predict(self, packet: Packet, fences: int) -> None:
-        """The golden model gives the next; an access comes behind so many fences of the SM."""
+        """Add the golden model's next packet; an access follows ``fences`` fences of the SM."""
         is_fence = packet[0] == _FENCE
         behind = self._accesses if is_fence else fences
         self._accesses += not is_fence

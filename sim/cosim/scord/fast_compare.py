@@ -1,4 +1,4 @@
-"""A kernel launch on the fast co-simulation and on the golden model, compared in full.
+"""Full comparison of a kernel launch on the fast co-simulation with the golden model.
 
 Ref: ScoRD (ISCA'20) Section IV.
 """
@@ -35,7 +35,7 @@ def check_launch(
     sweep: bool = False,
     observer: Observer | None = None,
 ) -> LaunchResult:
-    """Launch a kernel, play its transactions and compare everything that can be seen.
+    """Launch a kernel, play its transactions and compare everything observable.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def check_launch(
     transactions : iterable of (int, Transaction)
         SM and transaction, in the program's global order.
     in_order : bool
-        Offer a transaction only when all steps of those before it have been taken, so that
-        the banks see the global order; otherwise each SM plays its own as fast as it can.  No
-        buffer may drop any then, as one does that transactions without a step have filled.
+        Offer a transaction only when all steps of those before it have been taken, so that the
+        banks see the global order; otherwise each SM plays its own as fast as it can.  Then no
+        buffer may drop any, as it could when filled by transactions without a step.
     capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
     observer : Observer or None
@@ -61,7 +61,7 @@ def check_launch(
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     played = list(transactions)
     before = sim.stats
@@ -98,7 +98,7 @@ def _play(
     played: Sequence[tuple[int, Transaction]],
     in_order: bool,
 ) -> tuple[list[list[bool] | None], bool]:
-    """Run the hardware; gives what each SM has left out, if it says so, and whether it may."""
+    """Run the hardware; return the accesses that each SM skipped, if known, and whether it may."""
     queues = sim.queues(played)
     # Which accesses find the buffer full follows the hardware.
     must_ask = params.access_policy == AccessPolicy.DROP and not in_order
@@ -117,7 +117,7 @@ def _play(
 def _order(
     played: Iterable[tuple[int, Transaction]], steps: Iterable[NDArray[np.uint32] | None]
 ) -> list[list[tuple[int, int]]]:
-    """Of each SM's transactions, their global number and the steps that come before."""
+    """For each SM's transactions, their global number and the number of earlier steps."""
     steps_of = [iter(() if each is None else each.tolist()) for each in steps]
     order: list[list[tuple[int, int]]] = [[] for _ in steps_of]
     before = 0

@@ -1,4 +1,4 @@
-"""Fast simulation of a ScoRD system, driven a launch at a time.
+"""Fast simulation of a ScoRD system, launch by launch.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """

@@ -12,7 +12,7 @@ from racetrap.golden_model.events import WARP_SIZE
 
 @dataclass(frozen=True)
 class Knobs:
-    """What a random run is like.  Fractions and rates are from 0 to 1.
+    """Style of a random run.  Fractions and rates are from 0 to 1.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Knobs:
         Fraction of accesses outside the monitored region.
     fences, locks, atomics, barriers : float
         Rate of fences, of lock and unlock operations, of other atomics and of barriers among
-        all instructions; what is left are loads and stores.
+        all instructions; the rest are loads and stores.
     device : float
         Fraction of device scope among fences and atomics.
     stores, weak : float
@@ -36,14 +36,14 @@ class Knobs:
     lock_words : int
         Locks in use.
     lanes : int
-        Most active lanes of an instruction.
+        Maximum active lanes of an instruction.
     wide, narrow : float
         Fraction of 8 and 16-byte, and of 1 and 2-byte accesses.
     churn : float
         Rate at which a block retires and another takes its slot.
     wrap : float
-        Rate at which one warp does exactly as many fences, one block as many barriers, or one
-        slot as many blocks, as make the counter wrap.
+        Rate at which one warp's fences, one block's barriers or one slot's blocks wrap their
+        counter exactly once.
     """
 
     sms: int = 2
@@ -83,7 +83,7 @@ KNOBS: dict[str, Knobs] = {
     ),
     # Atomics on everything, of both scopes and sizes.
     "atomics": replace(_DEFAULT, hot_words=6, atomics=0.6, wide=0.3, lanes=8),
-    # Every access may push another word's metadata out.
+    # Every access may evict another word's metadata.
     "tags": replace(_DEFAULT, tag_pressure=0.5, hot_words=8),
     # Counters wrap between two accesses.
     "wraps": replace(_DEFAULT, hot_words=2, locality=1.0, lanes=1, wrap=0.03),

@@ -21,9 +21,9 @@ from racetrap.sim.cosim.scord.knobs import Knobs
 _CAS_SUCCEEDS = 0.8
 _EXCH_FREES = 0.8
 _BROADCAST, _SCATTER = 0.1, 0.2
-#: Fraction of hot words that are the first or the last of one of several regions.
+#: Fraction of hot words that are first or last in one of several regions.
 _BORDER = 0.4
-#: Fraction of the wraps that are of a slot's generation, if there is one.
+#: Fraction of wraps of a slot's generation, if there are generations.
 _NEW_BLOCKS = 0.3
 
 
@@ -58,7 +58,7 @@ class _Generator(RandomRun):
         return [Event(EventKind.FENCE, block.sm, block.slot, warp, self._scope(), pc=self.pc())]
 
     def _wrap(self, block: Block, warp: int) -> list[Event]:
-        """As many fences, barriers or blocks as bring one counter back to where it was."""
+        """Fences, barriers or blocks that bring one counter back to its value."""
         generations = self._params.slot_generation_bits
         if generations and self._rng.random() < _NEW_BLOCKS:
             return [each for _ in range(1 << generations) for each in self.replace(block, warp)]
@@ -78,7 +78,7 @@ class _Generator(RandomRun):
         strong = rng.random() >= knobs.weak
         pc, lanes = self.pc(), self._lanes(self._address(size), size)
         if kind == EventKind.STORE:
-            # Every lane stores another value, which fits in a byte.
+            # Every lane stores a different value, which fits in a byte.
             lanes = tuple([lane._replace(value=lane.lane + 1) for lane in lanes])
         return [Event(
             kind, block.sm, block.slot, warp, Scope(strong), strong,
@@ -111,7 +111,7 @@ class _Generator(RandomRun):
         )]  # fmt: skip
 
     def _word(self) -> int:
-        """Address of a monitored word; of several regions' often the first or the last."""
+        """Address of a monitored word; with several regions often the first or the last of one."""
         base, size = self._part()
         if len(self._parts) > 1 and self._rng.random() < _BORDER:
             return base + self._rng.choice((0, size - 4))
@@ -174,13 +174,13 @@ def random_events(
     Parameters
     ----------
     params : ScordParams
-        Configuration, for its geometry and what makes tags conflict and counters wrap.
+        Configuration, for its geometry, tags and widths of counters.
     region : MonitoredRegion
         Monitored region.
     knobs : Knobs
-        What the run is like.
+        Style of the run.
     seed : int
-        Seed of everything random.
+        Seed of all randomness.
     instructions : int
         Instructions drawn; a wrap counts as one.
 

@@ -25,19 +25,19 @@ Locks = list[tuple[int, LockState]]
 
 
 class Observer(LaunchObserver, Protocol):
-    """What functional coverage sees of a comparison."""
+    """Interface of functional coverage to a comparison."""
 
     def transaction(
         self, sm: int, transaction: Transaction, before: Locks, after: Locks, packets: list[Packet]
     ) -> None:
-        """A transaction, the lock table of its warp before and after, the packets it gives."""
+        """A transaction, the lock table of its warp before and after, and its packets."""
 
     def left_out(self, transaction: Transaction) -> None:
-        """A transaction that the access buffer did not hand on."""
+        """A transaction that the access buffer skipped."""
 
 
 class _FencesSent:
-    """Fences of an SM, counted: how many an access must find behind it."""
+    """Counts fences of an SM: the number that must precede each access."""
 
     def __init__(self, params: ScordParams) -> None:
         self._sent = 0
@@ -74,23 +74,23 @@ class Scoreboard(LaunchScoreboard):
         super().__init__(params, region, banks, ExpectedPackets, observer)
         self._buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
         self._trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
-        #: Of each SM, the fences that it has sent.
+        #: For each SM, the fences that it has sent.
         self._fences = [_FencesSent(params) for _ in range(params.sm_count)]
 
     def transaction(
         self, sm: int, transaction: Transaction, left_out: bool | None = None
     ) -> list[Packet]:
-        """A transaction was accepted from SM ``sm``; its packets (returned) are now due.
+        """Accept a transaction from SM ``sm``; its packets (returned) are now due.
 
         Parameters
         ----------
         sm : int
             SM.
         transaction : Transaction
-            What it handed over.
+            The transaction.
         left_out : bool or None
-            Whether the hardware says that it leaves it out; None if that is not known yet.  The
-            golden buffer takes its word only for whether the buffer was full.
+            Whether the hardware skips it; None if unknown yet.  The golden buffer relies on it only
+            for whether the buffer was full.
         """
         handed_on = self._buffers[sm].step(transaction, bool(left_out))
         if left_out is not None and handed_on == left_out:
@@ -116,5 +116,5 @@ class Scoreboard(LaunchScoreboard):
 
     @property
     def counters(self) -> dict[str, int]:
-        """What the hardware's event counters must show, by register name in lower case."""
+        """Expected event counters of the hardware, by register name in lower case."""
         return sum_counters([*self.banks, *self._buffers])

@@ -1,4 +1,4 @@
-"""The runs of the micro-benchmark suite: which benchmark, where placed, in which schedule."""
+"""Runs of the micro-benchmark suite: benchmark, placement and schedule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SuiteRun:
     benchmark : MicroBenchmark
         The program and its expected verdict.
     placement : BlockPlacement
-        Where its blocks run.
+        Placement of its blocks.
     schedule : str
         Name of a fixed schedule, or ``random-<seed>``.
     """
@@ -35,7 +35,7 @@ class SuiteRun:
     schedule: str
 
     def events(self) -> list[Event]:
-        """The complete trace of the run; the same each time."""
+        """The complete trace of the run, which is reproducible."""
         schedule = FIXED_SCHEDULES.get(self.schedule)
         if schedule is None:
             schedule = random_schedule(int(self.schedule.removeprefix("random-")))
@@ -53,7 +53,7 @@ def _fits(benchmark: MicroBenchmark, placement: BlockPlacement, params: GpuParam
 
 
 def suite_runs(params: GpuParams, schedules: int, seed: int) -> Iterator[SuiteRun]:
-    """Every micro-benchmark in every fixed schedule and in random ones, wherever it fits.
+    """Every micro-benchmark in every fixed schedule and in random ones, in placements that fit.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def suite_runs(params: GpuParams, schedules: int, seed: int) -> Iterator[SuiteRu
     schedules : int
         Random schedules of each benchmark; placements take turns.
     seed : int
-        Seed of the first; the others follow.
+        Seed of the first; consecutive for the others.
 
     Raises
     ------

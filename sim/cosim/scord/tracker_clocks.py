@@ -1,8 +1,7 @@
-"""The generated Verilog rewritten so that what waits costs a cycle-based simulator nothing.
+"""Rewriting of the generated Verilog so that a cycle-based simulator skips waiting trackers.
 
-Behaviour is the same in every cycle; only the way it is written changes.  With all SMs on one
-bank nearly every tracker waits in nearly every cycle, and without this its logic, which is half
-of the design, would be evaluated again each time to the same values.
+Behaviour is the same in every cycle.  With all SMs on one bank nearly every tracker waits in nearly
+every cycle, and its logic, half of the design, would be re-evaluated to the same values.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ _TRACKER = re.compile(r"  \S+ (tracker_\d+) \(\n(?:    \..*\n)*?    \.clk\(clk\)
 
 
 def gate_trackers(verilog: str, count: int) -> str:
-    """Give each tracker a clock of its own that stops while the tracker is quiescent.
+    """Give each tracker its own clock, which stops while the tracker is quiescent.
 
     The clock is gated as in a chip: its enable changes on the falling edge, when the tracker's
     ``o_quiescent`` has settled.  A reset is never missed.
@@ -23,12 +22,12 @@ def gate_trackers(verilog: str, count: int) -> str:
     verilog : str
         Verilog of the generator.
     count : int
-        Trackers that are in it.
+        Number of trackers in it.
 
     Raises
     ------
     ValueError
-        If other than ``count`` trackers are found.
+        If the number of trackers found differs from ``count``.
     """
     gated, found = _TRACKER.subn(_gate, verilog)
     if found != count:
