@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from racetrap.sim.failure import Failure
@@ -46,3 +46,34 @@ def run_tool(
         output = (done.stdout + done.stderr).rstrip()
         raise error(f"{failure}:\n{output[:_SHOWN_CHARACTERS]}")
     return done.stdout
+
+
+def source_lines(
+    file: Path, offsets: Mapping[int, int], *, whole_paths: bool = False,
+    error: type[Exception] = Failure,
+) -> dict[int, str]:  # fmt: skip
+    """Source line (``"file.c:12"``) of each return address that has one, by debug information.
+
+    Parameters
+    ----------
+    file : Path
+        Program or library.
+    offsets : mapping of int to int
+        Place in the file of each return address.
+    whole_paths : bool
+        Whether a source file comes with its folder, as the compiler knew it.
+    error : type
+        As of ``run_tool``.
+    """
+    # The call lies before its return address, which may belong to the next line.
+    lines = run_tool(
+        ["addr2line", *([] if whole_paths else ["-s"]), "-e", str(file)],
+        "Source lines of the program cannot be read",
+        given="".join(f"{offset - 1:#x}\n" for offset in offsets.values()),
+        error=error,
+    ).splitlines()
+    places = (line.split(" (discriminator")[0] for line in lines)
+    return {
+        address: place for address, place in zip(offsets, places, strict=True)
+        if not place.startswith("??") and not place.endswith((":?", ":0"))
+    }  # fmt: skip

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from racetrap.sim.cpu.errors import RecordError
-from racetrap.sim.gnu_tools import run_tool
+from racetrap.sim.gnu_tools import source_lines
 
 _LOW = 0xFFFF_FFFF
 
@@ -36,7 +36,7 @@ def loaded_modules(modules: Path | None) -> Iterator[Module]:
 
 
 def find_locations(
-    program: Path, pcs: Iterable[int], modules: Path | None = None, whole_paths: bool = False
+    program: Path, pcs: Iterable[int], modules: Path | None = None
 ) -> dict[int, str]:
     """Source line (``"file.c:12"``) of each return address that has one.
 
@@ -48,12 +48,10 @@ def find_locations(
         Return addresses, of which events have the low 32 bits.
     modules : Path or None
         The runtime's list of shared libraries; None: there is none.
-    whole_paths : bool
-        Whether a source file comes with its folder, as the compiler knew it.
     """
     found: dict[int, str] = {}
     for file, offsets in offsets_by_file(program, pcs, modules):
-        found |= dict(_lines(file, offsets, whole_paths))
+        found |= source_lines(file, offsets, error=RecordError)
     return found
 
 
@@ -70,18 +68,3 @@ def offsets_by_file(
             yield module.path, {pc: pc - low & _LOW for pc in there}
     if left:
         yield program, {pc: pc for pc in sorted(left)}
-
-
-def _lines(file: Path, offsets: Mapping[int, int], whole_paths: bool) -> Iterator[tuple[int, str]]:
-    """Source line of each program counter that has one; it lies at an offset in ``file``."""
-    # The call lies before its return address, which may belong to the next line.
-    lines = run_tool(
-        ["addr2line", *([] if whole_paths else ["-s"]), "-e", str(file)],
-        "Source lines of the program cannot be read",
-        given="".join(f"{offset - 1:#x}\n" for offset in offsets.values()),
-        error=RecordError,
-    ).splitlines()
-    for pc, line in zip(offsets, lines, strict=True):
-        place = line.split(" (discriminator")[0]
-        if not place.startswith("??") and not place.endswith((":?", ":0")):
-            yield pc, place

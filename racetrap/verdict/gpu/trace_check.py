@@ -147,7 +147,7 @@ class TraceCheck:
 
     def __init__(
         self, baseline: Baseline | None = None, rule: str | None = JUDGE,
-        detector: Detector | None = None, folder: Path | None = None,
+        detector: Detector | None = None, folder: Path = Path(),
     ) -> None:  # fmt: skip
         self.baseline = baseline
         self.rule, self.detector, self.independent = rule, detector, False
@@ -184,8 +184,7 @@ class TraceCheck:
         ValueError
             If the trace does not fit the detector.
         """
-        folder, header = self._folder, trace.header
-        header = header if folder is None else header_beside(header, folder)
+        header = header_beside(trace.header, self._folder)
         locations = header.locations
         model, reports = self._detect(trace, events, found, header)
         outcomes: list[OracleRace] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from racetrap.sim.cpu.locations import find_locations
+from racetrap.sim.gnu_tools import source_lines
 
 #: Program counter in traces of the first place: above those of instructions.
 CALL_BASE = 1 << 31
@@ -36,16 +36,11 @@ class Sites:
 
     def locations(self) -> dict[int, str]:
         """Line of the source of each place that has one, by program counter."""
-        by_file: dict[str, list[int]] = defaultdict(list)
-        for path, offset in self._places:
-            by_file[path].append(offset)
-        lines = {
-            path: find_locations(Path(path), offsets, whole_paths=True)
-            for path, offsets in by_file.items()
-            if Path(path).is_file()
-        }
-        return {
-            self.pc(number): lines[path][offset]
-            for number, (path, offset) in enumerate(self._places, start=1)
-            if offset in lines.get(path, {})
-        }
+        by_file: dict[str, dict[int, int]] = defaultdict(dict)
+        for number, (path, offset) in enumerate(self._places, start=1):
+            by_file[path][self.pc(number)] = offset
+        found: dict[int, str] = {}
+        for path, offsets in by_file.items():
+            if Path(path).is_file():
+                found |= source_lines(Path(path), offsets, whole_paths=True)
+        return found
