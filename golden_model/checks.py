@@ -80,14 +80,3 @@ def check_provenance(source: object, seed: object, locations: Mapping[int, str])
     for pc, place in locations.items():
         check_integer("PC of a location", pc, 0, (1 << 32) - 1)
         check_printable(f"Location of pc {pc:#x}", place)
-
-
-def check_barrier(number: object, threads: object = None) -> None:
-    """Check the operands of PTX's ``bar``, as far as they are numbers.
-
-    Ref: PTX ISA 9.0, Section 9.7.13.1 (bar, barrier).
-    """
-    if isinstance(number, int) and not 0 <= number < 16:
-        raise ValueError(f"Barrier must be from 0 to 15, not {number}")
-    if isinstance(threads, int) and (threads <= 0 or threads % 32):
-        raise ValueError(f"Threads of a barrier must be a multiple of 32, not {threads}")

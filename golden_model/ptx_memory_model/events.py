@@ -134,3 +134,14 @@ class Event:
     def is_strong(self) -> bool:
         """Whether it is a strong operation: a fence, or a memory operation that is not weak."""
         return self.scope is not None
+
+
+def check_barrier(number: object, threads: object = None) -> None:
+    """Check the operands of PTX's ``bar``, as far as they are numbers.
+
+    Ref: PTX ISA 9.0, Section 9.7.13.1 (bar, barrier).
+    """
+    if isinstance(number, int) and not 0 <= number < 16:
+        raise ValueError(f"Barrier must be from 0 to 15, not {number}")
+    if isinstance(threads, int) and (threads <= 0 or threads % 32):
+        raise ValueError(f"Threads of a barrier must be a multiple of 32, not {threads}")

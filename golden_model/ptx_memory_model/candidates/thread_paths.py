@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.ptx_memory_model.candidates.barriers import Arrival, Barrier
 from racetrap.golden_model.ptx_memory_model.candidates.paths import Path, Step
 from racetrap.golden_model.ptx_memory_model.candidates.values import (
@@ -21,7 +20,13 @@ from racetrap.golden_model.ptx_memory_model.candidates.values import (
     operate,
     results_in,
 )
-from racetrap.golden_model.ptx_memory_model.events import Event, EventKind, Location, Order
+from racetrap.golden_model.ptx_memory_model.events import (
+    Event,
+    EventKind,
+    Location,
+    Order,
+    check_barrier,
+)
 from racetrap.golden_model.ptx_memory_model.litmus import instructions as ptx
 from racetrap.golden_model.ptx_memory_model.litmus.errors import LitmusError
 from racetrap.golden_model.ptx_memory_model.litmus.litmus_test import LitmusTest

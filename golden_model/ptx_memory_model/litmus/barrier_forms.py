@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from racetrap.golden_model.checks import check_barrier
-from racetrap.golden_model.ptx_memory_model.events import Order
+from racetrap.golden_model.ptx_memory_model.events import Order, check_barrier
 from racetrap.golden_model.ptx_memory_model.litmus.instructions import (
     ClusterBarrier,
     CtaBarrier,

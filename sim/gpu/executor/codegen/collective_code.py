@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from racetrap.golden_model.checks import check_barrier
+from racetrap.golden_model.ptx_memory_model.events import check_barrier
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import only
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar

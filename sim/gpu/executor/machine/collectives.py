@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racetrap.golden_model.checks import check_barrier
 from racetrap.golden_model.events import WARP_SIZE, lanes_of
+from racetrap.golden_model.ptx_memory_model.events import check_barrier
 from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, Parts, mask_of, row_of
 
 if TYPE_CHECKING:
