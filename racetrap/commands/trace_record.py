@@ -204,22 +204,21 @@ def command(
     cc: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Run a program with ARGS, and write what its threads, or its CPU and accelerators, did to a
-    trace file.
+    """Run a program with ARGS, and write a trace of its threads, or of its CPU and accelerators.
 
-    It is compiled from C or C++ sources, or PROGRAM has been built by `racetrap cc` or `racetrap
-    c++`.  Threads that crash, fail or are interrupted leave the trace up to there.
+    C and C++ sources are compiled; PROGRAM must have been built by `racetrap cc` or `racetrap c++`.
+    If threads crash, fail or are interrupted, the trace ends there.
 
-    Programs with threads need no change; those that include racetrap.h can mark accesses that
-    are not to be checked.  See docs/recording.md, and docs/noncoherent.md for accelerators.  Put
-    -- before sources and before arguments that begin with a dash.
+    Programs with threads need no change; with racetrap.h they can exclude accesses from checking.
+    See docs/recording.md, and docs/noncoherent.md for accelerators.  Put -- before sources and
+    before arguments that begin with a dash.
     """
     is_built = not words[0].endswith(SUFFIXES)
     sources, arguments = _split(words)
     target = str(output or _target(words))
     common: dict[str, Any] = {
         "timeout": timeout,
-        # Standard output is for JSON, and then for nothing else.
+        # With JSON, standard output must contain nothing else.
         "output": sys.stderr if is_standard_output_taken() else None,
     }
     if not is_built:

@@ -23,10 +23,10 @@ from racetrap.golden_model.trace import read_thread_trace
 def command(
     source: str, output: Path, events: str | None, threads: str | None, json_file: str | None
 ) -> None:
-    """Write some accesses of a trace of threads to FILE.
+    """Write selected accesses of a trace of threads to FILE.
 
-    All that orders threads stays, so the accesses that are left race if and only if they race in
-    TRACE.
+    Everything that orders threads is kept, so the remaining accesses race if and only if they race
+    in TRACE.
     """
     # NumPy is slow to import.
     from racetrap.golden_model.trace.threads.slice import slice_trace

@@ -21,7 +21,7 @@ from racetrap.verdict.gpu.findings import Finding
 def print_gpu_run(
     console: Console, where: str, trace: Trace, races: RaceList[Finding], run: BoardRun
 ) -> None:
-    """Print the races of a GPU's trace, and what the board and the golden model agree in."""
+    """Print the races of a GPU's trace, and the amounts in which board and golden model agree."""
     print_kinds(console, races)
     dropped = run.counters["reports_dropped"]
     lost = f", {dropped} of them without a report for lack of room on the board" if dropped else ""

@@ -24,7 +24,7 @@ def to_json(results: _Results, jobs: int) -> dict[str, Any]:
     results : sequence of sequence of CaseResult
         Results of all cases, by preset.
     jobs : int
-        Cases that ran at the same time.
+        Number of concurrent cases.
     """
     systems = _by_system(results)
     return {

@@ -21,7 +21,7 @@ _SYNTHESIS = {
     "LUT": "lut", "FF": "ff", "block RAM": "block_ram", "DSP": "dsp", "depth": "depth",
     "GE": "gate_equivalents", "area [um2]": "area_um2",
 }  # fmt: skip
-#: An area estimate counts cells of a library, and has no LUT, block RAM or DSP.
+#: An area estimate counts library cells: no LUT, block RAM or DSP.
 _NOT_ON_ASIC = ("LUT", "block RAM", "DSP")
 
 
@@ -29,7 +29,7 @@ def tables_of(cost: CostTable) -> list[Table]:
     """Blocks, state and the paper's figures of one preset."""
     title = " ".join([cost.preset, *cost.settings])
     rows = [_block_row(row, cost.families) for row in cost.rows]
-    # What no block has is left out.
+    # Columns that no block has are omitted.
     columns = [name for name in rows[0] if any(row[name] is not None for row in rows)]
     return [
         Table(
@@ -86,7 +86,7 @@ def cost_words(cost: Cost) -> str:
 
 
 def print_cost(console: Console, costs: Sequence[CostTable]) -> None:
-    """Print the tables of all presets, and what their figures may not be used for."""
+    """Print the tables of all presets, and the limits of their figures."""
     for cost in costs:
         blocks, state, paper = tables_of(cost)
         show_table(console, blocks)
@@ -105,7 +105,7 @@ def print_cost(console: Console, costs: Sequence[CostTable]) -> None:
 
 
 def to_json(costs: Sequence[CostTable], command: str) -> dict[str, Any]:
-    """Everything as plain data; ``command`` makes it again."""
+    """Everything as plain data; ``command`` reproduces it."""
     made_by = provenance(costs)
     return {
         "command": command,
@@ -141,7 +141,7 @@ def _cost_json(cost: Cost) -> dict[str, Any]:
 
 
 def page_of(costs: Sequence[CostTable], command: str, remark: Mapping[str, str]) -> str:
-    """The page; ``command`` makes it again, ``remark`` says what is missing."""
+    """The page; ``command`` reproduces it, ``remark`` lists missing rows."""
     made_by = provenance(costs)
     sections = []
     for cost in costs:

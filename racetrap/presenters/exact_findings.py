@@ -19,7 +19,7 @@ from racetrap.verdict.threads.line_races import address_text
 
 
 def inversion_sentence(cycle: Sequence[LockOrder], header: ThreadTraceHeader) -> str:
-    """A lock-order inversion in one sentence, which begins with the place of its first lock."""
+    """A lock-order inversion in one sentence, beginning with the place of its first lock."""
     locations = header.locations
     orders = "; ".join(
         f"thread {order.thread} acquires {address_text(order.acquired, header)} at "

@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found.
+    """Findings of a check.
 
     Parameters
     ----------
     pairs : sequence of LinePair
         Races by pair of source lines, those with the most instances first.
     summary : sequence of str
-        What was found and what was looked at, in sentences.
+        Findings and amounts checked, in sentences.
     others : mapping of str to sequence of str
-        What is wrong besides, by its kind in a word; a kind without sentences is right.
+        Other problems, by kind in a word; a kind without sentences passed.
     schedules : int
-        Runs that were looked at.
+        Number of runs checked.
     strong : sequence of LinePair
-        Unordered pairs that are no races.
+        Unordered pairs that are not races.
     lockstep : sequence of LinePair
         Pairs that only the lockstep of a warp's lanes orders.
     """
@@ -53,7 +53,7 @@ class Findings:
 
     @property
     def cases(self) -> dict[str, str | None]:
-        """What is wrong by test case, for JUnit; ``None`` for what is right."""
+        """Problem of each test case, for JUnit; ``None`` if it passed."""
         races = [
             f"{relative_place(pair.first.later.place)}: {race_sentence(pair.first)}"
             for pair in self.pairs
@@ -63,7 +63,7 @@ class Findings:
 
 
 def known_sentences(known: Sequence[LinePair], not_found: Sequence[KnownRace]) -> list[str]:
-    """What came of a baseline: its races that were found, and those that were not."""
+    """Effect of a baseline: its races that were found, and those that were not."""
     sentences = []
     if known:
         instances = sum(pair.instances for pair in known)
@@ -80,13 +80,13 @@ def known_sentences(known: Sequence[LinePair], not_found: Sequence[KnownRace]) -
 def run_findings(
     pairs: DividedPairs, summary: Sequence[str], others: Mapping[str, Sequence[str]] | None = None
 ) -> Findings:
-    """What one run has, with a summary of it, and what came of a baseline."""
+    """Findings of one run, with a summary, and the effect of a baseline."""
     known = known_sentences(pairs.known, pairs.not_found)
     return Findings(pairs.new, [*summary, *known], others or {})
 
 
 def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> None:
-    """Print what was found, then the summary."""
+    """Print the findings, then the summary."""
     lines = pairs_text(findings.pairs, choice, findings.schedules)
     for pairs, label in (
         (findings.strong, "unordered, but no race"),
@@ -99,7 +99,7 @@ def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> 
 
 
 def annotation_lines(findings: Findings) -> str:
-    """What was found as GitHub's workflow commands, a line each."""
+    """Findings as GitHub's workflow commands, one per line."""
     lines = []
     for pair in findings.pairs:
         later = pair.first.later

@@ -1,7 +1,7 @@
-"""Findings as one HTML page: both accesses of each side by side in their sources.
+"""Findings as one HTML page: both accesses of each race side by side in their sources.
 
-The page needs no network and no other file.  Its policy lets no script run but its own, so that
-not even an error in escaping would run what stands in a source.
+The page needs no network and no other file.  Its content security policy allows only its own
+script, so that even an escaping error could not run code from a source.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from racetrap.presenters.page import page_environment
 from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import excerpt, marked_line, relative_place
 
-#: Lines that are shown before and behind that of an access.
+#: Lines shown before and after that of an access.
 _CONTEXT = 6
 
 
 def findings_page(title: str, command: str, findings: Findings) -> str:
-    """The page; whatever is given is escaped.
+    """The page; all values are escaped.
 
     Parameters
     ----------
     title : str
-        What was checked.
+        Subject of the check.
     command : str
-        The command that finds the same again.
+        The command that reproduces it.
     findings : Findings
         What was found.
     """

@@ -1,4 +1,4 @@
-"""Races of the oracle beside ScoRD's reports, as JSON."""
+"""Races of the oracle with the detector's outcomes, as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from racetrap.verdict.gpu.trace_check import DetectorRun
 
 
 def oracle_to_dict(run: DetectorRun, locations: Mapping[int, str]) -> Oracle:
-    """Every race of the oracle, and what the detector made of it, as plain data."""
+    """Every race of the oracle, and the detector's outcome, as plain data."""
 
     def party(one: Party) -> OracleParty:
         kind, location = one.access.name.lower(), locations.get(one.pc)

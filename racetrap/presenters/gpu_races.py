@@ -56,7 +56,7 @@ def _key(report: RingReport) -> tuple[int, int, int, str]:
 
 
 def left_out_sentence(name: str, accesses: int) -> str:
-    """What is to be said of accesses that the policy of the access buffers left out."""
+    """Sentence on accesses that the access buffers skipped."""
     return (
         f"Detector {name} did not check {number_text(accesses, 'access')} that its access buffers "
         "dropped or did not sample; their races are not counted."
@@ -64,7 +64,7 @@ def left_out_sentence(name: str, accesses: int) -> str:
 
 
 def print_kinds(console: Console, races: RaceList[Finding]) -> None:
-    """Print what the list has left, and a table of how many races there are of each kind."""
+    """Finish the list, and print a table of the number of races of each kind."""
     races.finish()
     kinds: Counter[tuple[str, str, str]] = Counter()
     for group in races.groups.values():

@@ -1,4 +1,4 @@
-"""Array of a JSON document, on disk once it is long, so that its length costs no memory."""
+"""Array of a JSON document, stored on disk once long, so that memory is bounded."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import shutil
 import tempfile
 from typing import Any, Protocol
 
-#: Kept in memory at most.
+#: Maximum size in memory.
 _MOST_BYTES = 1 << 16
 
 
 class SupportsWrite(Protocol):
-    """What a text can be written to."""
+    """Object to which text can be written."""
 
     def write(self, text: str, /) -> object: ...
 
 
 class JsonArray:
-    """A value of a document's top level, each element on a line of its own."""
+    """An array at a document's top level, one element per line."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(  # noqa: SIM115, as long as self
@@ -27,7 +27,7 @@ class JsonArray:
         self._count = 0
 
     def append(self, element: Any) -> None:
-        """Add an element, as JSON takes it."""
+        """Add a JSON-compatible element."""
         self._file.write(",\n" if self._count else "\n")
         self._file.write(f"    {json.dumps(element)}")
         self._count += 1

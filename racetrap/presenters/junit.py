@@ -16,7 +16,7 @@ def junit_text(suite: str, problems: Mapping[str, str | None]) -> str:
     suite : str
         Name of the suite.
     problems : mapping of str to str or None
-        By name of the case, why it failed; ``None`` if it passed.
+        Failure of each case by name; ``None`` if it passed.
     """
     suite = printable(suite)
     root = ElementTree.Element("testsuite", name=suite)

@@ -15,12 +15,12 @@ from racetrap.schemas.values import StackFrame
 from racetrap.verdict.line_pairs import LinePair, LineRace, Side
 from racetrap.verdict.source_text import marked_line, relative_place
 
-#: Functions of a call stack that text names.
+#: Maximum functions of a call stack in text.
 _MOST_FRAMES = 8
 
 
 def number_text(count: int, noun: str) -> str:
-    """A number with its noun, in the plural if it needs that."""
+    """A number with its noun, in the plural if needed."""
     ending = "es" if noun.endswith(("ch", "s")) else "s"
     return f"{count} {noun}{ending * (count != 1)}"
 
@@ -44,12 +44,12 @@ def race_sentence(race: LineRace, verb: str = "races with") -> str:
 
 
 def side_text(side: Side) -> str:
-    """What an access is, where, and who made it."""
+    """Kind, place and thread of an access."""
     return f"{side.access} at {relative_place(side.place)}" + f", {side.actor}" * bool(side.actor)
 
 
 def stack_text(side: Side) -> str:
-    """Functions that an access was made in, if one called the other; else nothing."""
+    """Call stack of an access, if there are several functions; otherwise empty."""
     if len(side.stack) < 2:
         return ""
     shown = side.stack[:_MOST_FRAMES]
@@ -70,14 +70,14 @@ def stack_to_dict(stack: Sequence[Frame]) -> list[StackFrame]:
 
 
 def counts_text(pair: LinePair, schedules: int) -> str:
-    """How many races the finding stands for, and where the first of them is.
+    """Number of races of a finding, and the place of the first.
 
     Parameters
     ----------
     pair : LinePair
         The finding.
     schedules : int
-        Runs in which it was looked for.
+        Number of runs checked.
     """
     blocks = f", between {number_text(pair.block_pairs, 'pair')} of blocks" * bool(pair.block_pairs)
     detector = f"; detector: {_sorted(pair.outcomes)}" * bool(pair.outcomes)
@@ -89,7 +89,7 @@ def counts_text(pair: LinePair, schedules: int) -> str:
 
 
 def exposure_text(exposure: Mapping[str, Any]) -> str:
-    """What became of a race in runs under weak memory."""
+    """Outcome of a race in runs under weak memory."""
     memory, runs, seed = exposure["memory"], exposure["runs"], exposure["seed"]
     if exposure["failure"] is None:
         first = seed - runs + 1
@@ -116,18 +116,18 @@ def pairs_text(
     pairs: Sequence[LinePair], choice: RaceChoice, schedules: int = 1,
     label: str = "race", verb: str = "races with",
 ) -> list[str]:  # fmt: skip
-    """Findings, and how many are left out.
+    """Findings, and the number of those omitted.
 
     Parameters
     ----------
     pairs : sequence of LinePair
         The findings.
     choice : RaceChoice
-        How many are shown.
+        Selection to show.
     schedules : int
-        Runs in which they were looked for.
+        Number of runs checked.
     label, verb : str
-        What they are called, and what one access does with the other.
+        Label of a finding, and verb between its two accesses.
     """
     shown = pairs[: choice.most_shown]
     texts = [_pair_text(pair, schedules, label, verb) for pair in shown]
@@ -142,11 +142,11 @@ def annotation(title: str, place: str, column: int, text: str) -> str:
     Parameters
     ----------
     title : str
-        What it is, in a word.
+        Its kind, in a word.
     place : str
-        Where; empty if that is not known.
+        Its place; empty if unknown.
     column : int
-        Column in the line; 0 if that is not known.
+        Column in the line; 0 if unknown.
     text : str
         What was found.
     """
@@ -157,7 +157,7 @@ def annotation(title: str, place: str, column: int, text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text whose end in a workflow command is that of the command."""
+    """Text escaped for a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -1,7 +1,7 @@
 """Defaults of options in a file: ``racetrap.toml``, or ``[tool.racetrap]`` of ``pyproject.toml``.
 
-Each table is a command and has options by their long names, as ``[trace.record]`` with
-``seed = 3``.  The command line goes before them.
+Each table is a command and has options by their long names, as ``[trace.record]`` with ``seed =
+3``.  The command line takes precedence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import click
 
 from racetrap.golden_model.checks import unknown_name
 
-#: Key of the context's notes under which the file is, in a list.
+#: Key of the file, in a list, in the context's ``meta``.
 DEFAULTS_FILE = "racetrap.defaults"
 
 _OWN, _SHARED = "racetrap.toml", "pyproject.toml"
@@ -22,12 +22,12 @@ _SCALARS = (str, int, float, bool)
 
 
 def read_defaults(folder: Path) -> tuple[Path, dict[str, Any]] | None:
-    """The file for a folder, its own or that of the nearest folder above, and its tables.
+    """The file for a folder, in it or in the nearest folder above, and its tables.
 
     Raises
     ------
     ValueError
-        If a file is no TOML, or its table is none.
+        If a file is not TOML, or has no table where one is expected.
     OSError
         If a file cannot be read.
     """
@@ -35,7 +35,7 @@ def read_defaults(folder: Path) -> tuple[Path, dict[str, Any]] | None:
         if (own := place / _OWN).is_file():
             return own, _tables(own)
         shared = place / _SHARED
-        # Most projects have no table of ours in there.
+        # Most projects have no table of ours.
         if shared.is_file() and b"tool.racetrap" in shared.read_bytes():
             tables = _tables(shared).get("tool", {}).get("racetrap", {})
             if not isinstance(tables, dict):
@@ -51,7 +51,7 @@ def _tables(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except RecursionError:
         raise ValueError(f"{path}: TOML is nested too deeply") from None
-    except ValueError as error:  # of the format, of the encoding, or of an endless number
+    except ValueError as error:  # of the format, the encoding, or an overlong number
         raise ValueError(f"{path}: not TOML: {error}") from None
 
 
@@ -61,7 +61,7 @@ def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
     Raises
     ------
     ValueError
-        If a key is no option of the command, or a value has another shape.
+        If a key is not an option of the command, or a value has the wrong type.
     """
     if not isinstance(table, dict):
         raise ValueError(f"Defaults of {command.name} must be a table, not {table!r}")

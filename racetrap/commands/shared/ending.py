@@ -1,4 +1,4 @@
-"""End of a run: whatever stops a command becomes one sentence and an exit status."""
+"""End of a run: errors and signals become one sentence and an exit status."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from racetrap.presenters.printable import printable
 from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
 
-#: Signals that a user stops a command with, besides that of Ctrl-C.
+#: Signals that stop a command, besides that of Ctrl-C.
 _STOPS = (signal.SIGTERM, signal.SIGHUP)
-#: How long a command that was stopped may take to clean up: any, and one that has something to
-#: write then; and how long that may take.
+#: Seconds for clean-up after a stop: of any command, of one with a result to write, and of that
+#: writing.
 _GRACE_SECONDS, _LONG_GRACE_SECONDS, _WRITING_SECONDS = 0.8, 8.0, 60.0
-#: Set when a command has something to write if it is stopped, and when it writes that.
+#: Set when a command has a result to write if stopped, and while it writes it.
 _has_result, _is_writing = threading.Event(), threading.Event()
 
 
 @contextmanager
 def ends() -> Iterator[None]:
-    """Turn what stops a command, other than a defect of ours, into a sentence and a status."""
+    """Turn errors and signals, other than our defects, into a sentence and a status."""
     try:
         yield
         sys.stdout.flush()
@@ -66,9 +66,9 @@ def ends() -> Iterator[None]:
 
 
 def _fail_to_write(error: OSError) -> NoReturn:
-    """End after an error of the system: a full device, a folder of someone else, a closed pipe."""
+    """End after a system error: a full device, a missing permission, a closed pipe."""
     if error.filename is None:
-        # Python writes what is left in its buffer once more when it ends.
+        # Python flushes its buffer once more at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if error.errno in (errno.EPIPE, errno.EBADF):
@@ -78,10 +78,10 @@ def _fail_to_write(error: OSError) -> NoReturn:
 
 
 def open_standard_streams() -> None:
-    """Put a stream in place of each standard one that is closed.
+    """Replace each closed standard stream.
 
-    A file opened later would otherwise take its descriptor, and what is printed.  Reading and
-    writing fail as they do with a closed descriptor; sentences on standard error are lost.
+    A file opened later would otherwise get its descriptor, and printed text.  Reading and writing
+    fail as with a closed descriptor; sentences on standard error are lost.
     """
     for name, descriptor, mode, flags in (
         ("stdin", 0, "r", os.O_WRONLY), ("stdout", 1, "w", os.O_RDONLY),
@@ -97,7 +97,7 @@ def open_standard_streams() -> None:
 
 
 def crash(error: Exception) -> NoReturn:
-    """End after a defect of ours: where it is, and how to report it."""
+    """End after our own defect: print where it is, and how to report it."""
     traceback.print_exception(error)
     fail(
         f"This is a defect of racetrap {version('racetrap')}: please report it with these lines, "
@@ -107,11 +107,11 @@ def crash(error: Exception) -> NoReturn:
 
 
 def watch_for_interrupts() -> None:
-    """Let Ctrl-C and requests to terminate end this process within a second, with all others that
-    it has started; one that calls ``write_before_the_end``, when it has written.
+    """Make Ctrl-C and termination signals end this process and its children within a second, or
+    after writing if it calls ``write_before_the_end``.
 
     The main thread gets ``KeyboardInterrupt`` or ``SystemExit`` and cleans up; a second thread
-    kills the other processes, and this one if the main thread does not come to its end.
+    kills the other processes, and this one if the main thread does not end.
     """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -123,14 +123,14 @@ def watch_for_interrupts() -> None:
 
 
 def expect_a_result() -> None:
-    """Wait for ``write_before_the_end`` if this command is stopped from now on."""
+    """From now on, wait for ``write_before_the_end`` if this command is stopped."""
     _has_result.set()
 
 
 def write_before_the_end() -> None:
-    """Let a command that is being stopped write what it has so far, a minute at most.
+    """Let a stopped command write its partial result, within a minute.
 
-    Nothing that it started may be running any more.  A second signal ends it at once.
+    Its child processes must have ended.  A second signal ends it at once.
     """
     _is_writing.set()
 
@@ -143,13 +143,13 @@ def _watch(reader: int) -> None:
     number = os.read(reader, 1)[0]
     if number not in (signal.SIGINT, *_STOPS):
         return
-    # A pool's thread would complain that its processes are gone.
+    # A pool's thread would report that its processes are gone.
     threading.excepthook = lambda args: None
     end = time.monotonic() + (_LONG_GRACE_SECONDS if _has_result.is_set() else _GRACE_SECONDS)
     while time.monotonic() < end and not _is_writing.is_set():
-        kill_descendants()  # again: one of them may just have been about to start another
+        kill_descendants()  # again: one of them may have started another meanwhile
         _is_writing.wait(_GRACE_SECONDS / 10)
-    if _is_writing.is_set():  # a second signal ends that, too
+    if _is_writing.is_set():  # a second signal ends the writing, too
         select.select([reader], [], [], _WRITING_SECONDS)
         time.sleep(_GRACE_SECONDS)
     click.echo("racetrap: Interrupted.", err=True)

@@ -1,4 +1,4 @@
-"""Names that options had once, and what stands for them now."""
+"""Former names of options, and their replacements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FILE = "--output FILE{}, by the end of the file's name"
 _SET = "--set {}=VALUE"
 _ARGUMENT = "an argument without an option"
 
-#: Former options of any command, with what is written instead.
+#: Former options of any command, with their replacements.
 _SUCCESSORS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("-q", "--quiet"), "an option before the command: racetrap --quiet COMMAND"),
     **dict.fromkeys(("--volume", "--inputs", "--runs", "--traces"), "--budget"),
@@ -55,7 +55,7 @@ _SUCCESSORS: Mapping[str, str] = MappingProxyType({
 
 
 def successor(option: str) -> str | None:
-    """What is written instead of a former option; ``None`` if it has never been one."""
+    """Replacement of a former option; ``None`` if there was no such option."""
     return _SUCCESSORS.get(option)
 
 

@@ -1,4 +1,4 @@
-"""The front door: `racetrap FILE` recognises what it is given, and does what that is mostly for."""
+"""Dispatch of `racetrap FILE`: recognises FILE and runs the command that suits it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAIN = re.compile(r"\bmain\s*\(")
 
 
 class Row(NamedTuple):
-    """What FILE is, in short and at length, the command that is run, and its exit status."""
+    """Kind of FILE, short and long, the command to run, and its exit status."""
 
     file: str
     which: str
@@ -49,18 +49,18 @@ _GIVE = (
     "or a preset's name; `racetrap --help` has the table"
 )
 
-#: Word for the command that records and checks.
+#: Pseudo-command that records and checks.
 RECORD_AND_CHECK = "record-and-check"
 
 
 def command_of(words: Sequence[str], commands: Collection[str]) -> list[str] | None:
-    """Command line that `racetrap FILE ...` stands for; ``None`` if the first word is no file and
-    no preset, nor nearer to a preset's name than to one of ``commands``.
+    """Command line for `racetrap FILE ...`; ``None`` if the first word is no file, no preset, and
+    not nearer to a preset's name than to one of ``commands``.
 
     Raises
     ------
     ValueError
-        If a file is none that can be given.
+        If a file is of no accepted kind.
     OSError
         If it cannot be read.
     """
@@ -114,7 +114,7 @@ def _cuda(words: Sequence[str]) -> list[str]:
 
 
 def has_main(path: Path) -> bool:
-    """Whether a CUDA source has the function `main`, outside comments and texts."""
+    """Whether a CUDA source has the function `main`, outside comments and strings."""
     source = path.read_text(encoding="utf-8", errors="replace")
     return _MAIN.search(_COMMENT_OR_TEXT.sub(" ", source)) is not None
 
@@ -168,7 +168,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _look(path: Path, head: bytes) -> str:
-    """What a file looks like, in words."""
+    """Description of the apparent kind of a file."""
     if not head:
         return "an empty file"
     if head.startswith(b"\x1f\x8b"):

@@ -19,23 +19,23 @@ from typing import IO, Any
 
 import click
 
-#: Of a pipe, which has no size until its end.
+#: Limit for a pipe, whose size is unknown until its end.
 _MOST_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 16
-#: How long a pipe may be without a writer, and how often it is looked for.
+#: Seconds that a pipe may be without a writer, and between polls.
 _WRITER_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
-#: What the user has called the files that were copied, by their paths.
+#: Names given by the user, by the paths of the copies.
 _GIVEN: dict[str, str] = {}
 
 
 class NamedFiles(click.ParamType):
-    """Value that names a file, which is read by its name.
+    """Value that names a file.
 
     Parameters
     ----------
     behind : str
-        What the file's name stands behind in the value, such as ``=``.
+        Separator before the file's name in the value, such as ``=``.
 
     Attributes
     ----------
@@ -50,14 +50,14 @@ class NamedFiles(click.ParamType):
         self._behind = behind
 
     def files(self, values: Sequence[str], others: Mapping[str, Any]) -> list[str]:
-        """Files of the parameter's values, of which there may be several, or none.
+        """Files of the parameter's values; several or none are possible.
 
         Parameters
         ----------
         values : sequence of str
-            The values, as they were given.
+            The values, as given.
         others : mapping of str to object
-            Values of all parameters by their names, as they were given.
+            Values of all parameters by name, as given.
         """
         if self._behind:
             values = [value.partition(self._behind)[2] for value in values]
@@ -65,7 +65,7 @@ class NamedFiles(click.ParamType):
 
 
 class InputFile(NamedFiles):
-    """Path of a file to be read; what has no size is copied into a temporary file first."""
+    """Path of a file to be read; a pipe is first copied into a temporary file."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         value = str(value)
@@ -79,7 +79,7 @@ class InputFile(NamedFiles):
         try:
             mode = Path(value).stat().st_mode
         except (OSError, ValueError):
-            return value  # the reader says what is wrong
+            return value  # the reader reports the error
         if stat.S_ISFIFO(mode):
             with open(value, "rb", opener=_open_at_once) as pipe:
                 first = _first_bytes(pipe)
@@ -100,7 +100,7 @@ class InputFile(NamedFiles):
         folder = tempfile.mkdtemp(prefix="racetrap-")
         if ctx is not None:
             ctx.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
-        # The end of the name tells some readers what the file is.
+        # Some readers recognise the file by its suffix.
         path = Path(folder, "input" if given == "-" else Path(given).name)
         _GIVEN[str(path)] = given
         left = _MOST_BYTES
@@ -119,13 +119,13 @@ class InputFile(NamedFiles):
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Opener of a pipe that does not wait for its writer."""
+    """Opener that does not wait for a pipe's writer."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _first_bytes(pipe: BufferedReader) -> bytes | None:
-    """What a pipe has once there is a writer, and nothing if that has written nothing yet; ``None``
-    if nobody writes in time.  Further reads wait."""
+    """First bytes of a pipe once there is a writer, possibly none; ``None`` if no writer comes in
+    time.  Further reads wait."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     end = time.monotonic() + _WRITER_SECONDS
@@ -146,19 +146,19 @@ def _first_bytes(pipe: BufferedReader) -> bytes | None:
 
 
 def _progress(description: str) -> AbstractContextManager[Callable[..., None]]:
-    # Not imported with this module, which it imports.
+    # Imported here, since it imports this module.
     from racetrap.commands.shared.terminal import progress_bar
 
     return progress_bar(description)
 
 
 def name_file(path: str, name: str) -> None:
-    """Let a file be called so in what is printed."""
+    """Set the name under which a file is printed."""
     _GIVEN[path] = name
 
 
 def given_name(text: str) -> str:
-    """A path, or a sentence with paths, with every file named as the user has called it."""
+    """A path, or a sentence with paths, with every file under the name given by the user."""
     for path, given in _GIVEN.items():
         text = text.replace(path, "standard input" if given == "-" and text != path else given)
     return text

@@ -18,7 +18,7 @@ def read_kernel(
     kernel_file: str, launch_file: str, options: CompilerOptions
 ) -> tuple[Module, LaunchSpec]:
     """A kernel file and a launch file; exit if they cannot be read."""
-    # A command that is given a trace has no use for the executor.
+    # A command with a trace does not need the executor.
     from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
     from racetrap.sim.gpu.launch.launch_file import read_launch
 
@@ -28,7 +28,7 @@ def read_kernel(
 
 
 def capture_kernel(module: Module, launch: LaunchSpec) -> Iterator[Capture]:
-    """Run kernels as a launch file says, in each of its schedules; exit if that cannot be done."""
+    """Run kernels by a launch file, in each of its schedules; exit if that fails."""
     from racetrap.sim.gpu.executor.machine.errors import ExecutionError
     from racetrap.sim.gpu.launch.capture import capture
 

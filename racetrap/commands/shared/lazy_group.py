@@ -1,4 +1,4 @@
-"""Groups of commands that are imported only when they are called."""
+"""Groups of commands that are imported only when called."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class LazyGroup(click.Group):
     prefix : str
         Beginning of the modules' names.
     lines : mapping of str to str
-        Line of each command in ``--help``, so that its module need not be imported.
+        Line of each command in ``--help``, so that its module is not imported for it.
     extras : mapping of str to str
-        Extra of our package that a command needs, if what its module misses first may be of a
+        Extra of our package that a command needs, if the first missing import may belong to a
         smaller one.
     """
 

@@ -1,4 +1,5 @@
-"""Long work of a command: rows printed as they come and kept, a partial result if it is stopped."""
+"""Long work of a command: rows are printed at once and kept; an interrupt leaves a partial
+result."""
 
 from __future__ import annotations
 
@@ -30,13 +31,13 @@ from racetrap.sim.failure import Failure
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 _Made = TypeVar("_Made")
-#: Missing rows that a sentence names.
+#: Maximum missing rows named in a sentence.
 _NAMED = 5
 
 
 @dataclass
 class _Row(Generic[_Item, _Result]):
-    """A row: what it is made of, and the results so far by number of the item."""
+    """A row: its items, and the results so far by number of the item."""
 
     label: str
     items: Iterable[_Item]
@@ -45,7 +46,7 @@ class _Row(Generic[_Item, _Result]):
 
     @property
     def results(self) -> list[_Result]:
-        """Results from the first item on, without a gap, and no more than are enough."""
+        """Results from the first item on, without gaps, as many as are needed."""
         found = [self.found[number] for number in takewhile(self.found.__contains__, count())]
         if (is_enough := self.is_enough) is None:
             return found
@@ -60,25 +61,25 @@ class _Row(Generic[_Item, _Result]):
 
 @dataclass(frozen=True)
 class Measure(Generic[_Item, _Result]):
-    """What makes the rows of a table.
+    """Measurement of the rows of a table.
 
     Parameters
     ----------
     run : callable
-        Makes the result of an item, both plain data, in a worker process.
+        Computes the result of an item in a worker process; both are plain data.
     say : callable
-        Words on a row, given its results in the order of its items.
+        Text of a row, given its results in the order of its items.
     key : callable
-        Name of an item's result, which follows from all that the result does; empty if that
-        cannot be told, and nothing is kept.
+        Key of an item's result, derived from all its inputs; empty if these are unknown and nothing
+        can be kept.
     keeps : callable
         Whether a result is worth keeping.
     is_enough : callable, optional
-        Whether some results from the first item on make a row whose items have no end.
+        Whether results from the first item on suffice for a row with unlimited items.
     folder : str
-        Kind of content of the cache.
+        Folder in the cache.
     is_timing : bool
-        Whether a call that has all rows is the last to know them: the next one measures anew.
+        Whether rows are dropped once a call has all of them, so that the next call measures again.
     """
 
     run: Callable[[_Item], _Result]
@@ -93,15 +94,15 @@ class Measure(Generic[_Item, _Result]):
 class LongWork:
     """All rows of a command.
 
-    Whatever stops it (an interrupt, a tool that fails) ends the work, not the command: that goes
-    on with the rows that are there, and ``finish`` ends it.
+    An interrupt or a failing tool ends the work, not the command, which continues with the rows so
+    far until ``finish`` ends it.
 
     Parameters
     ----------
     jobs : int
-        Items that are in the making at a time.
+        Items measured at the same time.
     pool : callable, optional
-        Where they are, instead of so many worker processes.
+        Pool to use instead of ``jobs`` worker processes.
     """
 
     def __init__(
@@ -116,12 +117,12 @@ class LongWork:
         self._console = report_console()
 
     def attempt(self, make: Callable[[], _Made]) -> _Made | None:
-        """What ``make`` gives; nothing if the work has been stopped, or is stopped by it."""
+        """Result of ``make``; None if the work has been stopped, or is stopped by it."""
         if self._stop is None:
             try:
                 return make()
             except ModuleNotFoundError:
-                raise  # the same command would miss it again
+                raise  # the same command would fail again
             except BaseException as error:
                 self._stop = error
                 if not isinstance(error, Exception):
@@ -132,18 +133,18 @@ class LongWork:
         self, title: str, measure: Measure[_Item, _Result], items: Mapping[str, Iterable[_Item]],
         jobs: int = 0,
     ) -> dict[str, list[_Result]]:  # fmt: skip
-        """Results of the rows that are complete, in the order of ``items``.
+        """Results of the complete rows, in the order of ``items``.
 
-        Each row is printed when it is complete, unless it was kept from an earlier call.
+        Each row is printed once complete, unless it was kept from an earlier call.
 
         Parameters
         ----------
         title : str
-            What is made.
+            Name of the table.
         measure : Measure
-            How.
+            How to measure it.
         items : mapping of str to iterable
-            What each row is made of.
+            Items of each row.
         jobs : int
             Worker processes instead of the usual number.
         """
@@ -175,7 +176,7 @@ class LongWork:
     def _look_up(
         self, row: _Row[_Item, _Result], measure: Measure[_Item, _Result], store: KeptResults
     ) -> None:
-        """Take what was kept."""
+        """Load kept results."""
         for number, item in enumerate(row.items):
             key = measure.key(measure.run, item)
             if key and (kept := store.load(key)):
@@ -189,7 +190,7 @@ class LongWork:
         self, title: str, rows: Sequence[_Row[_Item, _Result]], measure: Measure[_Item, _Result],
         store: KeptResults, jobs: int,
     ) -> None:  # fmt: skip
-        """Make what is missing, in order, and keep each result as soon as it is there."""
+        """Compute missing results, in order, and keep each at once."""
         left = ((row, number, item) for row in rows for number, item in _missing(row))
         running: dict[Future[_Result], tuple[_Row[_Item, _Result], int, _Item]] = {}
         pool = self._pool or (lambda: processes(jobs))
@@ -229,7 +230,7 @@ class LongWork:
 
     @property
     def remark(self) -> dict[str, str]:
-        """What a reader of partial tables must know; nothing if no row is missing."""
+        """Remark on a partial table; empty if no row is missing."""
         if not self.missing:
             return {}
         named = "; ".join(self.missing[:_NAMED])
@@ -244,7 +245,7 @@ class LongWork:
         *, page_file: str | None = None, page: Callable[[], str] = str,
         problems: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        """Print and write all that there is, and end as what has stopped the work asks for.
+        """Print and write all results, then exit according to what stopped the work.
 
         Parameters
         ----------
@@ -255,15 +256,15 @@ class LongWork:
         page, page_file
             The result as a page, and its file.
         problems : sequence of str
-            What must not be: exit with the first.
+            Problems: exit with the first.
         """
         progress = {
             "complete": self._stop is None, "missing": self.missing, "kept": self.kept,
         }  # fmt: skip
-        # First what lasts: who reads standard output may be gone.
+        # Files first: the reader of standard output may be gone.
         write_json(json_file, progress | document)
         write_file(page_file, page)
-        console = report_console()  # what stopped the work may have come in the middle of a line
+        console = report_console()  # the interrupt may have come in the middle of a line
         for sentence in self.remark.values():
             console.print(f"Incomplete: {sentence}.", markup=False)
         show(console)
@@ -274,7 +275,7 @@ class LongWork:
 
 
 def _missing(row: _Row[_Item, _Result]) -> Iterator[tuple[int, _Item]]:
-    """Items of a row without a result, until there is enough."""
+    """Items of a row without a result, until there are enough."""
     for number, item in enumerate(row.items):
         if row.is_done:
             return

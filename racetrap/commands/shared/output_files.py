@@ -1,4 +1,4 @@
-"""Files that commands write, which must be neither an input nor another output."""
+"""Output files of commands, which must be neither an input nor another output."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import click
 
 from racetrap.commands.shared.input_files import NamedFiles
 
-#: Key of the context's notes under which it is whether a result goes to standard output.
+#: Key in the context's ``meta``: whether a result goes to standard output.
 _TAKEN = "racetrap.standard-output"
 
 
 class OutputFile(NamedFiles):
-    """Path of a file to be written, refused now if it cannot be, not after a long run.
+    """Path of an output file, refused at once if not writable, not after a long run.
 
     Parameters
     ----------
     path_type : type
-        ``str`` or ``Path``: what the command is given.
+        Type passed to the command: ``str`` or ``Path``.
     to_standard_output : bool
-        Whether ``-`` is standard output.
+        Whether ``-`` means standard output.
     behind : str
-        What the file's name stands behind in the value, such as ``=``.
+        Separator before the file's name in the value, such as ``=``.
     companions : sequence of str
-        Ends of further files' names, written beside it.
+        Suffixes of further files written beside it.
     default : callable, optional
-        The file without the option, from the values of the other parameters by their names.
+        Default file, from the values of the other parameters by name.
     """
 
     is_output = True
@@ -46,7 +46,7 @@ class OutputFile(NamedFiles):
         self._path_type, self._companions, self._default = path_type, companions, default
 
     def files(self, values: Sequence[str], others: Mapping[str, Any]) -> list[str]:
-        """Files of these values, or by default."""
+        """Files of these values, or the default."""
         if not values and self._default is not None:
             values = list(filter(None, [self._default(others)]))
         named = super().files(values, others)
@@ -66,7 +66,7 @@ class OutputFile(NamedFiles):
 
 
 class OutputFolder(NamedFiles):
-    """Path of a folder in which files are written, as ``Path``."""
+    """Path of an output folder, as ``Path``."""
 
     name = "directory"
     is_output = True
@@ -80,23 +80,23 @@ class OutputFolder(NamedFiles):
 def refuse_conflicts(
     context: click.Context, command: click.Command, words: Sequence[str], inputs: Sequence[str]
 ) -> None:
-    """Refuse a command line by which a file would be written over another, before any is read.
+    """Refuse a command line that would overwrite one of its files by another, before reading any.
 
     Parameters
     ----------
     context : Context
-        That of the command's group.
+        Context of the command's group.
     command : Command
         The command.
     words : sequence of str
         Its command line.
     inputs : sequence of str
-        Files that are read besides.
+        Further files that are read.
 
     Raises
     ------
     ValueError
-        If an output is an input, or another output, whatever links lead there.
+        If an output is an input, or another output, also through links.
     """
     named = [("the file of defaults", file, False) for file in inputs]
     named += _named_files(context, command, words)
@@ -119,7 +119,7 @@ def _named_files(
         given, _, _ = command.make_parser(own).parse_args(list(words))
     except click.UsageError:  # reported when click parses the line
         return []
-    # What is not given is none of these.
+    # Parameters that are not given name no files.
     given = {name: value for name, value in given.items() if isinstance(value, (str, list, tuple))}
     found = []
     for parameter in command.params:
@@ -135,14 +135,14 @@ def _named_files(
 
 
 def _name(parameter: click.Parameter, context: click.Context) -> str:
-    """What a parameter is called: an option as it is written, an argument by its first word."""
+    """Name of a parameter: an option as written, an argument by its first word."""
     if isinstance(parameter, click.Option):
         return parameter.opts[-1]
     return parameter.make_metavar(context).strip("[]").split()[0].rstrip(".")
 
 
 def _identities(file: str) -> set[object]:
-    """What two names of one file have in common; nothing for devices, which take everything."""
+    """Keys shared by all names of a file; none for devices, which can be written twice."""
     found: set[object] = {file} if file == "-" else {os.path.realpath(file)}
     try:
         status = os.fstat(1) if file == "-" else os.stat(file)
@@ -154,6 +154,6 @@ def _identities(file: str) -> set[object]:
 
 
 def is_standard_output_taken() -> bool:
-    """Whether a result goes to standard output, which then has nothing else."""
+    """Whether a result goes to standard output, which must then contain nothing else."""
     context = click.get_current_context(silent=True)
     return context is not None and context.meta.get(_TAKEN, False)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 
-#: What the linker says of a source that is a kernel alone.
+#: Linker error for a source with kernels only.
 _NO_MAIN = "undefined reference to `main'"
-#: Modules that commands need once a program is compiled.
+#: Modules that commands need after compilation.
 _SLOW_IMPORTS = (
     "racetrap.verdict.gpu.program_check",
     "racetrap.verdict.gpu.oracle",
@@ -30,7 +30,7 @@ _SLOW_IMPORTS = (
 
 @contextmanager
 def executable(program: str, options: CompilerOptions, *further: str) -> Iterator[str]:
-    """The program, compiled into a folder of its own if it is a source, with further sources."""
+    """The program; sources are compiled into a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         with input_errors():
             path = _compiled([Path(program), *map(Path, further)], Path(folder), options)
@@ -49,7 +49,7 @@ def _compiled(files: list[Path], folder: Path, options: CompilerOptions) -> Path
         return program
     target = folder / program.stem
     with Console(stderr=True).status(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:
-        # Together they take as long as the compiler needs for a small program.
+        # They take as long as the compiler needs for a small program.
         prepared = pool.submit(_prepare)
         try:
             compile_program(files, target, runtime_library(), options)
@@ -65,7 +65,7 @@ def _compiled(files: list[Path], folder: Path, options: CompilerOptions) -> Path
 
 
 def _prepare() -> None:
-    """Import what runs a program and shows its races, and make the parser of its kernels."""
+    """Import the modules that run a program and show its races, and build the parser."""
     for name in _SLOW_IMPORTS:
         import_module(name)
     from racetrap.sim.gpu.ptx.syntax import grammar
@@ -75,7 +75,7 @@ def _prepare() -> None:
 
 @contextmanager
 def program_errors() -> Iterator[None]:
-    """Turn what keeps a program from running into one sentence."""
+    """Turn errors that keep a program from running into one sentence."""
     from racetrap.sim.gpu.cuda.program_run import ProgramError
     from racetrap.sim.gpu.cuda.toolkit import ToolkitError
 

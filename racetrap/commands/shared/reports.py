@@ -1,4 +1,4 @@
-"""Reports of findings for where people work: page, SARIF, JUnit, annotations, and the baseline."""
+"""Reports of findings: page, SARIF, JUnit, annotations, and the baseline."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ baseline_option = click.option(
 
 @dataclass(frozen=True)
 class Reports:
-    """Reports that were asked for.
+    """Requested reports.
 
     Parameters
     ----------
     baseline_file : str or None
         Known races.
     output : mapping of str to str
-        Files to be written, by the ends of their ``FINDINGS``.
+        Files to be written, by the suffixes of ``FINDINGS``.
     """
 
     baseline_file: str | None
     output: Mapping[str, str]
 
     def baseline(self) -> Baseline | None:
-        """Known races; exit on a malformed file, before anything is run."""
+        """Known races; exits on a malformed file, before anything is run."""
         with input_errors():
             if (new := self.output.get(".toml")) is not None and Path(new).exists():
                 raise ValueError(f"Baseline must be a new file, not {new}")
@@ -74,11 +74,11 @@ class Reports:
         subject : str
             Program or trace.
         findings : Findings
-            What was found.
+            The findings.
         known : sequence of LinePair
             Races of the baseline that were found.
         """
-        # What writes them is slow to import, and seldom asked for.
+        # The writers are slow to import, and seldom needed.
         name = Path(subject).name
         if (file := self.output.get(".toml")) is not None:
             from racetrap.verdict.baseline import baseline_text

@@ -1,4 +1,4 @@
-"""Results of a command in the forms that the ends of files' names say."""
+"""Forms of a command's results, selected by the suffixes of file names."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Form(NamedTuple):
     Parameters
     ----------
     end : str
-        End of the file's name.
+        Suffix of the file.
     what : str
-        What the file has.
+        Contents of the file.
     to_standard_output : bool
-        Whether the name ``-`` before the end is standard output.
+        Whether the name ``-`` before the suffix means standard output.
     companions : tuple of str
-        Ends of further files' names, written beside it.
+        Suffixes of further files written beside it.
     """
 
     end: str
@@ -32,7 +32,7 @@ class Form(NamedTuple):
 
 
 class _FormFile(OutputFile):
-    """Name of a file, as its form's end and the file."""
+    """Name of a file, as its form's suffix and the file."""
 
     def __init__(self, forms: Sequence[Form]) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ def _ends(forms: Sequence[Form]) -> str:
 
 
 def form_files(*forms: Form) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Files of a result, as ``output``: a dictionary of them by the ends of their forms."""
+    """Files of a result, as ``output``: a dictionary by the suffixes of their forms."""
     listed = "; ".join(f"{form.end} {form.what}" for form in forms)
     standard = next((form for form in forms if form.to_standard_output), None)
     also = f"  -{standard.end} is standard output." if standard else ""

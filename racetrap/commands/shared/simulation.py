@@ -1,4 +1,4 @@
-"""Call of `racetrap simulate`: what all detectors' parts of it share."""
+"""Call of `racetrap simulate`, common to all detectors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.failure import Failure
 
-#: Waves; further files beside them open them in GTKWave and Surfer.
+#: Waves; companion files set up GTKWave and Surfer.
 WAVES = tuple(
     Form(end, "waves", to_standard_output=False, companions=(".gtkw", ".sucl", ".log"))
     for end in (".fst", ".vcd")
 )
-#: What JSON says of a suite, and what is wrong.
+#: JSON of a suite, and its problems.
 SuiteOutcome = tuple[dict[str, Any], Sequence[Failure]]
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """What was asked for, as the options say; ``run`` is the detector's ``RUN``."""
+    """Values of the options; ``run`` is the detector's ``RUN``."""
 
     preset: str
     params: Any
@@ -43,7 +43,7 @@ class Simulation:
 
     @property
     def waves(self) -> Path | None:
-        """File of waves, if there is to be one."""
+        """File of waves, if requested."""
         file = next((self.output[form.end] for form in WAVES if form.end in self.output), None)
         return None if file is None else Path(file)
 
@@ -70,10 +70,10 @@ class Suite(NamedTuple):
     run : callable
         Runs and prints it.
     options : tuple of str
-        Parameters of the command, and forms of its output, that are not for every stimulus, and
-        are for this one.
+        Parameters of the command, and forms of its output, that apply to this stimulus but not to
+        every one.
     check : callable
-        Raises ``ValueError`` for values of options that this suite has not.
+        Raises ``ValueError`` for option values that this suite does not support.
     """
 
     run: Callable[[Simulation], SuiteOutcome]

@@ -1,5 +1,5 @@
-"""Subjects of a command: one declaration of which options are for which, from which the command's
-help and its refusals follow."""
+"""Subjects of a command: one declaration of the options of each, from which help pages and refusals
+are derived."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, NamedTuple, cast
 
 import click
 
-#: An option, or an argument, and what stands in its line of help.
+#: An option or an argument, and its line of help.
 _Section = tuple[str, list[click.Parameter]]
 
 
 class Subject(NamedTuple):
-    """What a command may be given.
+    """Kind of input of a command.
 
     Parameters
     ----------
     name : str
-        In a sentence, such as "a trace of threads".
+        Name in a sentence, such as "a trace of threads".
     options : tuple of str
-        Names of the parameters that are not for every subject, and are for this one; of
-        ``output`` also the ends of such forms, as ``.html``.
+        Names of the parameters that apply to this subject but not to every one; for ``output`` also
+        the suffixes of such forms, as ``.html``.
     page : str
-        Page of help, ``--help-PAGE``, that has them; without one they stand in ``--help``.
+        Page of help, ``--help-PAGE``, that lists them; without one ``--help`` does.
     settings : tuple of (str, str)
-        What ``--set`` sets besides parameters of a preset, and what that means.
+        Settings of ``--set`` besides parameters of a preset, and their meaning.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SubjectCommand(click.Command):
     Parameters
     ----------
     subjects : sequence of Subject
-        Options that are in none are for every subject.
+        Options listed in none apply to every subject.
     """
 
     def __init__(self, *arguments: Any, subjects: Sequence[Subject], **attributes: Any) -> None:
@@ -51,7 +51,7 @@ class SubjectCommand(click.Command):
             raise TypeError(f"Subjects must name parameters, not {min(unknown)}")
 
     def suitable(self, name: str | None) -> list[str]:
-        """Subjects that a parameter, or a form, is for; none if it is for every one."""
+        """Subjects to which a parameter, or a form, applies; none if it applies to all."""
         return [each.name for each in self.subjects if name in each.options]
 
     @property
@@ -60,8 +60,8 @@ class SubjectCommand(click.Command):
         return list(dict.fromkeys(each.page for each in self.subjects if each.page))
 
     def sections(self, page: str = "") -> list[_Section]:
-        """Headings and parameters of a page of help; the first has what is for every subject, and
-        what several of the other pages have."""
+        """Headings and parameters of a page of help; the first page has those of every subject, and
+        those on several other pages."""
         pages = {each.name: each.page for each in self.subjects}
         found: dict[str, list[click.Parameter]] = {}
         for parameter in self.params:
@@ -117,7 +117,7 @@ def _one_of(names: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-#: What a page of help is about.
+#: Topic of each page of help.
 _PAGES = {
     "gpu": "kernels and traces of a GPU",
     "threads": "recordings of threads",
@@ -136,17 +136,17 @@ def _write(
 
 
 def require_suitable(*given: str) -> None:
-    """Refuse an option that would do nothing: one that is for other subjects.
+    """Refuse an option without effect: one of other subjects.
 
     Parameters
     ----------
     given : str
-        Names of what this call of a command is about.
+        Names of the subjects of this call.
 
     Raises
     ------
     ValueError
-        If an option stands on the command line and is for none of them.
+        If an option on the command line applies to none of them.
     """
     context = click.get_current_context()
     command = cast(SubjectCommand, context.command)

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
 
 
-#: Errors of the system that no input has caused.
+#: System errors not caused by an input.
 _OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE, errno.EBADF)
-#: Tables are not squeezed into a narrow terminal or log.
+#: Minimum width: tables are not squeezed into a narrow terminal or log.
 _WIDTH = 200
-#: Key of the context's notes under which ``--quiet`` is.
+#: Key of ``--quiet`` in the context's ``meta``.
 _QUIET = "racetrap.quiet"
 _Item = TypeVar("_Item")
 
 
 class _Report(Console):
-    """Console whose reader may go away before the end."""
+    """Console whose reader may close it before the end."""
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -73,7 +73,7 @@ def complain(message: object) -> None:
 
 
 def exit_on(findings: object) -> NoReturn:
-    """Exit with the status of what was checked: 1 if there are races, or other findings."""
+    """Exit with the status of a check: 1 if there are races or other findings."""
     sys.exit(ExitStatus.RACES if findings else ExitStatus.NO_RACE)
 
 
@@ -82,7 +82,7 @@ def input_errors(place: str | None = None) -> Iterator[None]:
     """Turn an error in the user's input (``ValueError``, ``TypeError``, ``OSError``) into one
     sentence and exit status 2.
 
-    Put only the reading of input inside.
+    Only the reading of input belongs inside.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def _system_errors() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _OF_OUTPUT:
-            raise  # and ends the command as any result does that cannot be written
+            raise  # and ends the command like any unwritable result
         fail(problem_of(error))
 
 
 def problem_of(error: Exception) -> str:
-    """What is wrong with an input, in a sentence."""
+    """Sentence on an error in an input."""
     if not isinstance(error, OSError):
         return str(error)
     reason = error.strerror or str(error)
@@ -115,12 +115,12 @@ def problem_of(error: Exception) -> str:
 
 
 def command_line() -> str:
-    """The command that is running, to run it again."""
+    """Command line of the running command."""
     return shlex.join(["racetrap", *sys.argv[1:]])
 
 
 def quiet(context: click.Context, parameter: click.Parameter, is_on: bool) -> None:
-    """Callback of ``--quiet``: consoles and progress bars of this call stay silent."""
+    """Callback of ``--quiet``: silences consoles and progress bars of this call."""
     context.meta[_QUIET] = is_on
 
 
@@ -147,7 +147,7 @@ def write_json(json_file: str | None, data: Any) -> None:
 
 
 def write_file(file: str | None, make: Callable[[], str]) -> None:
-    """Write a text to a file that an option named, if it named one."""
+    """Write a text to an option's file, if there is one."""
     if file is not None:
         text = make()
         with _result_file(file) as target:
@@ -156,13 +156,13 @@ def write_file(file: str | None, make: Callable[[], str]) -> None:
 
 @contextmanager
 def _result_file(file: str) -> Iterator[SupportsWrite]:
-    """Open what an option named: standard output, or a file that is there when all is written."""
+    """Open an option's target: standard output, or a file that appears once complete."""
     if file == "-":
         yield sys.stdout
         sys.stdout.flush()
         return
     with _system_errors(), atomic_write(file) as target:
-        # Lines of a source may be of another encoding: they are written as they were read.
+        # Source lines may have another encoding: they are written as they were read.
         yield codecs.getwriter("utf-8")(target, "surrogateescape")
 
 
@@ -185,8 +185,8 @@ def _tracked(
 def progress_bar(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
     """Progress bar with time passed, rate and time left, on standard error if it is a terminal.
 
-    Gives what updates it, which takes the arguments of ``rich.progress.Progress.update``, such as
-    ``advance=1``.
+    Yields a function that updates it, with the arguments of ``rich.progress.Progress.update``, such
+    as ``advance=1``.
     """
     console = Console(stderr=True)
     if not console.is_terminal or _is_quiet():

@@ -1,4 +1,4 @@
-"""Waves of a stimulus, played once more on the cocotb testbench."""
+"""Waves of a stimulus, from a second run on the cocotb testbench."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_waves(
     Parameters
     ----------
     console : Console
-        Where to print.
+        Console for messages.
     preset : str
         Name of the preset.
     params : Params
@@ -40,11 +40,11 @@ def write_waves(
     plan : dict
         Configuration of the test.
     seed : int
-        Seed of everything random.
+        Seed of all randomness.
     file : Path
-        File of the waves; the folder must be there, and the suffix says the form.
+        File of the waves; its folder must exist, and its suffix selects the form.
     has_all : bool
-        Whether every signal is in them.
+        Whether to record every signal.
 
     Raises
     ------
@@ -61,8 +61,8 @@ def write_waves(
                 update(description="Simulating", total=note["total"], completed=note["done"])
 
         model = build(preset, params, waves=Waves(file.suffix.removeprefix("."), has_all))
-        # Beside the file, and no other run's: waves may be larger than the system's folder for
-        # temporary files.
+        # In a folder beside the file, unique to this run: waves may exceed the system's temporary
+        # folder.
         with TemporaryDirectory(prefix=f"{file.name}.", dir=file.parent) as folder:
             run_folder = Path(folder)
             result = run(model, module, run_folder, plan, seed=seed, case=case, watch=watch)

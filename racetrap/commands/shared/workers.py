@@ -15,12 +15,12 @@ _Result = TypeVar("_Result")
 def run_parallel(
     function: Callable[[_Item], _Result], items: Sequence[_Item], jobs: int, description: str
 ) -> list[_Result]:
-    """Results of ``function`` on all items, in their order, from so many processes.
+    """Results of ``function`` on all items, in order, from worker processes.
 
     Raises
     ------
     Failure
-        If a worker dies; besides, what ``function`` raises.
+        If a worker dies; also everything that ``function`` raises.
     """
     with processes(jobs) as pool, progress_bar(description, len(items)) as update:
         return run_all(function, items, pool, lambda _: update(advance=1))

@@ -1,1 +1,1 @@
-"""Checks of a trace or kernel, one for each kind, and what each prints."""
+"""Checks of a trace or kernel, one for each kind, and their output."""

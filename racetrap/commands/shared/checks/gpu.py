@@ -29,13 +29,13 @@ def check_gpu(
     console: Console, choice: RaceChoice, subject: Subject, path: str, preset: str,
     settings: Iterable[str], rule: str | None, baseline: Baseline | None,
 ) -> Outcome:  # fmt: skip
-    """Check all traces by a rule of the oracle, or by the detector if there is none, and print
-    what was found."""
+    """Check all traces by a rule of the oracle, or by the detector if there is none, and print the
+    findings."""
     with input_errors():
         (params,) = chosen_params(preset, settings, Trace)
     reports = None
     if rule is None or choice.has_json:
-        # Reports of a detector that does not judge are for programs alone.
+        # Reports of a detector that does not judge go to JSON only.
         listed = choice if rule is None else replace(choice, shows_all=False)
         reports = gpu_races.race_list(console, listed)
     check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)

@@ -1,1 +1,1 @@
-"""What commands do for each detector: its traces and suites simulated, its traces on a board."""
+"""Detector-specific parts of commands: simulation of traces and suites, traces on a board."""

@@ -13,14 +13,14 @@ from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.hirace.fit import check_fit, region_of
 
-#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+#: Options and forms of `simulate` that apply to a trace, but not to every stimulus.
 TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
 RUN = PlainRun()
 SUITES: Mapping[str, Suite] = MappingProxyType({})
 
 
 def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict[str, Any]]:
-    """Play a trace and print its races; how many, and what JSON says of them."""
+    """Play a trace and print its races; return their number and the JSON document."""
     from racetrap.verdict.hirace.hardware import simulate_trace
 
     with input_errors(path):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
 
-#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+#: Options and forms of `simulate` that apply to a trace, but not to every stimulus.
 TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
 RUN = PlainRun()
 SUITES: Mapping[str, Suite] = MappingProxyType({})
@@ -32,7 +32,7 @@ SUITES: Mapping[str, Suite] = MappingProxyType({})
 def simulate_trace(
     call: Simulation, path: str, trace: NoncoherentTrace
 ) -> tuple[int, dict[str, Any]]:
-    """Play a trace and print its races; how many, and what JSON says of them."""
+    """Play a trace and print its races; return their number and the JSON document."""
     from racetrap.verdict.accelerators.hardware import simulate_trace
 
     with input_errors(path):
@@ -53,7 +53,7 @@ def stream_trace(
     session: Session, params: Any, trace: NoncoherentTrace, settings: PlainRun, choice: RaceChoice,
     where: str, console: Console,
 ) -> tuple[int, dict[str, Any]]:  # fmt: skip
-    """Stream a trace to a board, compare and print the races; how many, and what JSON says."""
+    """Stream a trace to a board, compare and print the races; return their number and the JSON."""
     from racetrap.fpga.noncoherent.run import run_operations
 
     races = noncoherent_races.monitor_race_list(console, choice, trace)

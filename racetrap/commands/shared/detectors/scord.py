@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
 
-#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+#: Options and forms of `simulate` that apply to a trace, but not to every stimulus.
 TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd", "regions")
 RUN = PlainRun()
 
 
 def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict[str, Any]]:
-    """Play a trace and print its races; how many, and what JSON says of them."""
+    """Play a trace and print its races; return their number and the JSON document."""
     from racetrap.verdict.scord.hardware import simulate_trace
 
     with input_errors():
@@ -49,7 +49,7 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
 
 
 def _table(call: Simulation) -> RegionTable | None:
-    """Regions that the options name, their metadata one after the other."""
+    """Regions named by the options, with contiguous metadata."""
     if not call.regions:
         return None
     if call.waves is not None:
@@ -69,7 +69,7 @@ def _table(call: Simulation) -> RegionTable | None:
 
 
 def _micro_benchmarks(call: Simulation) -> SuiteOutcome:
-    """Run and print the suite; what JSON says of it, and what is wrong."""
+    """Run and print the suite; return its JSON and its problems."""
     from racetrap.evaluation.scord.micro_benchmarks import MicroBenchmarkRuns, run_micro_benchmark
     from racetrap.presenters.junit import junit_text
     from racetrap.presenters.suites import micro_benchmark_to_dict, print_micro_benchmarks
@@ -141,7 +141,7 @@ def stream_trace(
     session: Session, params: Any, trace: Trace, settings: PlainRun, choice: RaceChoice,
     where: str, console: Console,
 ) -> tuple[int, dict[str, Any]]:  # fmt: skip
-    """Stream a trace to a board, compare and print the races; how many, and what JSON says."""
+    """Stream a trace to a board, compare and print the races; return their number and the JSON."""
     from racetrap.fpga.scord.board import monitored_region
     from racetrap.fpga.scord.run import check_reports, run_trace
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from racetrap.fpga.host.session import Session
 
 
-#: Options and forms of `simulate` that are not for every stimulus, and are for a trace.
+#: Options and forms of `simulate` that apply to a trace, but not to every stimulus.
 TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
 RUN = HardwareRun()
 
 
 def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int, dict[str, Any]]:
-    """Play a trace and print its races; how many, and what JSON says of them."""
+    """Play a trace and print its races; return their number and the JSON document."""
     from racetrap.presenters.suites import machine_run_to_dict
     from racetrap.sim.cosim.sigrace.machine import run_program
 
@@ -53,7 +53,7 @@ def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int
 
 
 def _programs(call: Simulation) -> SuiteOutcome:
-    """As ``_micro_benchmarks``; SigRace may miss races, but report none that is not there."""
+    """As ``_micro_benchmarks``; SigRace may miss races, but must report no false ones."""
     from racetrap.evaluation.sigrace.hardware import ProgramSimulation, simulate_program
     from racetrap.presenters.suites import print_programs, program_to_dict
     from racetrap.sim.cpu.programs.catalogue import PROGRAMS
@@ -91,7 +91,7 @@ def stream_trace(
     session: Session, params: Any, trace: ThreadTrace, settings: HardwareRun, choice: RaceChoice,
     where: str, console: Console,
 ) -> tuple[int, dict[str, Any]]:  # fmt: skip
-    """Stream a trace to a board, compare and print the races; how many, and what JSON says."""
+    """Stream a trace to a board, compare and print the races; return their number and the JSON."""
     from racetrap.fpga.sigrace.run import run_program
 
     races = sigrace_races.race_list(console, choice, trace.header)
