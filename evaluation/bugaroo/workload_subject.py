@@ -5,18 +5,16 @@ Ref: ScoRD (ISCA'20) Table VI.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 
 import numpy as np
 
 from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.golden_model.ptx_memory_model.operational import Choices
-from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats, Operation
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.launch import Launch
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
-from racetrap.sim.gpu.ptx.module import Function
 from racetrap.sim.gpu.stress.shared_words import shared_words
 from racetrap.sim.gpu.stress.subject import (
     Changes,
@@ -65,19 +63,15 @@ class WorkloadSubject(Subject):
     def __init__(self, name: str, switches: Collection[str]) -> None:
         self._workload, self._switches = WORKLOADS[name], switches
         device = _Device(USUAL_GEOMETRY)
-        wrong = self._play(device)
-        if wrong:
-            raise ValueError(
-                "Result is wrong already in sequentially consistent memory, so "
-                f"there is nothing to stress: {wrong}"
-            )
-        self._longest, self._modules = device.executed, device.modules
-        self._traces = [device.trace(name)]
+        self.demand_right("Result", self._play(device))
+        self._longest = device.executed
+        self.functions = [each for module in device.modules for each in module.functions.values()]
+        self.traces = [device.trace(name)]
         for seed in range(1, _SEQUENTIAL_RUNS):
             device = _Device(USUAL_GEOMETRY, scheduler="random", seed=seed)
             self._play(device)
-            self._traces.append(device.trace(name))
-        self._shared = shared_words(self._traces, False)
+            self.traces.append(device.trace(name))
+        self._shared = shared_words(self.traces, False)
 
     def _play(self, device: Device) -> str:
         """What is wrong with the result of a run."""
@@ -87,14 +81,6 @@ class WorkloadSubject(Subject):
         outcome = workload.play(device, workload.parameters[_SIZE], generator, mask)
         wrong = np.count_nonzero(outcome.found != outcome.expected)
         return f"{wrong} elements of the result are not NumPy's" if wrong else ""
-
-    @property
-    def functions(self) -> Iterable[Function]:
-        return [each for module in self._modules for each in module.functions.values()]
-
-    @property
-    def traces(self) -> Sequence[Trace]:
-        return self._traces
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
         settings: WeakMemorySettings = settings_of(memory, choices, changes, self._shared)

@@ -5,7 +5,7 @@ Ref: Bugaroo Sections III-D and IV-B.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -26,7 +26,7 @@ from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.launch_arguments import BufferArgument, first_difference
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec
-from racetrap.sim.gpu.ptx.module import Function, Module
+from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.stress.search import random_rates
 from racetrap.sim.gpu.stress.shared_words import shared_words
 from racetrap.sim.gpu.stress.subject import (
@@ -77,26 +77,19 @@ class KernelSubject(Subject):
         #: Digests of the results that sequentially consistent runs give, if nothing is expected.
         self._results: set[Result] = set()
         self._longest = 0
-        self._traces: list[Trace] = []
+        self.functions = self.module.functions.values()
+        self.traces: list[Trace] = []
         for schedule in range(_SEQUENTIAL_RUNS):
             run = capture(self.module, self.launch, schedule)
-            self._traces.append(run.trace)
+            self.traces.append(run.trace)
             self._longest = max(self._longest, run.stats.warp_instructions)
-            self._demand(str(run.fault or "") or "; ".join(self._differences(run)))
+            wrong = str(run.fault or "") or "; ".join(self._differences(run))
+            self.demand_right("Kernel", wrong)
             self._results.add(_result(run))
         #: Whether more sequentially consistent runs were made than these.
         self._has_searched = False
-        self._shared = shared_words(self._traces, self.launch.independent_threads)
-        self._demand(self.run(_PTX, InOrder()).sentence)
-
-    @staticmethod
-    def _demand(failure: str) -> None:
-        """Demand that a sequentially consistent run has no failure."""
-        if failure:
-            raise ValueError(
-                "Kernel is wrong already in sequentially consistent memory, so "
-                f"there is nothing to stress: {failure.splitlines()[0]}"
-            )
+        self._shared = shared_words(self.traces, self.launch.independent_threads)
+        self.demand_right("Kernel", self.run(_PTX, InOrder()).sentence)
 
     def _differences(self, run: Capture) -> list[str]:
         found = list(run.differences)
@@ -112,14 +105,6 @@ class KernelSubject(Subject):
             if difference := first_difference(contents, wanted.ravel()):
                 found.append(f"Buffer {name} must have {difference}")
         return found
-
-    @property
-    def functions(self) -> Iterable[Function]:
-        return self.module.functions.values()
-
-    @property
-    def traces(self) -> Sequence[Trace]:
-        return self._traces
 
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
         failure, sentence, result = None, "", None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from racetrap.golden_model.ptx_memory_model.operational import (
     Choices,
@@ -11,12 +11,10 @@ from racetrap.golden_model.ptx_memory_model.operational import (
     InOrder,
     ReplayedChoices,
 )
-from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
 from racetrap.sim.gpu.executor.machine.limits import DEFAULT_INSTRUCTION_LIMIT
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
-from racetrap.sim.gpu.ptx.module import Function
 from racetrap.sim.gpu.stress.shared_words import shared_words
 from racetrap.sim.gpu.stress.subject import (
     Changes,
@@ -61,34 +59,18 @@ class ProgramSubject(Subject):
         self._command, self._capability = list(command), capability
         runs = [self._run(seed=schedule) for schedule in range(_SEQUENTIAL_RUNS)]
         for run, _ in runs:
-            self._demand(self._fault(run)[1] or _not_done(run) or self._wrong_status(run))
-        self._functions = runs[0][0].functions
-        self._traces = [run.trace for run, _ in runs]
-        self._shared = shared_words(self._traces, False)
+            wrong = self._fault(run)[1] or _not_done(run) or self._wrong_status(run)
+            self.demand_right("Program", wrong)
+        self.functions = runs[0][0].functions
+        self.traces = [run.trace for run, _ in runs]
+        self._shared = shared_words(self.traces, False)
         self._longest = max(
             sum(launch.stats.warp_instructions for launch in run.launches if launch.stats)
             for run, _ in runs
         )
         self._output = runs[0][1]
         self.compares_output = all(output == self._output for _, output in runs)
-        self._demand(self.run("views", InOrder()).sentence)
-
-    @staticmethod
-    def _demand(wrong: str) -> None:
-        """Demand that nothing is wrong with a sequentially consistent run."""
-        if wrong:
-            raise ValueError(
-                "Program is wrong already in sequentially consistent memory, so "
-                f"there is nothing to stress: {wrong.splitlines()[0]}"
-            )
-
-    @property
-    def functions(self) -> Iterable[Function]:
-        return self._functions
-
-    @property
-    def traces(self) -> Sequence[Trace]:
-        return self._traces
+        self.demand_right("Program", self.run("views", InOrder()).sentence)
 
     def _run(
         self,

@@ -84,15 +84,10 @@ class Run:
 class Subject(ABC):
     """What is stressed; it is right by sequentially consistent memory."""
 
-    @property
-    @abstractmethod
-    def functions(self) -> Iterable[Function]:
-        """Kernels and device functions, those that never run among them."""
-
-    @property
-    @abstractmethod
-    def traces(self) -> Sequence[Trace]:
-        """Traces of sequentially consistent runs, that with warps in order first."""
+    #: Kernels and device functions, those that never run among them.
+    functions: Iterable[Function]
+    #: Traces of sequentially consistent runs, that with warps in order first.
+    traces: Sequence[Trace]
 
     @abstractmethod
     def run(self, memory: str, choices: Choices, changes: Changes | None = None) -> Run:
@@ -112,6 +107,15 @@ class Subject(ABC):
         """Whether a run fails still, as the results are known by now that sequentially consistent
         memory gives."""
         return run.failure is not None
+
+    @staticmethod
+    def demand_right(what: str, wrong: str) -> None:
+        """Demand that nothing is wrong with a sequentially consistent run; ``ValueError`` else."""
+        if wrong:
+            raise ValueError(
+                f"{what} is wrong already in sequentially consistent memory, so "
+                f"there is nothing to stress: {wrong.splitlines()[0]}"
+            )
 
 
 def settings_of(
