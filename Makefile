@@ -31,7 +31,7 @@ help:
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
 	@echo "make docs      make a site of docs/ in $(BUILD)/site"
-	@echo "make tutorials follow every tutorial to the letter, compare what each command prints, and show the time of each"
+	@echo "make tutorials follow every tutorial as printed and run the command lines of other pages, compare their output, and show the time of each"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
@@ -161,7 +161,7 @@ docs: $(READY)
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs $(BUILD)/site
 
 tutorials: $(FPGA_READY)
-	$(BIN)/pytest -m "" --durations 0 --durations-min 1 --verbose tests/test_tutorials.py
+	$(BIN)/pytest -m "" --durations 0 --durations-min 1 --verbose tests/test_tutorials.py tests/test_printed_commands.py
 
 kernels: $(READY)
 	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files tests.support.gpu.constructs

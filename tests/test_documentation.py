@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import click
 import pytest
@@ -20,6 +21,10 @@ _COMMAND = re.compile(r"(?:^|[`/(]|\s{4})racetrap ((?:[a-z][a-z-]* ?)+[^`#\n]*)"
 _FILE = re.compile(
     r"`((?:docs|evaluation|fpga|generators|golden_model|racetrap|rtl|sim|tb|tests)/[\w./-]*)`"
 )
+
+#: Modules that are called, and targets of make.
+_MODULE = re.compile(r"python -m ((?:racetrap|tests|docs)(?:\.\w+)+)")
+_TARGET = re.compile(r"(?:`|^    |^)make ([a-z][a-z-]*)", re.MULTILINE)
 
 
 def _command_lines(page: str) -> Iterator[str]:
@@ -57,6 +62,22 @@ def test_files_of_a_page(page):
 def test_commands_of_a_page(page):
     wrong = {line: words for line in _command_lines(page) if (words := _wrong(line))}
     assert not wrong
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_modules_and_targets_of_a_page(page):
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    for module in _MODULE.findall(text):
+        assert find_spec(module), module
+    for target in _TARGET.findall(text):
+        assert f"\n{target}: " in makefile or f"\n{target}:\n" in makefile, target
+
+
+def test_modules_and_targets_are_found():
+    text = "".join((REPOSITORY / page).read_text(encoding="utf-8") for page in _PAGES)
+    assert len(set(_MODULE.findall(text))) > 8
+    assert {"test", "board-simulation"} < set(_TARGET.findall(text))
 
 
 def test_commands_are_found():

@@ -59,7 +59,7 @@ def fits(expected: str, output: str) -> bool:
     return re.fullmatch(".*?".join(map(re.escape, parts)), output, re.DOTALL) is not None
 
 
-def _path_after(line: str, checkout: Path) -> str:
+def path_after(line: str, checkout: Path) -> str:
     """What a line that a reader calls in a checkout makes of a bare shell's ``PATH``."""
     checkout.mkdir()
     (checkout / ".venv").symlink_to(sys.prefix)
@@ -116,19 +116,19 @@ def test_following_a_tutorial_gives_what_it_shows(page, tmp_path):
                 (tmp_path / step.name).write_text(step.text)
     assert sum(step.is_command for step in steps(text)) >= 3
     (prepare,) = _PREPARE.findall(text)
-    follow(text, tmp_path, path=_path_after(prepare, tmp_path / "checkout"))
+    follow(text, tmp_path, path=path_after(prepare, tmp_path / "checkout"))
 
 
 @pytest.mark.parametrize("page", _WITH_SAMPLES)
 def test_samples_of_a_page_are_what_the_commands_print(page, tmp_path):
     text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
     assert sum(step.is_command for step in steps(text)) >= 2
-    path = _path_after('PATH="$PWD/.venv/bin:$PATH"', tmp_path / "checkout")
+    path = path_after('PATH="$PWD/.venv/bin:$PATH"', tmp_path / "checkout")
     follow(text, REPOSITORY, path=path)
 
 
 def test_a_command_in_a_sentence_that_fails_is_seen(tmp_path):
-    path = _path_after('PATH="$PWD/.venv/bin:$PATH"', tmp_path / "checkout")
+    path = path_after('PATH="$PWD/.venv/bin:$PATH"', tmp_path / "checkout")
     page = "`racetrap schema check`, `racetrap run ./OTHER`, `racetrap check`."
     follow(page, tmp_path, path=path)
     with pytest.raises(AssertionError, match=r"racetrap check missing\.trace"):
@@ -146,12 +146,12 @@ def test_commands_of_readme_in_a_bare_shell(tmp_path):
     # What is behind it are figures, whose commands may run for hours.
     text = _README.read_text("utf-8").partition("## Results")[0]
     assert [step.name.split()[0] for step in steps(text)] == ["racetrap"]
-    follow(text, REPOSITORY, path=_path_after(_readme_line(), tmp_path / "checkout"))
+    follow(text, REPOSITORY, path=path_after(_readme_line(), tmp_path / "checkout"))
 
 
 def test_command_that_is_called_with_its_path(tmp_path):
     """README's other way."""
-    _path_after(_readme_line(), checkout := tmp_path / "checkout")
+    path_after(_readme_line(), checkout := tmp_path / "checkout")
     (path,) = set(re.findall(r"\S*/bin/racetrap", _README.read_text("utf-8")))
     done = subprocess.run(
         [path, "--version"], cwd=checkout, env={"PATH": os.defpath}, capture_output=True,
