@@ -1,4 +1,4 @@
-"""Files of a preset: Verilog, its description, and what goes with them."""
+"""Files of a preset: Verilog, its description, and companion files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.golden_model.configuration import configuration_hash
 
-#: Lint warnings that correct Verilog of Amaranth draws, each with the reason.
+#: Lint warnings on Amaranth's correct Verilog, each with the reason.
 _WAIVERS = {
     "CASEINCOMPLETE": "a default is assigned before the case",
     "DECLFILENAME": "the file has the configuration's name, all its modules are inside",
@@ -45,10 +45,10 @@ def generate(
     params : Params
         Parameters (the preset's own, or changed).
     directory : Path or None
-        Folder of the files; made if it does not exist.  By default it is called as the files.
+        Folder of the files, created if missing.  By default named like the files.
     name : str or None
-        Name of the files, and with ``_`` for ``-`` of the Verilog module, with which the names of
-        all other modules begin.  By default ``configuration_name``.
+        Name of the files, and with ``_`` for ``-`` of the Verilog module and prefix of all others.
+        By default ``configuration_name``.
     asynchronous_reset : bool
         As of ``to_verilog``.
 
@@ -58,7 +58,7 @@ def generate(
         ``verilog`` (.v), ``description`` (.json), ``verilator`` (.vlt: lint waivers), ``header``
         (.h: registers for C), ``manual`` (.md: registers), ``ipxact`` (.xml: registers),
         ``systemrdl`` (.rdl: the registers' source), ``fusesoc`` (.core), and ``verilog <part>`` for
-        each part that is a top of its own (-<part>.v).
+        each part with its own top (-<part>.v).
 
     Raises
     ------
@@ -67,7 +67,7 @@ def generate(
     ValueError
         If there is no such preset, it is one of another detector, or no module can have the name.
     """
-    # A list of what there is to import needs none of the packages that generate.
+    # Listing importable names must not need the packages for generation.
     from racetrap.generators.register_files import write_register_files
 
     system = system_of(params)
@@ -81,7 +81,7 @@ def generate(
 
 
 def generate_simulated(preset: str, params: Params, directory: Path, part: str = "") -> None:
-    """Write only the files that a simulation takes, as ``generate`` writes them.
+    """Write only the files that a simulation needs, as ``generate`` does.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _simulated_files(
     parts: Sequence[str],
     asynchronous_reset: bool = False,
 ) -> dict[str, tuple[str, str]]:
-    """Name and text of the Verilog of some tops, and of what goes with every top."""
+    """Name and text of the Verilog of some tops, and of their companion files."""
     from racetrap.generators.verilog import to_verilog
 
     system = system_of(params)
@@ -121,7 +121,7 @@ def _simulated_files(
 
 
 def _head(preset: str, params: Params, asynchronous_reset: bool) -> str:
-    """First lines of the Verilog: what it was made from, and under which licence it is."""
+    """First lines of the Verilog: its configuration and its licence."""
     about = metadata.metadata("racetrap")
     reset = "asynchronous" if asynchronous_reset else "synchronous"
     lines = (

@@ -1,7 +1,7 @@
-"""Side-car description of a generated system, for testbenches and drivers.
+"""JSON description of a generated system, for testbenches and drivers.
 
-Nothing that it says has to be guessed from the Verilog: ports, positions of fields in packed
-words, registers, parameters, trace ports and the versions of the tools.
+It has everything that would otherwise be guessed from the Verilog: ports, positions of fields in
+packed words, registers, parameters, trace ports and the versions of the tools.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def describe(
     -------
     dict
         Keys ``preset``, ``name``, ``system``, ``module``, ``parameters``, ``ports`` (direction and
-        width by Verilog name), ``parts`` (module and ports of each part that is a top of its own),
+        width by Verilog name), ``parts`` (module and ports of each part with its own top),
         ``layouts``, ``registers``, ``trace`` (ports by layout of their payload) and ``tools``.
     """
     system = system_of(params)

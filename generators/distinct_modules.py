@@ -1,9 +1,9 @@
-"""Distinct modules of a design: equal components are elaborated once, and are one module.
+"""Distinct modules of a design: equal components are elaborated once, into one module.
 
 Components of one class with equal ports and equal attributes are the same hardware: each is
-replaced by an instance of the first one's module.  What distinguishes such components, such as
-the number of an SM, must come in through a port.  A component with attributes that cannot be
-compared, as signals, has its module to itself.
+replaced by an instance of the first one's module.  Anything that distinguishes such components,
+such as the number of an SM, must be a port.  A component with attributes that cannot be compared,
+such as signals, gets its own module.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from racetrap.golden_model.layout import Layout
 
 _Ports = dict[str, tuple[Signal, PortDirection]]
 
-#: What is compared as it is.
+#: Types that are compared by value.
 _PLAIN = (int, str, type(None), Enum, Shape, ShapeCastable)
-#: Beginnings of the names of attributes that say nothing of the hardware.
+#: Prefixes of attributes that do not affect the hardware.
 _OF_AMARANTH = ("_MustUse", "_Component")
 
 
@@ -54,7 +54,7 @@ class DistinctModule:
     fragment : Fragment
         Its logic, in which such components are instances.
     instances : list of (str, Instance, DistinctModule)
-        The instances in it: path from here, what Amaranth has of it, and its module.
+        The instances in it: path from here, Amaranth's instance, and its module.
     """
 
     component: wiring.Component
@@ -78,7 +78,7 @@ class DistinctModule:
         return bool(used)
 
     def design(self, name: str, asynchronous_reset: bool) -> Design:
-        """The module for Amaranth's back ends, to be taken once."""
+        """The module for Amaranth's back ends, usable once."""
         ports = _wires(self.component)
         if asynchronous_reset and self.is_clocked:
             clock = ClockDomain("sync", async_reset=True)
@@ -91,7 +91,7 @@ class DistinctModule:
 def ports_of(component: wiring.Component) -> _Ports:
     """Signal and direction of each port of a component's signature, by its name in Verilog.
 
-    A constant is no port: a stream without back-pressure has no ``ready`` there.
+    A constant is not a port: a stream without back-pressure has no ``ready``.
     """
     ports = {}
     for path, member, value in component.signature.flatten(component):
@@ -105,9 +105,9 @@ def ports_of(component: wiring.Component) -> _Ports:
 def distinct_modules(
     top: wiring.Component, name: str, *, asynchronous_reset: bool = False
 ) -> dict[DistinctModule, Design]:
-    """The modules of a design, the top first, each with what Amaranth's back ends take.
+    """The modules of a design, the top first, each in the form for Amaranth's back ends.
 
-    A module has the path of one of its instances for a name, the shortest, with dots.
+    A module is named by the shortest dotted path of its instances.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def distinct_modules(
     Raises
     ------
     ValueError
-        If a component is connected otherwise than by its ports.
+        If a component is connected other than by its ports.
     """
     names = {_Elaboration().module_of(top): name}
     modules = list(names)
@@ -137,7 +137,7 @@ def distinct_modules(
 
 
 def _check_connections(designs: Mapping[DistinctModule, Design]) -> None:
-    """Every signal must be of one module, but for the ports with which that is connected."""
+    """Check that every signal belongs to one module, except for ports."""
     places: SignalDict = SignalDict()
     for module, design in designs.items():
         ports = SignalSet(signal for signal, _ in ports_of(module.component).values())
@@ -150,7 +150,7 @@ def _check_connections(designs: Mapping[DistinctModule, Design]) -> None:
 
 
 class _Elaboration:
-    """Components that have been elaborated, by class with what they are made of."""
+    """Elaborated components, by class and attributes."""
 
     def __init__(self) -> None:
         self._known: dict[type, list[tuple[Any, DistinctModule]]] = defaultdict(list)
@@ -197,12 +197,12 @@ class _Elaboration:
 
 
 class _Unknown(Exception):
-    """Nothing tells whether two things of a kind are equal."""
+    """Objects of this type cannot be compared."""
 
 
 def _made_of(component: wiring.Component) -> dict[str, Any]:
-    """What two components of a class have in common if they are the same hardware."""
-    component._MustUse__used = True  # not elaborated if another one has been
+    """Key that is equal for components of a class with the same hardware."""
+    component._MustUse__used = True  # not elaborated if an equal one has been
     ports = [(path, member) for path, member, _ in component.signature.flatten(component)]
     return {"ports": ports} | {
         name: _value(thing)
@@ -212,7 +212,7 @@ def _made_of(component: wiring.Component) -> dict[str, Any]:
 
 
 def _value(thing: Any) -> Any:
-    """Something to compare a thing by."""
+    """Comparable key of an object."""
     if isinstance(thing, wiring.Component):
         return type(thing), _made_of(thing)
     if isinstance(thing, Layout):
@@ -227,5 +227,5 @@ def _value(thing: Any) -> Any:
 
 
 def _wires(component: wiring.Component) -> _Ports:
-    """Ports that have bits: Verilog has no others."""
+    """Ports with at least one bit: Verilog has no empty ones."""
     return {name: port for name, port in ports_of(component).items() if len(port[0])}

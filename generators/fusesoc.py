@@ -10,7 +10,7 @@ from importlib import metadata
 
 from racetrap.generators.presets import module_name
 
-#: Who and what the generated designs are, in names of the form vendor:library:name:version.
+#: Vendor and library in names of the form vendor:library:name:version.
 VENDOR = "racetrap"
 LIBRARY = "detectors"
 
@@ -66,7 +66,7 @@ def core_name(name: str) -> str:
 
 
 def core_description(name: str, preset: str, parts: Iterable[str]) -> str:
-    """Text of a core description that lies beside the generated files.
+    """Text of a core description beside the generated files.
 
     Target ``default`` is for a core that depends on this one; ``lint`` (Verilator) and ``synth``
     (Yosys) stand alone, and there is a pair of them for each part: ``lint-rdm``, ``synth-rdm``.
@@ -78,7 +78,7 @@ def core_description(name: str, preset: str, parts: Iterable[str]) -> str:
     preset : str
         Preset that the configuration comes from.
     parts : iterable of str
-        Parts that have a file of their own.
+        Parts with their own file.
     """
     tops = {"": "rtl"} | {part: part for part in parts}
     text = _HEAD.format(name=core_name(name), preset=preset, file=name)

@@ -1,4 +1,4 @@
-"""Pause of Python's garbage collection, where it only costs time."""
+"""Pause of Python's garbage collection where it only costs time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def garbage_collection_paused() -> Iterator[None]:
-    """No search for reference cycles: it would walk again and again over all that is being made."""
+    """Disable the cyclic collector: it would repeatedly traverse all objects being built."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""HiRace's state machine as a detector: configurations, and what generating needs to know.
+"""HiRace as a detector: configurations, and data for generation.
 
 Ref: HiRace (SC'24) and the widths of its published artefact; ScoRD (ISCA'20) Table V (GPU).
 """
@@ -60,7 +60,7 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "begin_anew": (True, True, False),
 }
 
-#: The first three kinds are the method's own, the others explain what the hardware has on top.
+#: The first three kinds are the method's, the others are overhead of the hardware.
 _STATE_KINDS = {
     "barriers": r"\.tracker_\d+\.barriers",
     "generations": r"\.tracker_\d+\.generations",
@@ -74,7 +74,7 @@ _STATE_KINDS = {
     "report_path": r"\.report_path",
     "registers": r"\.(registers|launch_control)|^top$",
 }
-#: Fields that people read by name.
+#: Fields shown by name.
 _CODES: Mapping[str, type[IntEnum]] = {
     "transaction.kind": TransactionKind,
     "transaction.scope": Scope,
@@ -88,14 +88,14 @@ _CODES: Mapping[str, type[IntEnum]] = {
 
 
 def _top(params: HiraceParams) -> Component:
-    # Amaranth is for commands that generate: others only ask whose parameters they have.
+    # Amaranth is imported only for generation: other users need only the parameters.
     from racetrap.rtl.hirace.system import HiraceSystem
 
     return HiraceSystem(params)
 
 
 def _register_parameters(params: HiraceParams) -> dict[str, int]:
-    # The compiler of register descriptions, likewise.
+    # Likewise the compiler of register descriptions.
     from racetrap.rtl.hirace.registers import register_parameters
 
     return register_parameters(params)

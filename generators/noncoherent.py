@@ -1,5 +1,5 @@
-"""The bus monitor for non-coherent accelerators as a detector: configurations, and what generating
-needs to know.
+"""The bus monitor for non-coherent accelerators as a detector: configurations, and data for
+generation.
 
 Ref: Young (UBC 2020) Section 3.3.
 """
@@ -72,7 +72,7 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "window_base": (0, 0, 1024),
 }
 
-#: The first kinds are the method's own, the others explain what the hardware has on top.
+#: The first kinds are the method's, the others are overhead of the hardware.
 _STATE_KINDS = {
     "dirty": r"\.monitor\.dirty_",
     "valid": r"\.monitor\.valid",
@@ -86,7 +86,7 @@ _STATE_KINDS = {
 
 
 def _top(params: NoncoherentParams) -> Component:
-    # Amaranth is for commands that generate: others only ask whose parameters they have.
+    # Amaranth is imported only for generation: other users need only the parameters.
     from racetrap.rtl.noncoherent.system import NoncoherentSystem
 
     return NoncoherentSystem(params)

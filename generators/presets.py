@@ -17,7 +17,7 @@ from racetrap.golden_model.trace import AnyTrace
 
 _Changed = TypeVar("_Changed", bound=Params)
 
-#: Every preset by name, but those of the size of real chips.
+#: Every preset by name, except those of the size of real chips.
 PRESETS: Mapping[str, Preset[Params]] = MappingProxyType({
     name: preset for system in SYSTEMS for name, preset in system.presets.items()
 })  # fmt: skip
@@ -49,7 +49,7 @@ def find_preset(name: str) -> Preset[Params]:
 
 
 def configuration_name(preset: str, params: Params, *, asynchronous_reset: bool = False) -> str:
-    """Name of a configuration's files: the preset's only if nothing of it is changed.
+    """Name of a configuration's files: the preset's if nothing is changed.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def configuration_name(preset: str, params: Params, *, asynchronous_reset: bool 
     params : Params
         Parameters.
     asynchronous_reset : bool
-        Whether registers are reset at once, which no parameter says.
+        Whether registers are reset asynchronously, which is not a parameter.
     """
     parts = [preset]
     if params != find_preset(preset).params:
@@ -84,7 +84,7 @@ def module_name(name: str, part: str = "") -> str:
 
 
 def settings_of(preset: str, params: Params) -> list[str]:
-    """Changes that make ``params`` of a preset, as ``with_settings`` takes them.
+    """Settings that turn a preset into ``params``, in the form of ``with_settings``.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
         if name in changes:
             raise ValueError(f"Setting {name} is given twice, again as {text}")
         if issubclass(kinds[name], (Enum, str)):
-            changes[name] = text  # the parameters know the words
+            changes[name] = text  # the parameters check the words
         elif kinds[name] is bool:
             changes[name] = _switch(name, text)
         else:
@@ -140,15 +140,15 @@ def with_settings(params: _Changed, settings: Iterable[str]) -> _Changed:
 
 
 def with_all_settings(settings: Iterable[str], *parts: Any) -> tuple[Any, ...]:
-    """``parts``, each with those settings that are its own.
+    """``parts``, each with its own settings.
 
     Parameters
     ----------
     settings : iterable of str
-        Changes as ``name=value``, as ``with_settings`` takes them.
+        Changes as ``name=value``, as for ``with_settings``.
     parts : dataclasses
-        What is changed: parameters of a detector, and how it runs.  A name that none of them has
-        is said to the first.
+        Objects to change: parameters of a detector, and of its run.  A name that none of them has
+        is reported by the first.
 
     Raises
     ------

@@ -75,9 +75,9 @@ def _write_header(system: System, params: Params, path: Path) -> None:
     for once in (_INCLUDE, _PACKED):
         if text.count(once) != 1:
             raise ValueError(f"Header has {once.strip()} {text.count(once)} times, not once")
-    # A compiler without an operating system below has no <assert.h>.
+    # A freestanding compiler has no <assert.h>.
     text = text.replace(_INCLUDE, "")
-    # Members of a packed structure may lie anywhere: their words are read byte by byte.
+    # Members of a packed structure may be unaligned: compilers would read their words bytewise.
     text = text.replace(_PACKED, "__attribute__ ((__packed__, __aligned__(4)))")
     text = _SIZE_CHECK.sub(
         lambda check: f"#ifdef __cplusplus\n{check[0]}\n#else\n_S{check[0][1:]}\n#endif", text

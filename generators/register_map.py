@@ -1,4 +1,4 @@
-"""Registers by their names: where they lie, what their words mean, and a port to them."""
+"""Registers by name: their addresses and fields, and a port to them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RegisterMap:
 
 
 class RegisterPort(ABC):
-    """Port to the registers of a device, whatever lies between.
+    """Port to the registers of a device, over any connection.
 
     Parameters
     ----------

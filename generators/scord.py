@@ -1,4 +1,4 @@
-"""ScoRD as a detector: configurations, and what generating needs to know.
+"""ScoRD as a detector: configurations, and data for generation.
 
 Ref: ScoRD (ISCA'20) Section IV-C, Table V (GPU), Section IV-B and Table VII (metadata).  NVIDIA
 white papers on the V100 (2017) and A100 (2020), CUDA C++ Programming Guide (compute capabilities
@@ -67,7 +67,7 @@ _PRESETS = presets_by_name(
 def _of_gpu(sm_count: int, slices: int) -> ScordParams:
     """A port of eight words at each L2 slice; SMs of compute capability 7.0 and 8.0.
 
-    Nothing can watch the steps of hundreds of banks, so that there is no trace port.
+    There is no trace port: the steps of hundreds of banks cannot be observed.
     """
     return ScordParams(
         sm_count=sm_count, blocks_per_sm=32, warps_per_sm=64, banks=8 * slices, words_per_cycle=8,
@@ -111,7 +111,7 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "slot_generation_bits": (0, 0, 1, 2, 6),
 }
 
-#: The first four kinds are the method's own, the others explain what the hardware has on top.
+#: The first four kinds are the method's, the others are overhead of the hardware.
 _STATE_KINDS = {
     "lock_tables": r"\.tracker_\d+\.lock_tables",
     "barrier_ids": r"\.tracker_\d+\.barrier_ids",
@@ -128,7 +128,7 @@ _STATE_KINDS = {
     "report_path": r"\.report_(path|arbiter_\d+)",
     "registers": r"\.(registers|launch_control)|^top$",
 }
-#: Fields that people read by name.
+#: Fields shown by name.
 _CODES = {
     "transaction.kind": TransactionKind,
     "transaction.scope": Scope,
@@ -142,14 +142,14 @@ _CODES = {
 
 
 def _top(params: ScordParams) -> Component:
-    # Amaranth is for commands that generate: others only ask whose parameters they have.
+    # Amaranth is imported only for generation: other users need only the parameters.
     from racetrap.rtl.scord.system import ScordSystem
 
     return ScordSystem(params)
 
 
 def _register_parameters(params: ScordParams) -> dict[str, int]:
-    # The compiler of register descriptions, likewise.
+    # Likewise the compiler of register descriptions.
     from racetrap.rtl.scord.registers import register_parameters
 
     return register_parameters(params)

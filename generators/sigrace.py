@@ -1,4 +1,4 @@
-"""SigRace as a detector: configurations, and what generating needs to know.
+"""SigRace as a detector: configurations, and data for generation.
 
 Ref: SigRace (ISCA'09) Section 5.5, Tables 4-6.
 """
@@ -56,7 +56,7 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "pc_bits": (8, 20, 32),
 }
 
-#: The first kinds are the method's own, the others explain what the hardware has on top.
+#: The first kinds are the method's, the others are overhead of the hardware.
 _STATE_KINDS = {
     "timestamps": r"\.core_unit_\d+\.state\.timestamp",
     "timestamps_to_reach": r"\.core_unit_\d+\.state\.trt",
@@ -73,7 +73,7 @@ _STATE_KINDS = {
     "conflict_log": r"\.rdm\.log",
     "registers": r"\.rdm(\.registers)?$|^top$",
 }
-#: Fields that people read by name.
+#: Fields shown by name.
 _CODES = {
     "event.op": CoreOp,
     "core_step.event_op": CoreOp,
@@ -86,7 +86,7 @@ _CODES = {
 
 
 def _top(params: SigraceParams) -> Component:
-    # Amaranth is for commands that generate: others only ask whose parameters they have.
+    # Amaranth is imported only for generation: other users need only the parameters.
     from racetrap.rtl.sigrace.system import SigraceSystem
 
     return SigraceSystem(params)

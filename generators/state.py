@@ -1,4 +1,4 @@
-"""State bits of a configuration by kind: what the method needs beside what the hardware has.
+"""State bits of a configuration by kind: needed by the method, and present in the hardware.
 
 Ref: ScoRD (ISCA'20) Section IV-C; SigRace (ISCA'09) Section 5.5.
 """
@@ -22,10 +22,10 @@ class StatePart:
     kind : str
         Kind.
     method : int
-        Bits that the method needs, as the paper counts them; 0 for what only the
-        implementation has.
+        Bits that the method needs, as the paper counts them; 0 for kinds of the implementation
+        only.
     flip_flops, memory_bits : int
-        Bits that the elaborated design has, before synthesis drops any.
+        Bits of the elaborated design, before synthesis removes any.
     """
 
     kind: str

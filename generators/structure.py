@@ -1,8 +1,8 @@
 """State bits of an elaborated design.
 
 They are counted in Amaranth's own netlist.  That netlist is internal to Amaranth
-(``amaranth.hdl._ir``, ``amaranth.hdl._nir``), whose version is pinned exactly; this module and
-``distinct_modules`` are the only ones of the package that know it.
+(``amaranth.hdl._ir``, ``amaranth.hdl._nir``), whose version is pinned exactly; only this module and
+``distinct_modules`` depend on it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class StateBits:
     Parameters
     ----------
     flip_flops : int
-        Bits in flip-flops, before synthesis drops those that nothing reads.
+        Bits in flip-flops, before synthesis removes unused ones.
     memory_bits : int
         Bits in memories; a port's output register is part of the memory and not counted.
     """

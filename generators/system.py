@@ -1,4 +1,4 @@
-"""Description of a detector: all that shared code asks of it, nothing else differs."""
+"""Description of a detector: everything in which detectors differ for shared code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Params(Protocol):
 
     @property
     def trace_port(self) -> bool:
-        """Whether every step of the detector can be watched."""
+        """Whether every step of the detector is observable."""
 
 
 _Params = TypeVar("_Params", bound=Params, covariant=True)
@@ -43,7 +43,7 @@ class Preset(Generic[_Params]):
     name : str
         Name in lower case, words joined by hyphens.
     summary : str
-        What it is for, in one line.
+        Its purpose, in one line.
     params : Params
         Its parameters.
     """
@@ -59,14 +59,14 @@ def presets_by_name(*presets: Preset[_Params]) -> Mapping[str, Preset[_Params]]:
 
 
 class MemoryRate(NamedTuple):
-    """How fast a detector is with its metadata in a slow memory.
+    """Rate of a detector with its metadata in a slow memory.
 
     Parameters
     ----------
     per_cycle : float
-        Segments of metadata that a port takes in a cycle at most.
+        Maximum metadata segments per cycle of a port.
     advice : str
-        What is wrong and what helps, in a sentence; empty if nothing is.
+        Problem and remedy, in a sentence; empty if there is none.
     """
 
     per_cycle: float
@@ -74,7 +74,7 @@ class MemoryRate(NamedTuple):
 
 
 def no_memory(params: Any, latency: int) -> MemoryRate:
-    """Refuse a latency: a detector's rate without metadata in memory is that of no memory."""
+    """Refuse a latency for a detector without metadata in memory."""
     raise ValueError(
         "Option --latency must come with a preset that has metadata in memory: this one has none"
     )
@@ -88,7 +88,7 @@ class Overhead(NamedTuple):
     name : str
         Its key in JSON and sweeps, unit included.
     value : float
-        What it comes to.
+        Its value.
     sentence : str
         The same in words.
     """
@@ -106,13 +106,13 @@ def _module(room: str, name: str, part: str) -> str:
 class System(Generic[_Params]):
     """A detector.
 
-    What it has in a room of the house lies in a folder or module of its name there, and shared
-    code of that room asks for it by :meth:`own`; what several rooms ask for is a member.
+    Its code in a package is in a folder or module of its name, found by shared code with
+    :meth:`own`; data that several packages need are members.
 
     Parameters
     ----------
     name : str
-        Name, of its folders, too.
+        Name, also of its folders.
     title : str
         Name in sentences.
     params : type
@@ -126,7 +126,7 @@ class System(Generic[_Params]):
     top : callable
         The whole system, given the parameters.
     parts : mapping of str to callable
-        Parts that are written as tops of their own, by name.
+        Parts with their own top, by name.
     layouts : tuple of str
         Packed words, each a property ``<name>_layout`` of the parameters.
     traces : mapping of str to str
@@ -139,12 +139,12 @@ class System(Generic[_Params]):
     random_prefix : str
         Beginning of the names of its random configurations.
     large_presets : mapping of str to Preset
-        Presets of the size of real chips: much to generate, more to simulate.
+        Presets of the size of real chips, slow to generate and simulate.
     memory_rate : callable
-        Its rate, given parameters and the cycles in which memory answers; raises ``ValueError``
-        if nothing of it is in memory.
+        Its rate, given parameters and the memory latency in cycles; raises ``ValueError`` without
+        metadata in memory.
     overheads : callable
-        What it costs besides state bits, given the parameters.
+        Costs besides state bits, given the parameters.
     inputs : mapping of str to str
         Input streams of the top by name of their payload's layout.
     codes : mapping of str to type of IntEnum
@@ -153,8 +153,8 @@ class System(Generic[_Params]):
     register_parameters : callable
         Parameters of the register description, given those of an instance.
     back_doors : mapping of str to mapping of str to str
-        Registers that a testbench reaches, by the end of their modules' names: ``rd`` those that it
-        reads, ``rw`` those that it changes.  A simulation pays for the latter in every cycle.
+        Registers accessible to a testbench, by the suffix of their modules' names: ``rd`` to read,
+        ``rw`` to change.  The latter slow down every cycle of a simulation.
     """
 
     name: str
@@ -195,14 +195,14 @@ class System(Generic[_Params]):
         return self.trace is kind
 
     def has(self, room: str, part: str = "") -> bool:
-        """Whether :meth:`own` finds something: not every detector is in every room."""
+        """Whether :meth:`own` finds something: not every detector is in every package."""
         try:
             return find_spec(_module(room, self.name, part)) is not None
         except ModuleNotFoundError:
             return False
 
     def random(self, number: int) -> _Params:
-        """Random configuration ``number``: always the same one for a number.
+        """Random configuration ``number``, reproducible by its number.
 
         Each parameter is drawn from its choices; a draw that breaks a rule between parameters is
         drawn again.
@@ -222,7 +222,7 @@ class System(Generic[_Params]):
 
     def registers(self, params: Any = None) -> AddrmapNode:
         """The elaborated register description, of an instance if its parameters are given."""
-        # Its compiler is for commands that generate: others only ask whose parameters they have.
+        # Its compiler is imported only for generation: other users need only the parameters.
         from racetrap.rtl.common.registers import compile_description
 
         given = {} if params is None else self.register_parameters(params)

@@ -26,7 +26,7 @@ class AcceleratorRace(TypedDict):
     last: Annotated[int, "last byte in question"]
     overlap: Annotated[str, "overlap of both operations: `bytes`, `granule`, `line`"]
     false_sharing: Annotated[bool, "harmless on its own"]
-    overwritten: Annotated[bool, "lost data that nobody reads"]
+    overwritten: Annotated[bool, "lost data that is never read"]
     earlier: Annotated[OperationParty, "the operation that came first"]
     later: Annotated[OperationParty, "the other"]
     sentence: Annotated[str, "the rule as a sentence"]

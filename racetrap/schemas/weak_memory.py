@@ -99,11 +99,11 @@ class LitmusJudgement(TypedDict):
     outcome: Annotated[
         Literal["allowed", "forbidden", "required", "no claim", "never ends"],
         "`required`: every execution has it; `no claim`: after a mixed-size race; `never ends`: "
-        "every execution waits at a barrier for ever",
+        "every execution waits at a barrier forever",
     ]
     as_expected: Annotated[bool, "whether outcome and races are as the file expects"]
     executions: Annotated[int, "consistent executions"]
-    candidates: Annotated[int, "candidates that were looked at"]
+    candidates: Annotated[int, "candidates that were examined"]
     states: Annotated[list[State], "final states"]
     races: Annotated[list[LitmusRace], "data races"]
     witness: Annotated[Execution | None, "one execution, or null"]

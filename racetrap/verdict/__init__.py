@@ -1,1 +1,1 @@
-"""What decides, groups and explains findings: of GPUs, threads and accelerators."""
+"""Verdicts: decision, grouping and explanation of findings on GPUs, threads and accelerators."""

@@ -1,7 +1,7 @@
-"""Baseline: races that are known, each with a reason, and so do not count.
+"""Baseline: known races, each with a reason, which do not count.
 
-A known race is two lines by file and text, so that it is known after lines above have moved.  The
-format is described in ``docs/cuda-programs.md``.
+A known race is two lines by file and text, so that it still matches after lines above have moved.
+The format is described in ``docs/cuda-programs.md``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WRITTEN_REASON = "known when the baseline was written"
 
 
 def line_texts(places: Iterable[str]) -> frozenset[_Line]:
-    """Files and texts of lines; a place without text stands for itself."""
+    """Files and texts of lines; a place without text represents itself."""
     return frozenset(map(_line_text, places))
 
 
@@ -46,7 +46,7 @@ class _KnownLine(Table):
 
 
 class KnownRace(Table):
-    """Two lines that race, and why that is accepted."""
+    """Two lines that race, and the reason to accept it."""
 
     earlier: _KnownLine
     later: _KnownLine

@@ -1,7 +1,7 @@
 """Findings: races of one or several runs, one for each pair of source lines.
 
-A loop of a large grid races in a great many instances; who mends it looks at two lines.  Every
-detector and oracle gives its races as ``LineRace``, and what shows them knows no more.
+A loop on a large grid races in many instances, but its fix concerns two lines.  Every detector and
+oracle reports ``LineRace`` objects, and presenters depend on nothing else.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Side:
     place : str
         Line of the source, such as ``file.cu:12``, or program counter.
     access : str
-        What it is: ``load``, ``store``, ``atomic``, ``copy write`` and the like.
+        Kind: ``load``, ``store``, ``atomic``, ``copy write`` and similar.
     actor : str
-        Who made it: ``thread 3 of block 0``; empty if the access says it.
+        Thread that made it: ``thread 3 of block 0``; empty if ``access`` includes it.
     column : int
-        Column in the line, from 1; 0 if it is not known.
+        Column in the line, from 1; 0 if unknown.
     stack : sequence of Frame
-        Functions that it was made in, the innermost first, as far as they are known.
+        Call stack, the innermost function first, as far as known.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True)
 class LineRace:
-    """A race, and how many are like it.
+    """A race, and its number of instances.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ class LineRace:
     reason : str
         Why it is a race.
     relation : str
-        How the threads are related, such as ``inter-block``.
+        Relation of the threads, such as ``inter-block``.
     where : str
         Its memory, in words.
     instances : int
-        Pairs of accesses that race in this way.
+        Racing pairs of accesses.
     block_pairs : int
-        Pairs of blocks that they belong to; 0 where there are no blocks.
+        Pairs of blocks of these; 0 without blocks.
     is_ordered : bool
         Whether the order of the accesses in the trace is known.
     outcome : str
-        What a detector made of it; empty without a detector.
+        A detector's outcome; empty without a detector.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -92,7 +92,7 @@ class LineRace:
 
     @property
     def sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:
-        """Both accesses, each with what it is called."""
+        """Both accesses, each with its label."""
         names = ("earlier", "later") if self.is_ordered else ("one", "other")
         return (names[0], self.earlier), (names[1], self.later)
 
@@ -117,9 +117,9 @@ class LinePair:
     schedules : set of int
         Runs in which it was found.
     outcomes : Counter of str
-        What a detector made of different races of these lines.
+        A detector's outcomes of different races of these lines.
     exposure : mapping of str to object
-        What became of it in runs under weak memory; empty if there were none.
+        Outcome in runs under weak memory; empty if there were none.
     """
 
     first: LineRace
@@ -142,7 +142,7 @@ class DividedPairs(NamedTuple):
     Parameters
     ----------
     new, known : list of LinePair
-        Findings that count, and those that the baseline knows; the most instances first.
+        Findings that count, and those in the baseline; the most instances first.
     not_found : list of KnownRace
         Races of the baseline that were not found.
     """
@@ -158,7 +158,7 @@ class DividedPairs(NamedTuple):
 
 
 class LinePairs:
-    """Races grouped by pair of places; memory does not grow with the number of races.
+    """Races grouped by pair of places; memory is independent of the number of races.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class LinePairs:
 
 
 def divide_run(races: Iterable[LineRace], baseline: Baseline | None) -> DividedPairs:
-    """Races of one run by pair of lines: those that are new, and those that a baseline knows."""
+    """Races of one run by pair of lines: new ones, and those in a baseline."""
     pairs = LinePairs()
     pairs.add(races)
     return pairs.divide(baseline)

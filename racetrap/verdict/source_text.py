@@ -1,4 +1,4 @@
-"""Lines of source files behind places such as ``file.cu:12``."""
+"""Lines of source files at places such as ``file.cu:12``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from racetrap.golden_model.events import TraceHeader
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 
 _Header = TypeVar("_Header", TraceHeader, ThreadTraceHeader)
-#: A file that is larger is no source; nor is one that is none, such as a device.
+#: Larger files are no sources, nor are other than regular files.
 _MOST_BYTES = 1 << 24
 
 
 def relative_place(place: str) -> str:
-    """A place with its path from the current folder, if it lies in that."""
+    """A place with its path relative to the current folder, if inside it."""
     path, colon, line = place.rpartition(":")
     folder = os.getcwd() + os.sep
     return f"{os.path.normpath(path).removeprefix(folder)}{colon}{line}" if colon else place
@@ -29,20 +29,20 @@ _PLACE = re.compile(r"(?P<place>[^\n]+?:\d+): (?P<rest>.*)", re.DOTALL)
 
 
 def split_place(sentence: str) -> tuple[str, str]:
-    """The place that a sentence begins with, empty if with none, and the rest."""
+    """The place at the beginning of a sentence, possibly empty, and the rest."""
     found = _PLACE.fullmatch(sentence)
     return (found["place"], found["rest"]) if found else ("", sentence)
 
 
 def with_relative_places(text: str) -> str:
-    """A text with the paths in it from the current folder, of files that lie in that."""
+    """A text with paths relative to the current folder, for files inside it."""
     return text.replace(os.getcwd() + os.sep, "")
 
 
 def beside(locations: Mapping[int, str], folder: Path) -> dict[int, str]:
-    """Places by program counter; those in files of a folder, which is not named, with their path.
+    """Places by program counter, with their path for files found in a folder.
 
-    Kernels are compiled so that their folder does not show, and recordings moved.
+    Kernels are compiled without their folder's name, and recordings may be moved.
     """
     paths: dict[str, str] = {}
     for place in locations.values():
@@ -69,7 +69,7 @@ def header_beside(header: _Header, folder: Path) -> _Header:
 @cache
 def _lines(path: str) -> list[str]:
     try:
-        # Places come from traces, which anyone may have written.
+        # Places come from traces, which are untrusted.
         file = Path(path)
         if not file.is_file() or file.stat().st_size > _MOST_BYTES:
             return []
@@ -79,7 +79,7 @@ def _lines(path: str) -> list[str]:
 
 
 def source_line(place: str) -> str:
-    """Text of a place; empty if there is none to be read."""
+    """Text of a place; empty if not readable."""
     path, _, line = place.rpartition(":")
     lines = _lines(path) if line.isdecimal() else []
     return lines[int(line) - 1].expandtabs() if lines and 0 < int(line) <= len(lines) else ""
@@ -106,7 +106,7 @@ class SourceLine(NamedTuple):
     text : str
         Its text.
     is_marked : bool
-        Whether it is the one that is asked for.
+        Whether it is the requested one.
     """
 
     number: int
@@ -115,7 +115,7 @@ class SourceLine(NamedTuple):
 
 
 def excerpt(place: str, context: int) -> list[SourceLine]:
-    """The line of a place, with up to ``context`` lines before and behind it."""
+    """The line of a place, with up to ``context`` lines before and after it."""
     if not source_line(place):
         return []
     path, _, line = place.rpartition(":")

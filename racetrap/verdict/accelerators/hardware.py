@@ -1,4 +1,4 @@
-"""The generated bus monitor over whole traces, each step compared with the golden model."""
+"""The generated bus monitor on whole traces, each step compared with the golden model."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class MonitorRace(NamedTuple):
     later, earlier : int
         Numbers of the operations in the trace.
     is_definite : bool
-        Whether the set that was hit has just the bytes that were put in.
+        Whether the matching set has exactly the bytes inserted.
     has_others : bool
-        Whether the bytes of the entry that was hit come from other operations, too.
+        Whether the matching entry has bytes of other operations, too.
     first, last : int
         Bytes of the later operation's row.
     """
@@ -48,12 +48,12 @@ class MonitorRace(NamedTuple):
 
 @dataclass(frozen=True)
 class SimulatedTrace:
-    """What the hardware did with a trace; all of it has been compared with the golden model.
+    """Amounts of a trace on the hardware; everything was compared with the golden model.
 
     Parameters
     ----------
     rows, cycles, compactions : int
-        Rows checked, clock cycles, and how often a set had no entry left.
+        Rows checked, clock cycles, and how often a set ran out of entries.
     """
 
     rows: int
@@ -75,7 +75,7 @@ def simulate_trace(
     model: FastModel[NoncoherentParams], trace: NoncoherentTrace, seed: int,
     found: Callable[[MonitorRace], object],
 ) -> SimulatedTrace:  # fmt: skip
-    """Play a trace; ``found`` is given every race of the hardware's steps.
+    """Play a trace; ``found`` receives every race of the hardware's steps.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def simulate_trace(
     trace : NoncoherentTrace
         Operations to check.
     seed : int
-        Seed of what is random in the simulated world (junk in unreset state).
+        Seed of the simulation's randomness (unreset state).
     found : callable
-        Takes races, in order.
+        Receives races, in order.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def simulate_trace(
     Mismatch
         If hardware and golden model differ anywhere.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     params, monitor = model.params, Monitor(model.params)
     operations = [bus_operation(params, number, one) for number, one in enumerate(trace)]

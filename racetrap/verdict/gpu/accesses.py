@@ -1,4 +1,4 @@
-"""What a verdict asks of the accesses in a GPU's trace."""
+"""Queries of a verdict on the accesses in a GPU's trace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from racetrap.golden_model.trace import Trace
 
 
 def words_of(trace: Trace, number: int) -> set[int]:
-    """Word addresses that the access of an event touches."""
+    """Word addresses that an event's access touches."""
     event = trace.events[number]
     first = int(event["first_lane"])
     addresses = trace.lanes["address"][first : first + int(event["mask"]).bit_count()]

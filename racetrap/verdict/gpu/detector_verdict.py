@@ -1,4 +1,4 @@
-"""What the verdict on a GPU's traces asks of a detector."""
+"""Interface of a detector to the verdict on a GPU's traces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Model(Protocol):
 
     @property
     def unique(self) -> Mapping[UniqueRace, Any]:
-        """First report of each race that is unique."""
+        """First report of each unique race."""
 
     @property
     def counters(self) -> Mapping[str, int]:
@@ -27,24 +27,24 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class DetectorVerdict:
-    """A detector's part of the verdict; what it reads besides are traces and parameters.
+    """A detector's part of the verdict, in terms of traces and parameters.
 
     Parameters
     ----------
     find_races : callable
-        Given trace, parameters and the trace's events as a caller watches them pass, or None:
-        runs the golden model; gives it, and every race with both accesses as it is found.  Raises
+        Given trace, parameters and the trace's events (wrapped by the caller, or None): runs the
+        golden model; returns it, and every race with both accesses as it is found.  Raises
         ``ValueError`` if the configuration has no room for the trace.
     race_words : callable
         Name of a kind of race, given its number.
     outcomes : callable
-        What became of each race of the oracle: ``REPORTED``, one of ``NOT_CHECKED``, or why it was
-        missed.
+        Outcome of each race of the oracle: ``REPORTED``, one of ``NOT_CHECKED``, or the cause of
+        the miss.
     imposed : callable
-        Given a trace, the oracle's rule and reports that it does not confirm: those that follow
-        from the method, whatever orders the accesses.
+        Given a trace, the oracle's rule and reports that it does not confirm: those imposed by the
+        method, however the accesses are ordered.
     unwatched_shared : callable
-        Accesses of warps to shared memory that it does not watch.
+        Number of warp accesses to unmonitored shared memory.
     why_imposed : callable
         Given the name of a kind of race, why the method reports it though the accesses are ordered
         or free to conflict: a clause.

@@ -1,4 +1,4 @@
-"""Races of a kernel that weak memory exposes, apart from those that it does not.
+"""Races of a kernel that weak memory exposes, separated from those that it does not.
 
 Ref: Bugaroo Section III-D.
 """
@@ -19,14 +19,14 @@ from racetrap.verdict.source_text import beside
 
 @dataclass(frozen=True)
 class ExposureSearch:
-    """How failing runs are looked for.
+    """Parameters of the search for failing runs.
 
     Parameters
     ----------
     memory : str
         The memory model.
     runs, seed : int
-        Most runs for each race, and the seed of the first.
+        Maximum runs for each race, and the seed of the first.
     """
 
     memory: str
@@ -38,7 +38,7 @@ def expose_races(
     pairs: Sequence[LinePair], subject: Subject, search: ExposureSearch, folder: Path,
     shown: Callable[[Sequence[LinePair]], Iterable[LinePair]] = iter,
 ) -> dict[frozenset[str], dict[str, Any]]:  # fmt: skip
-    """Note with each race whether a run under weak memory fails by it.
+    """Record for each race whether a run under weak memory fails because of it.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ def expose_races(
     subject : Subject
         What runs.
     search : ExposureSearch
-        How failing runs are looked for.
+        Parameters of the search.
     folder : Path
         Where the races' sources were looked for.
     shown : callable
-        Shows how far it is.
+        Shows the progress.
 
     Returns
     -------
     dict of frozenset of str to dict
-        Exposures of pairs of lines that are none of the races: executions that are not
-        sequentially consistent alone reach them.
+        Exposures of pairs of lines that are not among the races: only executions that are not
+        sequentially consistent reach them.
     """
     places = {
         event_pc(instruction.index): str(instruction.location)

@@ -1,7 +1,7 @@
 """Races that a GPU detector reports, each with both accesses.
 
-Steps and reports of the hardware name block slots, and little of the earlier access.  The events of
-a trace have the rest: grid blocks, and which access it was.
+Steps and reports of the hardware have block slots, and little about the earlier access.  The events
+of a trace add the rest: grid blocks, and the earlier access itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from racetrap.golden_model.events import AtomicOp, Event, EventKind, Scope
 from racetrap.golden_model.gpu.report import RingReport
 from racetrap.golden_model.trace import Trace
 
-#: What makes a race unique: program counter and kind of race, a number of the detector's own.
+#: Key of a race: program counter and the detector's number of the kind of race.
 UniqueRace = tuple[int, int]
 #: Different races that a detector reports, with the program counters of the earlier accesses.
 Reports = Mapping[UniqueRace, Collection[int]]
@@ -37,7 +37,7 @@ class Access:
     grid_block : int
         Index of its block in the grid.
     sm, slot, warp : int
-        Where it ran: SM, block slot and warp slot.
+        SM, block slot and warp slot.
     location : str or None
         Line of the source, such as ``file.cu:12``, if the trace has it.
     """
@@ -88,7 +88,7 @@ class Finding:
 
 
 class RaceFinder(ABC):
-    """Joins a detector's steps with the events of a trace that they are of.
+    """Joins a detector's steps with their events of a trace.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class RaceFinder(ABC):
     region : MonitoredRegion
         Monitored region.
     trace : Trace
-        The trace, which knows the source line of a program counter.
+        The trace, with source lines of program counters.
     """
 
     def __init__(self, params: Any, region: Any, trace: Trace) -> None:
@@ -105,13 +105,13 @@ class RaceFinder(ABC):
         self._locations = trace.header.locations
         self._count = 0
         self._grid_blocks: dict[tuple[int, int], int] = {}
-        # By metadata entry: number, event and grid block of the access that owns it.  A launch
-        # leaves them: the first access after it owns its entry whatever was there.
+        # By metadata entry: number, event and grid block of its owning access.  A launch keeps
+        # them: the first access after it owns its entry in any case.
         self._owners: dict[int, tuple[int, Event, int]] = {}
 
     @abstractmethod
     def entry_of(self, step: Any) -> int | None:
-        """Metadata entry that a step is on; None if its word is not monitored."""
+        """Metadata entry of a step; None if its word is not monitored."""
 
     def owns_entry(self, step: Any) -> bool:
         """Whether the access of a step without a race owns the entry from now on."""
@@ -144,7 +144,7 @@ class RaceFinder(ABC):
     def take_all(
         self, events: Iterable[Event], run: Callable[[Event], Iterable[Any]]
     ) -> Iterator[Finding]:
-        """Races of a whole trace, as they are found: memory does not grow with their number.
+        """Races of a whole trace, as they are found; memory is independent of their number.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a GPU detector is given of a trace: kernels, and a region that it has room for."""
+"""Kernels and monitored region of a trace for a GPU detector, with checks that they fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from racetrap.golden_model.trace import Trace
 
 
 def region_of(trace: Trace) -> Region:
-    """Monitored region that a trace asks for."""
+    """Monitored region requested by a trace."""
     header = trace.header.region
     return Region(header.data_base, header.size_log2)
 
@@ -28,7 +28,7 @@ def check_geometry(geometry: Geometry, params: GpuParams) -> None:
 
 
 def check_fit(trace: Trace, params: GpuParams) -> None:
-    """Raise ``ValueError`` if a configuration has no room for a trace's GPU or its region."""
+    """Raise ``ValueError`` if a configuration is too small for a trace's GPU or region."""
     check_geometry(trace.header.geometry, params)
     region_of(trace).check(params)
 

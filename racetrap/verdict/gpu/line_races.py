@@ -25,7 +25,7 @@ def oracle_races_by_line(
     header : TraceHeader
         Header of its trace, with the source places of program counters.
     outcomes : sequence of str
-        What a detector made of each; none without a detector.
+        A detector's outcome of each; empty without a detector.
     """
 
     def side(party: Party) -> Side:

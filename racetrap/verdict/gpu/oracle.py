@@ -1,4 +1,4 @@
-"""Races that the exact oracle finds in a run, and what a detector made of each.
+"""Races that the exact oracle finds in a run, and a detector's outcome of each.
 
 Ref: ScoRD (ISCA'20) Section V-A.
 """
@@ -15,7 +15,7 @@ from racetrap.sim.gpu.oracle import PAPER_RULE, run_oracle
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
 
-#: Outcome of races that a detector does not look for, by what they are.
+#: Outcome of races that a detector does not check, by their kind.
 NOT_CHECKED = {
     "warp": "inside a warp",
     "shared": "in shared memory",
@@ -38,8 +38,8 @@ class OracleRace:
     race : Race
         The race.
     outcome : str
-        What the detector made of it: ``REPORTED``, ``ELSEWHERE``, one of ``NOT_CHECKED``, or why it
-        missed it.
+        The detector's outcome: ``REPORTED``, ``ELSEWHERE``, one of ``NOT_CHECKED``, or the cause of
+        the miss.
     """
 
     race: Race
@@ -58,9 +58,9 @@ def oracle_races(
     params : ScordParams
         Configuration of the detector.
     reports : Reports
-        What the detector reported.
+        Reports of the detector.
     rule : str
-        What is a race: one of ``ORACLE_RULES``.
+        Rule of the oracle: one of ``ORACLE_RULES``.
     """
     return explain_races(trace, params, run_oracle(trace, rule), reports)
 
@@ -68,7 +68,7 @@ def oracle_races(
 def explain_races(
     trace: Trace, params: GpuParams, races: Sequence[Race], reports: Collection[UniqueRace]
 ) -> list[OracleRace]:
-    """What the detector made of races of a run.
+    """Outcomes of races of a run with a detector.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def explain_races(
     races : sequence of Race
         Races of the oracle, each with its first instance.
     reports : collection of UniqueRace
-        All that the detector reported: a race at whose instructions it has a report is not missed.
+        All reports of the detector: a race with a report at its instructions is not missed.
     """
     reported = {pc for pc, _ in reports}
     found = verdict_of(params).outcomes(trace, params, races)
@@ -93,7 +93,7 @@ def explain_races(
 
 
 def unconfirmed(reports: Reports, racing: Iterable[tuple[int, int]]) -> list[UniqueRace]:
-    """Reports of a detector, all of whose pairs of instructions the oracle has no race for."""
+    """Reports of a detector for none of whose pairs of instructions the oracle has a race."""
     pairs = set(map(frozenset, racing))
     return sorted(
         report for report, earlier in reports.items()
@@ -107,5 +107,5 @@ def racing_pairs(found: Iterable[Race]) -> set[tuple[int, int]]:
 
 
 def is_missed(found: OracleRace) -> bool:
-    """Whether the detector was to find the race and did not."""
+    """Whether the detector should have found the race and did not."""
     return found.outcome not in (REPORTED, ELSEWHERE, *NOT_CHECKED.values())

@@ -1,4 +1,4 @@
-"""Verdict on a CUDA program: that on the traces of its runs, faults, and its own exit status."""
+"""Verdict on a CUDA program: traces of its runs, faults, and its exit status."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from racetrap.verdict.gpu.trace_check import TraceCheck
 
 
 class ProgramCheck:
-    """Runs of a program, one for each schedule, and what is wrong with them.
+    """Runs of a program, one for each schedule, and their findings.
 
     Parameters
     ----------
     traces : TraceCheck
-        What checks their traces.
+        Check of their traces.
 
     Attributes
     ----------
@@ -47,14 +47,14 @@ class ProgramCheck:
 
     @property
     def faults(self) -> list[str]:
-        """What ended kernels before their time, each sentence once."""
+        """Faults that ended kernels, each sentence once."""
         return list(
             dict.fromkeys(each.fault for run in self.runs for each in run.launches if each.fault)
         )
 
     @property
     def problems(self) -> list[str]:
-        """What could not be done for the program, each sentence once."""
+        """Requests of the program that failed, each sentence once."""
         return list(dict.fromkeys(problem for run in self.runs for problem in run.problems))
 
     @property

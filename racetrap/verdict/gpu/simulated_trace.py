@@ -1,4 +1,4 @@
-"""The generated hardware over whole traces, each step compared with the golden model."""
+"""The generated hardware on whole traces, each step compared with the golden model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ StepsOfEvent = Callable[[Event, Any, list[Iterator[Any]]], Iterable[Any]]
 
 @dataclass(frozen=True)
 class SimulatedTrace:
-    """What the hardware found in a trace; all of it has been compared with the golden model.
+    """Amounts of a trace on the hardware; everything was compared with the golden model.
 
     Parameters
     ----------
     steps, cycles : int
         Steps compared, and clock cycles, of all kernels.
     left_out : int or None
-        Accesses that access buffers left out; None if none of them leaves anything out.
+        Accesses that access buffers skipped; None if their policy skips none.
     """
 
     steps: int
@@ -49,9 +49,9 @@ def join_kernels(
     steps_of_event : callable
         Next steps of an event.
     found : callable
-        Is given every race of the hardware's steps with both its accesses.
+        Receives every race of the hardware's steps with both its accesses.
     leaves_out : bool
-        Whether access buffers leave accesses out.
+        Whether access buffers may skip accesses.
     """
     params = finder.params
     number = steps = cycles = left_out = 0

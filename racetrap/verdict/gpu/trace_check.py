@@ -1,4 +1,4 @@
-"""Verdict on traces of a GPU: the exact oracle, and beside it what a detector makes of them.
+"""Verdict on traces of a GPU: the exact oracle, and a detector's outcomes.
 
 Ref: ScoRD (ISCA'20) Sections II and V-A; BARRACUDA (PLDI'17) Section 3.
 """
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
 
 
-#: Preset of the detector that misses least: each word has metadata of its own.
+#: Preset of the detector that misses least: each word has its own metadata.
 MOST_FINDING = "scord-nocache"
 
 
 @dataclass(frozen=True)
 class Detector:
-    """A detector that looks at the traces, too.
+    """A detector that checks the traces, too.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ class Detector:
 
 @dataclass(frozen=True)
 class Divergence:
-    """A barrier that not all threads of a block came to.
+    """A barrier that not all threads of a block reached.
 
     Parameters
     ----------
     place : str
         Line of the barrier.
     thread, grid_block : int
-        First thread that was not there, and its block.
+        First missing thread, and its block.
     """
 
     place: str
@@ -71,24 +71,24 @@ class Divergence:
 
 @dataclass(frozen=True)
 class DetectorRun:
-    """What a detector made of one trace.
+    """Result of a detector on one trace.
 
     Parameters
     ----------
     model : Model
         The model after the run.
     outcomes : list of OracleRace
-        Races of the oracle, each with what became of it.
+        Races of the oracle, each with its outcome.
     unordered_strong : list of Race
-        Pairs that the oracle lists, but does not call races.
+        Pairs that the oracle lists, but not as races.
     ordered_by_lockstep : list of Race
         Pairs that only the lockstep of a warp's lanes orders.
     unconfirmed : list of (str, str)
         Reports without a race of the oracle: their line, and the kind in words.
     imposed : list of (str, str)
-        Reports that the method imposes on pairs which the oracle calls no race.
+        Reports imposed by the method on pairs that are not races by the oracle.
     shared : int
-        Accesses of warps to shared memory, which it does not watch.
+        Number of warp accesses to unmonitored shared memory.
     """
 
     model: Model
@@ -106,23 +106,23 @@ class DetectorRun:
 
     @property
     def missed(self) -> int:
-        """Races that it was to find and did not."""
+        """Races that it should have found and did not."""
         return sum(map(is_missed, self.outcomes))
 
 
 class TraceCheck:
-    """Traces of one subject, one for each schedule, and what is wrong with them.
+    """Traces of one subject, one for each schedule, and their findings.
 
     Parameters
     ----------
     baseline : Baseline, optional
-        Races that are known, and do not count.
+        Known races, which do not count.
     rule : str or None
         Rule of the oracle, whose verdict counts; without it the detector's counts.
     detector : Detector, optional
-        What looks at the traces besides.
+        Detector that also checks the traces.
     folder : Path, optional
-        Where sources are looked for that traces name without a folder.
+        Folder of sources that traces name without a folder.
 
     Attributes
     ----------
@@ -135,8 +135,8 @@ class TraceCheck:
     ended_early : int
         Traces that end with the fault of a kernel.
     faults, results : list of str
-        What ended kernels before their time, and what memory did not hold though it was expected,
-        in sentences, of each trace.
+        Faults that ended kernels, and unexpected final contents of memory, in sentences, over all
+        traces.
     divergences : dict of str to Divergence
         By place.
     detector_runs : list of DetectorRun
@@ -174,10 +174,10 @@ class TraceCheck:
         trace : Trace
             The trace.
         events : iterable of Event, optional
-            Its events, if a caller watches them pass.
+            Its events, if wrapped by the caller.
         found : callable
-            Is given every race that the detector reports; if the detector judges, but those that
-            the baseline knows.
+            Receives every race that the detector reports; if the detector judges, except those in
+            the baseline.
 
         Raises
         ------
@@ -269,12 +269,12 @@ class TraceCheck:
 
     @property
     def not_found(self) -> list[KnownRace]:
-        """Races of the baseline that were not."""
+        """Races of the baseline that were not found."""
         return self._pairs.divide(self.baseline).not_found
 
     @property
     def strong(self) -> list[LinePair]:
-        """Unordered pairs that are no races by the rule."""
+        """Unordered pairs that are not races by the rule."""
         return self._strong.by_instances
 
     @property

@@ -1,6 +1,6 @@
 """Races of a trace with both accesses, from the steps of golden model or hardware.
 
-A word names the thread of the last access.
+A word's state names the thread of its last access.
 
 Ref: HiRace (SC'24).
 """
@@ -38,7 +38,7 @@ class HiraceFinding(Finding):
 
 
 class HiraceFinder(RaceFinder):
-    """Joins HiRace's steps with the events that they are of."""
+    """Joins HiRace's steps with their events."""
 
     def entry_of(self, step: Step) -> int | None:
         """Entry of the word of a step."""
@@ -63,13 +63,12 @@ def find_races(
     params : HiraceParams
         Configuration.
     events : iterable of Event, optional
-        Events of the trace, if a caller watches them pass.
+        Events of the trace, if wrapped by the caller.
 
     Returns
     -------
     Hirace, iterator of Finding
-        The model, and every race with both accesses as it is found: the run goes on with the
-        iteration.
+        The model, and every race with both accesses as it is found: iterating advances the run.
 
     Raises
     ------

@@ -13,17 +13,17 @@ from racetrap.verdict.gpu.fit import region_of as wanted_region
 
 
 def around(region: Region, params: HiraceParams) -> Region:
-    """A region, or a larger one around it that has as many words as the window."""
+    """A region, enlarged to at least as many words as the window."""
     size_log2 = max(region.size_log2, params.min_region_log2)
     return Region(region.data_base >> size_log2 << size_log2, size_log2)
 
 
 def region_of(trace: Trace, params: HiraceParams) -> Region:
-    """The region that is monitored for a trace."""
+    """The monitored region for a trace."""
     return around(wanted_region(trace), params)
 
 
 def check_fit(trace: Trace, params: HiraceParams) -> None:
-    """Raise ``ValueError`` if a configuration has no room for a trace's GPU or its region."""
+    """Raise ``ValueError`` if a configuration is too small for a trace's GPU or region."""
     check_geometry(trace.header.geometry, params)
     region_of(trace, params).check(params)

@@ -1,4 +1,4 @@
-"""The generated hardware over whole traces, each step compared with the golden model.
+"""The generated hardware on whole traces, each step compared with the golden model.
 
 Ref: HiRace (SC'24).
 """
@@ -40,16 +40,16 @@ def simulate_trace(
     trace : Trace
         Run to check.
     seed : int
-        Seed of what is random in the simulated world (junk in unreset state).
+        Seed of the simulation's randomness (unreset state).
     found : callable
-        Is given every race of the hardware's steps with both its accesses.
+        Receives every race of the hardware's steps with both its accesses.
 
     Raises
     ------
     Mismatch
         If hardware and golden model differ anywhere.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     params, region = model.params, region_of(trace, model.params)
 

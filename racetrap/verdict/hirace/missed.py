@@ -1,9 +1,9 @@
 """Causes of missed races.
 
-A race of the oracle is two accesses of one word.  What the state machine did at the second one
-shows the cause.
+A race of the oracle is two accesses to one word.  The state machine's step at the second one shows
+the cause.
 
-Ref: HiRace (SC'24): barriers and atomics are all that it knows, and a word names one thread.
+Ref: HiRace (SC'24): it tracks only barriers and atomics, and a word names one thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from racetrap.verdict.hirace.fit import region_of
 
 
 class Cause(StrEnum):
-    """Why a race of the oracle has no report."""
+    """Cause why a race of the oracle has no report."""
 
     HANDED_OVER = "handed-over word"
     BARRIER_SEEN = "barrier seen, order not"
@@ -36,7 +36,7 @@ class Cause(StrEnum):
 
 
 def outcomes(trace: Trace, params: HiraceParams, races: Sequence[Race]) -> list[str]:
-    """What became of each race of the oracle: reported, not checked, or a ``Cause``."""
+    """Outcome of each race of the oracle: reported, not checked, or a ``Cause``."""
     region = region_of(trace, params)
     entries = [
         None if race.race_class == RaceClass.INTER_LAUNCH else _entry(trace, params, region, race)

@@ -19,7 +19,7 @@ from racetrap.verdict.hirace.missed import outcomes
 
 
 def _imposed(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
-    """Reports of accesses that something else than barriers may order: strong accesses of either
+    """Reports of accesses that may be ordered other than by barriers: strong accesses of either
     instruction, or fences in the run."""
     events = trace.events
     if (events["kind"] == EventKind.FENCE).any():
@@ -34,7 +34,7 @@ def _imposed(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
 
 
 def _unwatched_shared(trace: Trace, params: HiraceParams) -> int:
-    """All accesses to shared memory, or none: what lies behind the window is counted elsewhere."""
+    """All accesses to shared memory, or none: those beyond the window are counted elsewhere."""
     return 0 if params.shared_bytes else shared_accesses(trace)
 
 

@@ -1,4 +1,4 @@
-"""The golden ScoRD model over whole traces: unique races, and the steps behind them.
+"""The golden ScoRD model on whole traces: unique races, and their steps.
 
 Ref: ScoRD (ISCA'20) Sections IV and V-A (unique races).
 """
@@ -25,7 +25,7 @@ DETECTORS: Mapping[str, str] = MappingProxyType({
     "byte16": "scord-16byte",
 })  # fmt: skip
 
-#: Steps on one metadata entry, of whatever word, each with the number of its event.
+#: Steps on one metadata entry, of any word, each with the number of its event.
 History = list[tuple[int, Step]]
 
 
@@ -38,7 +38,7 @@ def detect(trace: Trace, params: ScordParams) -> set[UniqueRace]:
 
 
 def histories(trace: Trace, params: ScordParams, spans: Mapping[int, range]) -> dict[int, History]:
-    """What the detector did with the metadata entries of some addresses, by address.
+    """Steps of the detector on the metadata entries of some addresses, by address.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def histories(trace: Trace, params: ScordParams, spans: Mapping[int, range]) -> 
     params : ScordParams
         Configuration.
     spans : mapping of int to range
-        Byte addresses in the monitored region, each with the numbers of the events in question.
+        Byte addresses in the monitored region, each with the range of events to include.
     """
     region = region_of(trace)
     watched: defaultdict[int, set[int]] = defaultdict(set)

@@ -1,6 +1,6 @@
 """Races of a trace with both accesses, from the steps of golden model or hardware.
 
-A report of the hardware knows no more of the earlier access than its warp.
+A report of the hardware has only the warp of the earlier access.
 
 Ref: ScoRD (ISCA'20) Section IV.
 """
@@ -36,7 +36,7 @@ class ScordFinding(Finding):
 
     def sentence(self) -> str:
         """The race in one sentence, with grid blocks instead of block slots."""
-        # Of several warps that loaded, the metadata names the first: maybe the one that stores.
+        # Of several warps that loaded, the metadata names the first, possibly the one that stores.
         access, earlier = self.access, self.earlier
         same = (access.grid_block, access.warp) == (earlier.grid_block, earlier.warp)
         if not same:
@@ -46,7 +46,7 @@ class ScordFinding(Finding):
 
 
 class ScordFinder(RaceFinder):
-    """Joins ScoRD's steps with the events that they are of."""
+    """Joins ScoRD's steps with their events."""
 
     def entry_of(self, step: Step) -> int | None:
         """Metadata entry of the word of a step."""
@@ -56,7 +56,7 @@ class ScordFinder(RaceFinder):
         return int(entry)
 
     def owns_entry(self, step: Step) -> bool:
-        """Whether the row of the metadata table that a step took writes the owner."""
+        """Whether the row of the decision table in a step replaces the owner."""
         return step.row not in ROWS_KEEPING_OWNER
 
     def finding(self, step: Step, sequence: int, access: Access, earlier: Access) -> ScordFinding:
@@ -83,13 +83,13 @@ def find_races(
     region : MonitoredRegion
         Monitored region.
     events : iterable of Event, optional
-        Events of the trace, if a caller watches them pass.
+        Events of the trace, if wrapped by the caller.
 
     Returns
     -------
     Scord, iterator of Finding
-        The model, and every race with both accesses as it is found: the run goes on with the
-        iteration, and its memory does not grow with the number of races.
+        The model, and every race with both accesses as it is found: iterating advances the run, and
+        memory is independent of the number of races.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def steps_of_event(
 
 
 def _words(transaction: Transaction, params: ScordParams) -> Iterator[int]:
-    """Words of which a transaction makes a packet each, in their order."""
+    """Words of a transaction that become packets, in order."""
     if transaction.kind > TransactionKind.ATOMIC:
         return
     is_atomic = transaction.kind == TransactionKind.ATOMIC

@@ -1,4 +1,4 @@
-"""The generated hardware over whole traces, each step compared with the golden model.
+"""The generated hardware on whole traces, each step compared with the golden model.
 
 Ref: ScoRD (ISCA'20) Section IV.
 """
@@ -26,7 +26,7 @@ _CAPACITY_LOG2 = 12
 
 @dataclass(frozen=True)
 class HardwareRun:
-    """What the hardware did with a trace.
+    """Result of a trace on the hardware.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class HardwareRun:
     accesses, steps, cycles : int
         Accesses checked, steps compared, and clock cycles that they took.
     dropped : int
-        Reports that found the ring full.
+        Reports dropped because the ring was full.
     """
 
     races: set[UniqueRace]
@@ -57,14 +57,14 @@ def run_hardware(model: FastModel[ScordParams], trace: Trace, seed: int) -> Hard
     trace : Trace
         Run to check.
     seed : int
-        Seed of what is random in the simulated world (junk in unreset state).
+        Seed of the simulation's randomness (unreset state).
 
     Raises
     ------
     Mismatch
         If hardware and golden model differ anywhere.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     races: set[UniqueRace] = set()
     accesses = steps = cycles = dropped = 0
@@ -84,7 +84,7 @@ def simulate_trace(
     found: Callable[[Finding], object],
     region: MonitoredRegion | None = None,
 ) -> SimulatedTrace:
-    """As :func:`run_hardware`; ``found`` is given every race of the hardware's steps with both its
+    """As :func:`run_hardware`; ``found`` receives every race of the hardware's steps with both its
     accesses.  ``region`` is monitored instead of the trace's own."""
     region = region or region_of(trace)
     finder = ScordFinder(model.params, region, trace)
@@ -99,7 +99,7 @@ def _launches(
     seed: int,
     report_filter: bool = False,
 ) -> Iterator[KernelRun]:
-    """Play each kernel; gives the simulation, the kernel's events and what was compared."""
+    """Play each kernel; yield the simulation, the kernel's events and the amounts compared."""
     with FastSim(model, seed) as sim:
         for events in kernels_of(trace):
             transactions = list(transactions_of(events, model.params))

@@ -1,4 +1,4 @@
-"""Locks that a warp really holds when it makes an access: no hash, no Bloom filter.
+"""Locks that a warp actually holds at an access, without hash and Bloom filter.
 
 Ref: ScoRD (ISCA'20) Section IV-A "Detecting races due to lock/unlock".
 """
@@ -23,8 +23,8 @@ def held_locks(
 ) -> dict[int, frozenset[int]]:
     """Word addresses of the locks held at some accesses, by the number of their event.
 
-    The lock tables are the detector's own, but keep whole word addresses, so that a lock that
-    only looks like another one can be distinguished.
+    The lock tables are the detector's, but with whole word addresses, so that aliased locks can be
+    distinguished.
 
     Parameters
     ----------

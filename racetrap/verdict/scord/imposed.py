@@ -1,4 +1,4 @@
-"""Reports that the method asks for, though the oracle has no race.
+"""Reports imposed by the method although the oracle has no race.
 
 Ref: ScoRD (ISCA'20) Section III: accesses that conflict must be strong.
 """
@@ -15,9 +15,9 @@ from racetrap.verdict.gpu.oracle import racing_pairs, unconfirmed
 
 
 def imposed_by_method(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
-    """Unconfirmed reports that are what the method asks for, whatever orders the accesses: that
-    both are strong, as the paper's rule confirms, or by fences, since it knows no access that
-    is relaxed, acquires or releases.
+    """Unconfirmed reports that the method requires however the accesses are ordered: both must be
+    strong, as the paper's rule confirms, or fenced, since it has no relaxed, acquire or release
+    accesses.
 
     Parameters
     ----------

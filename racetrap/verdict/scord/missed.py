@@ -1,9 +1,8 @@
 """Causes of missed races.
 
-A race of the oracle is two accesses of one word.  What the detector did at the second one, and
-what happened to the word's metadata entry in between, show the cause.  Counters that wrap can
-only make the detector take an access for unordered that is ordered: they make false reports,
-never misses, so they are no cause here.
+A race of the oracle is two accesses to one word.  The detector's step at the second one, and the
+history of the word's metadata entry in between, show the cause.  Wrapping counters can only make
+ordered accesses look unordered: they cause false reports, never misses, so they are no cause here.
 
 Ref: ScoRD (ISCA'20) Sections IV-A (locks), IV-B (caching) and V-A (the one false negative).
 """
@@ -43,8 +42,8 @@ class Cause(StrEnum):
 
 
 class Pair(NamedTuple):
-    """Two accesses that race: numbers of their events, and a byte address from which on they
-    have a word in common."""
+    """Two accesses that race: numbers of their events, and the byte address at which their common
+    words begin."""
 
     first: int
     second: int
@@ -52,7 +51,7 @@ class Pair(NamedTuple):
 
 
 def outcomes(trace: Trace, params: ScordParams, races: Sequence[Race]) -> list[str]:
-    """What became of each race of the oracle: a ``Cause``, or one of ``NOT_CHECKED``."""
+    """Outcome of each race of the oracle: a ``Cause``, or one of ``NOT_CHECKED``."""
     region = region_of(trace)
     kinds = [
         "warp" if race.race_class == RaceClass.DIVERGENCE
@@ -82,7 +81,7 @@ def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cau
     """
     if not pairs:
         return []  # nothing to watch: the whole run need not be checked again
-    # An access may begin before the word that it shares with the other.
+    # An access may begin before the word shared with the other.
     pairs = [pair._replace(address=_common_word(trace, pair) << 2) for pair in pairs]
     spans: dict[int, range] = {}
     for pair in pairs:

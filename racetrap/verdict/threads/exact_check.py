@@ -12,7 +12,7 @@ from racetrap.verdict.threads.suppressions import Suppressions
 
 
 class ExactFindings(NamedTuple):
-    """What an exact check finds in a trace, and does not suppress.
+    """Findings of an exact check of a trace that are not suppressed.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class ExactFindings(NamedTuple):
     suppressed : int
         Races and inversions that are suppressed.
     events : int
-        Events that were looked at.
+        Events checked.
     """
 
     races: list[ExactRace]
@@ -40,17 +40,16 @@ def check_exactly(
 ) -> ExactFindings:
     """Find all races and lock-order inversions of a trace, or the first race only.
 
-    A suppression of an inversion is about the places where locks are acquired while others are
-    held.
+    A suppression of an inversion names the places where locks are acquired while others are held.
 
     Parameters
     ----------
     trace : ThreadTrace
         The trace.
     suppressions : Suppressions
-        What is not to be found.
+        Findings to suppress.
     fails_fast : bool
-        Stop at the first event that races; inversions are looked for only if there is none.
+        Stop at the first event that races; inversions are searched only if there is none.
 
     Raises
     ------

@@ -22,7 +22,7 @@ _LOCK_NAMES = {
 
 
 def address_text(address: int, header: ThreadTraceHeader) -> str:
-    """Address of a granule, with the variables that it has bytes of, as far as they are known."""
+    """Address of a granule, with the variables in it, as far as known."""
     names = " or ".join(
         (f"byte {address - first} of " if address > first else "")
         + f"{variable.name}, {variable.size} byte{'s' * (variable.size > 1)}"
@@ -44,7 +44,7 @@ def thread_race(
     header : ThreadTraceHeader
         Header of the trace, with source places and variables.
     instances : int
-        How many are like it.
+        Number of instances.
     context : RaceContext, optional
         Locks that are held, and allocation of the memory.
     """

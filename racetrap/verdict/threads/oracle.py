@@ -1,4 +1,4 @@
-"""Races of the exact oracle in a recorded program, and what SigRace made of each.
+"""Races of the exact oracle in a recorded program, and SigRace's outcome of each.
 
 Ref: SigRace (ISCA'09) Section 5.4.1.
 """
@@ -21,14 +21,14 @@ from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 
 
 class OracleComparison(NamedTuple):
-    """Races of the oracle beside those of SigRace.
+    """Comparison of the oracle's races with SigRace's.
 
     Parameters
     ----------
     exact : HappensBeforeResult
         Races of the oracle.
     outcomes : dict of ThreadRace to RaceOutcome
-        What SigRace made of each.
+        SigRace's outcome of each.
     ideal : SigraceResult
         Races of Ideal SigRace with the same checkpoints.
     unconfirmed : list of ThreadRace
@@ -56,8 +56,8 @@ def compare_with_oracle(
 
 
 def unconfirmed(reports: Iterable[ThreadRace], exact: HappensBeforeResult) -> list[ThreadRace]:
-    """Reports that are no race of the oracle; if its list is not complete, by their two
-    instructions alone."""
+    """Reports that are not races of the oracle; if its list is incomplete, by their two
+    instructions only."""
     if exact.is_complete:
         there = set(exact.races)
         return [race for race in reports if race not in there]

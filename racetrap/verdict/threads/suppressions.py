@@ -1,4 +1,4 @@
-"""Suppressions: races between threads that a user knows of, by their places in the sources.
+"""Suppressions: known races between threads, by their places in the sources.
 
 A line of the file is a pattern of places (`bank.c:12`, `bank.c:*`, `list*`), or two of them, one
 for each access.  `#` begins a comment.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class Suppressions:
-    """Patterns of places, and which of them have matched.
+    """Patterns of places, with a record of matches.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Suppressions:
         self._matched: set[tuple[str, ...]] = set()
 
     def match(self, places: Collection[str]) -> bool:
-        """Whether some pattern matches one of the places, or both of its patterns one each."""
+        """Whether a single pattern matches one of the places, or a pair one place each."""
         for patterns in self._patterns:
             if _match(patterns, places):
                 self._matched.add(patterns)
