@@ -119,6 +119,18 @@ def test_following_a_tutorial_gives_what_it_shows(page, tmp_path):
     follow(text, tmp_path, path=path_after(prepare, tmp_path / "checkout"))
 
 
+def test_the_bitstream_takes_the_cells_that_the_page_of_the_boards_states():
+    """Both pages show the same build, which only `make tutorials` has time for."""
+    tutorial = (_TUTORIALS / "bitstream.md").read_text("utf-8")
+    shown = re.findall(r"^│ (ICESTORM_\w+) +│ +(\S+)", tutorial, re.MULTILINE)
+    assert len(shown) == 2
+    boards = (REPOSITORY / "docs" / "fpga.md").read_text("utf-8")
+    (row,) = re.findall(r"^\| `scord-local` on `ice40-hx8k` \|.*", boards, re.MULTILINE)
+    for cell, count in shown:
+        (stated,) = re.findall(rf"([\d,]+) {cell}\b", row)
+        assert fits(count, stated), f"{cell}: {count} in the tutorial, {stated} on the page"
+
+
 @pytest.mark.parametrize("page", _WITH_SAMPLES)
 def test_samples_of_a_page_are_what_the_commands_print(page, tmp_path):
     text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
