@@ -51,7 +51,7 @@ def _walks(commands):
 def _table():
     """Rows of the page by room: when each walk enters it for the first time."""
     text = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = text.partition("## The way of a trace to its report")[2].partition("\n# ")[0]
+    section = text.partition("## Path of a trace to its report")[2].partition("\n# ")[0]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in section.splitlines()

@@ -56,7 +56,7 @@ _IN_PAGES = (
     _Phrase("go(?:es)? on to|goes on|go on from", "continues"),
 )
 _PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
-_FOLDERS = ("rtl", "generators", "sim", "tb", "fpga", "evaluation", "racetrap", "docs")
+_FOLDERS = ("golden_model", "rtl", "generators", "sim", "tb", "fpga", "evaluation", "racetrap", "docs")
 #: Between two words: an end of a line with the mark of a comment, too.
 _GAP = r"\s+(?:(?:#:?|//|\*)\s+)?"
 

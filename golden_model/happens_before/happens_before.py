@@ -1,4 +1,4 @@
-"""Happened-before oracle: all races of a trace of threads.
+"""Happens-before oracle: all races of a trace of threads.
 
 Ref: SigRace (ISCA'09) Sections 2.1 and 5.4.1.
 """

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
-#: Thread of the writes that initialise memory: none of the program's.
+#: Thread of the writes that initialise memory, which is not the program's.
 INITIAL_THREAD = -1
 
 
