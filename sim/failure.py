@@ -1,4 +1,4 @@
-"""Errors that several rooms know: what ends a command with exit status 3, and what does not fit."""
+"""Errors of several packages: those that end a command with exit status 3, and a misfit."""
 
 from __future__ import annotations
 

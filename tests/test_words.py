@@ -31,7 +31,7 @@ _EVERYWHERE = (
     _Phrase("takes? amiss", "misreads, crashes on"),
     _Phrase("the hardware's to (?:choose|say)", "unspecified, as in the hardware"),
     _Phrase("(?:by|to) the letter", "literally, as in the paper"),
-    _Phrase("(?:starts?|begins?) anew", "restarts"),
+    _Phrase("anew", "again, restarts"),
     _Phrase("what it promises", "guarantees"),
     _Phrase("whose turn it is", "which thread runs next, the schedule"),
     _Phrase("in earnest", "really"),
@@ -42,21 +42,30 @@ _EVERYWHERE = (
     _Phrase("(?:is|are) told", "receives, is given"),
     _Phrase("(?:help|page|table|register|command) tells", "lists, describes, holds"),
     _Phrase("none of the program(?:'s)?", "not the program's"),
+    _Phrase("under way", "in flight, in progress"),
+    _Phrase("by chance", "accidentally, happens to"),
 )
 #: In pages.
 _IN_PAGES = (
+    _Phrase("the house|a room|rooms", "structure, a folder, folders"),
     _Phrase("look(?:s|ed)? at", "checks, examines, samples"),
-    _Phrase("under way", "in flight, in progress"),
     _Phrase("junk", "random content"),
-    _Phrase("by chance", "accidentally, happens to"),
-    _Phrase("anew", "again"),
     _Phrase("nobody|anyone|no one", "no thread, no warp, nothing"),
     _Phrase("(?:makes?|made|became) of (?:it|them|each|that|this)", "does with, reports for"),
-    _Phrase("the house|a room|rooms", "structure, a folder, folders"),
     _Phrase("go(?:es)? on to|goes on|go on from", "continues"),
 )
 _PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md")
-_FOLDERS = ("golden_model", "rtl", "generators", "sim", "tb", "fpga", "evaluation", "racetrap", "docs")
+_FOLDERS = (
+    "golden_model",
+    "rtl",
+    "generators",
+    "sim",
+    "tb",
+    "fpga",
+    "evaluation",
+    "racetrap",
+    "docs",
+)
 #: Between two words: an end of a line with the mark of a comment, too.
 _GAP = r"\s+(?:(?:#:?|//|\*)\s+)?"
 

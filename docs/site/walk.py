@@ -35,7 +35,7 @@ class Moment(NamedTuple):
     text : str
         The line.
     what : str
-        What the detector looks at, in words.
+        The event that the detector checks, in words.
     row : str
         Row of the decision table that it took; empty for a barrier.
     condition : str
@@ -105,7 +105,7 @@ def walk(text: str, params: ScordParams) -> list[Moment]:
     Parameters
     ----------
     text : str
-        The trace.  Of its rules only those of the text are looked at.
+        The trace.  Of its rules only those of the text are checked.
     params : ScordParams
         Configuration of the detector.
 

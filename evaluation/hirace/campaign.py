@@ -1,6 +1,6 @@
 """Random tests of HiRace: cases of two launches.
 
-Stimulus, timing of the memories, region and report ring are drawn anew for each case.
+Stimulus, timing of the memories, region and report ring are drawn for each case.
 """
 
 from __future__ import annotations

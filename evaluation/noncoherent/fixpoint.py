@@ -112,7 +112,7 @@ def reach_fixpoint(tiny: TinyMachine) -> Fixpoint:
     """Visit every state of a machine and the rules; a run ends at its first race."""
     rules, start = Noncoherent(tiny.memory), ExhaustiveMachine(tiny.memory, range(tiny.bytes))
     seen = {(start.canonical(), run_compiled(rules, []).held)}
-    # Machines, each with the operations that led there: the rules take them anew.
+    # Machines, each with the operations that led there: the rules start with them.
     left: deque[tuple[ExhaustiveMachine, list[Operation]]] = deque([(start, [])])
     operations = list(_operations(tiny.memory, tiny.bytes))
     steps = racy = missed = added = 0

@@ -62,7 +62,7 @@ class ReportSink(wiring.Component):
         m = Module()
         axi = self.s_axi
         m.submodules.beats = beats = StreamFifo(_DATA_BITS, self._depth * _BEATS)
-        is_open = Signal()  # the address of the burst under way has been taken
+        is_open = Signal()  # the address of the burst in flight has been taken
         m.d.comb += [
             axi.awready.eq(~is_open & ~axi.bvalid),
             beats.i.payload.eq(axi.wdata),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from racetrap.fpga.host.session import Session, wait_until
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
 
-#: Log2 of the records that may be under way before ``REPORT_TAIL`` is advanced.
+#: Log2 of the records that may be in flight before ``REPORT_TAIL`` is advanced.
 RING_LOG2 = 10
 _REPORTS = 0  # the output channel
 

@@ -19,8 +19,8 @@ class NoncoherentDevice(LinkedDevice):
     """Link and system, with the report ring turned into a stream.
 
     Input channel 0 of the link takes operations, output channel 0 gives the 32-byte records of
-    reports; reads and writes go to the registers.  ``REPORT_TAIL`` still limits the records under
-    way, so a host advances it as it pulls them.
+    reports; reads and writes go to the registers.  ``REPORT_TAIL`` still limits the records in
+    flight, so a host advances it as it pulls them.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class ScordDevice(LinkedDevice):
 
     Input channel n of the link is SM n, its records are transactions; output channel 0 has the
     32-byte records of race reports; reads and writes go to the registers.  ``REPORT_TAIL``
-    still limits the records under way, so a host advances it as it pulls them.
+    still limits the records in flight, so a host advances it as it pulls them.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class SigraceBoard:
         self.rdm = RdmSoftware(session, params, wait_until)
         self.units = params.cores * params.contexts
         self._batches: list[list[int]] = [[] for _ in range(self.units)]
-        self._sender: int | None = None  # context whose messages may be under way
+        self._sender: int | None = None  # context whose messages may be in flight
         self.events = self.messages = 0
 
     # Before a program -------------------------------------------------------------------

@@ -67,7 +67,7 @@ class _Machine:
     Attributes
     ----------
     number : int
-        Number of the trace's event that is under way.
+        Number of the trace's event that is in flight.
     log, traps, requests
         As of ``ProgramRun``.
     """

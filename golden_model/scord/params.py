@@ -68,9 +68,9 @@ class ScordParams(GpuParams):
         Transactions that may wait between an SM's load/store unit and its tracker; 0: no buffer.
     access_policy : AccessPolicy or str
         What happens when they are too many: ``stall`` lets the load/store unit wait, ``drop`` drops
-        accesses and counts them, ``sample`` looks at some lines only, always the same.
+        accesses and counts them, ``sample`` checks only some lines, always the same.
     sample_log2 : int
-        Log2 of the lines of which one is looked at, with ``sample``; 0 otherwise.
+        Log2 of the lines of which one is sampled, with ``sample``; 0 otherwise.
     local_bytes : int
         Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
     regions : int

@@ -47,7 +47,7 @@ def page_of(
         "SigRace on programs with threads",
         "The programs are recorded runs of our own kernels with 8 threads. The oracle finds all "
         "races of a recording; SigRace, Ideal SigRace (queues without limit) and W-ReEnact "
-        "(timestamps in 32-Kbyte caches) look at the same recording.",
+        "(timestamps in 32-Kbyte caches) analyse the same recording.",
         [
             Section(table, plots[table.name](results) if table.name in plots else "")
             for table in tables

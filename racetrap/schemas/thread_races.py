@@ -86,7 +86,7 @@ class SigraceFigures(TypedDict):
     """What a run with SigRace has found and cost."""
 
     conflicts: Annotated[int, "pairs of unordered blocks whose signatures have common bits"]
-    false_positives: Annotated[int, "conflicts that Analysis looked at and found no race for"]
+    false_positives: Annotated[int, "conflicts for which Analysis found no race"]
     static: Annotated[int, "races of different pairs of instructions"]
     dynamic: Annotated[int, "all distinct races"]
     false_sharing: Annotated[

@@ -1,4 +1,4 @@
-"""JSON of the commands that make or look at trace files."""
+"""JSON of the commands that make or inspect trace files."""
 
 from __future__ import annotations
 

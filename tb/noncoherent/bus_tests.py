@@ -1,7 +1,7 @@
 """cocotb test of a monitor that observes a bus with third-party traffic; the plan says which.
 
 Plan: ``runs``, a list of ``{bursts, together, operations, lines}``: bursts on the bus, how many of
-them may be under way, operations of the CPU meanwhile, and the lines of memory that those are on;
+them may be in flight, operations of the CPU meanwhile, and the lines of memory that those are on;
 ``busy`` and ``longest_idle`` of the stream of operations; ``report_memory`` (``MemoryKnobs``).
 """
 

@@ -78,7 +78,7 @@ class NoncoherentEnvironment(uvm_env):
         self.software = SoftwareThread(MonitorSoftware(self.registers.port, poll))
 
     async def start(self, ring_log2: int, *, enable: bool = True) -> None:
-        """Forget all operations; nothing may be under way."""
+        """Forget all operations; nothing may be in flight."""
         await self.software.start(_RING_BASE, ring_log2, enable=enable, interrupt=True)
         self.memory.write_errors = 0
         self.scoreboard.start(enable=enable)

@@ -100,14 +100,14 @@ class SigraceEnvironment(uvm_env):
         self.software = SoftwareThread(software)
 
     async def control(self, *, enable: bool = True, irq_enable: bool = True) -> None:
-        """Switch checking and the interrupt; no message may be under way."""
+        """Switch checking and the interrupt; no message may be in flight."""
         await self.software.control(enable=enable, irq_enable=irq_enable)
         self.scoreboard.comparison.enable(enable)
         if not enable:
             self.scoreboard.coverage.hit("software.disable")
 
     async def request(self, *names: str) -> None:
-        """Write pulses of CONTROL, to hardware and golden model; no message may be under way."""
+        """Write pulses of CONTROL, to hardware and golden model; no message may be in flight."""
         await self.software.pulse(*names)
         await self.software.wait_idle()
         for name in names:
@@ -115,7 +115,7 @@ class SigraceEnvironment(uvm_env):
             self.scoreboard.coverage.hit(f"software.{name}")
 
     async def settle(self) -> None:
-        """Wait until nothing is under way; sequences must have ended, or wait."""
+        """Wait until nothing is in flight; sequences must have ended, or wait."""
         clocking, comparison = self._testbench.clocking, self.scoreboard.comparison
         await clocking.cycles(_SETTLING_CYCLES)
         await clocking.until(

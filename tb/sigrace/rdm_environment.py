@@ -62,13 +62,13 @@ class RdmEnvironment(uvm_env):
         self.software = SoftwareThread(software)
 
     async def control(self, *, enable: bool = True) -> None:
-        """Switch checking; no message may be under way."""
+        """Switch checking; no message may be in flight."""
         await self.software.control(enable=enable, irq_enable=True)
         self.scoreboard.settle()
         self.scoreboard.rdm.enabled = enable
 
     async def remap(self, remap: Remap) -> None:
-        """Change CoreToThread; no message may be under way."""
+        """Change CoreToThread; no message may be in flight."""
         await self.software.remap(remap)
         self.scoreboard.rdm.map(*remap)
 

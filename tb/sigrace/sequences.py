@@ -25,7 +25,7 @@ _START_CYCLES = 50_000
 class PlayCommands(uvm_sequence):
     """All contexts at once, each in its own order; changes of CoreToThread in one global order.
 
-    When the interrupt comes, software stops the contexts, waits until nothing is under way,
+    When the interrupt comes, software stops the contexts, waits until nothing is in flight,
     compares the conflict log, clears it, empties the queues, and lets the contexts go on: what
     it does at a rollback, but for going back.
 

@@ -161,7 +161,7 @@ class Coverage(BinCounts):
     # Race Detection Module ----------------------------------------------------------------
 
     def remap(self, remap: Remap, under_way: int) -> None:
-        """A change of CoreToThread, and the context's messages that are still under way."""
+        """A change of CoreToThread, and the context's messages that are still in flight."""
         place, thread = (remap.core, remap.context), remap.thread
         self.hit(f"remap.{'under_way' if under_way else 'nothing_under_way'}")
         if thread is None:

@@ -51,7 +51,7 @@ class RdmCheck:
         self.messages = self.steps = 0
 
     def add(self, item: FinishedBlock | Remap) -> None:
-        """A context has sent a block, or is mapped anew after all that it has sent."""
+        """A context has sent a block, or is mapped again after all that it has sent."""
         self._coming[self._unit(item.core, item.context)].append(item)
 
     def due(self, core: int, context: int) -> int:

@@ -38,7 +38,7 @@ class Observer(Protocol):
         """A block is sent."""
 
     def remap(self, remap: Remap, under_way: int) -> None:
-        """A change of CoreToThread, and the context's messages that are still under way."""
+        """A change of CoreToThread, and the context's messages that are still in flight."""
 
     def message(self, steps: Sequence[RdmStep], entries: Sequence[int]) -> None:
         """Steps of a message, and the entries that each thread's queue had before it."""
@@ -145,7 +145,7 @@ class Scoreboard:
         """Trap records still to come, of all contexts."""
         return sum(len(unit.traps) for unit in self._units)
 
-    # What software does while no message is under way -----------------------------------
+    # What software does while no message is in flight -----------------------------------
 
     def enable(self, on: bool) -> None:
         """Messages are looked at from now on, or ignored."""

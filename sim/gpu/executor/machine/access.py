@@ -114,7 +114,7 @@ class Access:
         self.logged = space in ("global", "shared")
         self.space_code = Space.SHARED if space == "shared" else Space.GLOBAL
         self.offset = np.full(WARP_SIZE, offset) if offset else None
-        # Lane records of one event, written anew each time; loads leave the values 0.
+        # Lane records of one event, overwritten each time; loads leave the values 0.
         self.records = np.zeros((WARP_SIZE, 3), np.uint64)
 
     def addresses(self, mask: int, base: np.ndarray) -> np.ndarray:
