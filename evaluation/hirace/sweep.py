@@ -9,11 +9,8 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from racetrap.evaluation.sweep.gpu_quality import concurrency_traces, gpu_quality
-from racetrap.evaluation.sweep.quality import Quality, Swept
+from racetrap.evaluation.sweep.quality import Quality, Swept, counted
 from racetrap.evaluation.sweep.spec import QualitySpec
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.params import HiraceParams
@@ -66,16 +63,10 @@ def _micro_benchmarks(params: HiraceParams, spec: QualitySpec) -> Quality:
     return total
 
 
-def _figures(
-    params: HiraceParams, spec: QualitySpec, recordings: Mapping[str, str]
-) -> dict[str, Any]:
-    return hirace_quality(params, spec).figures()
-
-
 SWEPT = Swept(
     workloads=("micro-benchmarks", "concurrency-suite"),
     sizes=("tiny",),
-    figures=_figures,
+    figures=counted(hirace_quality),
     aliases={
         "lanes": "sm_count",  # streams of transactions, each with a tracker of its own
         "queue_depth": "report_fifo_depth",

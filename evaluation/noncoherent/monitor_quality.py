@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
+from racetrap.evaluation.noncoherent.random_traces import RandomPart, Sums
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.noncoherent.packets import bus_operation, rows_of, rules_of
@@ -24,11 +25,12 @@ from racetrap.sim.accelerator.random_operations import random_memory, random_ope
 _ADDRESS_BITS = 48
 _MOST_OPERATIONS = 60
 _LINES = (2, 8, 32)
-_PART = 1000
+#: Entries of a set in random traces.
+_ENTRIES = (2, 3, 4, 6, 8)
 
 
 @dataclass
-class MonitorQuality:
+class MonitorQuality(Sums):
     """A monitor against the detector without limits, in pairs of an operation and a rule.
 
     Parameters
@@ -63,11 +65,6 @@ class MonitorQuality:
             *(f"Bus monitor must report {one}" for one in self.lost),
             *(f"Bus monitor must not report as definite {one}" for one in self.falsely_definite),
         ]
-
-    def add(self, other: MonitorQuality) -> None:
-        """Take the sums of other traces in."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
 
 
 def merged_quality(parts: Iterable[MonitorQuality]) -> MonitorQuality:
@@ -126,25 +123,7 @@ def _named(trace: str, pairs: Iterable[tuple[int, str]]) -> list[str]:
     return [f"{trace}, operation {number}, rule {rule}" for number, rule in sorted(pairs)]
 
 
-@dataclass(frozen=True)
-class RandomQuality:
-    """Random traces with the numbers from ``first`` to ``last`` of a seed."""
-
-    seed: int
-    first: int
-    last: int
-    entries: tuple[int, ...] = (2, 3, 4, 6, 8)
-
-
-def quality_parts(seed: int, traces: int) -> list[RandomQuality]:
-    """Parts that have so many traces together, so that workers have something to share."""
-    return [
-        RandomQuality(seed, first, min(first + _PART, traces) - 1)
-        for first in range(0, traces, _PART)
-    ]
-
-
-def random_quality(part: RandomQuality) -> MonitorQuality:
+def random_quality(part: RandomPart) -> MonitorQuality:
     """Sums over random traces, each with one of the numbers of entries and one of the modes, half
     of those of mode ``thesis`` with a bitmap."""
     total = MonitorQuality()
@@ -154,7 +133,7 @@ def random_quality(part: RandomQuality) -> MonitorQuality:
         size = generator.choice(_LINES) * memory.line_bytes
         count = generator.randint(1, _MOST_OPERATIONS)
         operations = random_operations(generator, memory, count, size)
-        params = params_for(memory, generator.choice(list(Mode)), generator.choice(part.entries))
+        params = params_for(memory, generator.choice(list(Mode)), generator.choice(_ENTRIES))
         if not params.is_strict and generator.randrange(2):
             params = _with_bitmap(params, generator)
         total.add(monitor_quality(params, operations, f"trace {part.seed}-{number}"))

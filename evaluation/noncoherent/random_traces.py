@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from racetrap.golden_model.noncoherent.noncoherent import MODES, Noncoherent
 from racetrap.golden_model.noncoherent.oracle import racy_bytes
@@ -34,8 +35,17 @@ class RandomPart:
     last: int
 
 
+class Sums:
+    """Numbers, lists and counters that add up, each by its name."""
+
+    def add(self, other: Self) -> None:
+        """Take those of other traces in."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
 @dataclass
-class ModeCounts:
+class ModeCounts(Sums):
     """A mode against the machine.
 
     Parameters
@@ -147,10 +157,5 @@ def merged(results: Iterable[RandomResult]) -> RandomResult:
         total.racy += result.racy
         total.differing += result.differing
         for mode, counts in result.modes.items():
-            sums = total.modes[mode]
-            sums.same += counts.same
-            sums.missed += counts.missed
-            sums.added += counts.added
-            sums.missed_by_rule.update(counts.missed_by_rule)
-            sums.added_by_class.update(counts.added_by_class)
+            total.modes[mode].add(counts)
     return total

@@ -8,13 +8,11 @@ program's lowest cached write does, as its driver would place it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import lru_cache
-from typing import Any
 
 from racetrap.evaluation.noncoherent.monitor_quality import monitor_quality
-from racetrap.evaluation.sweep.quality import Quality, Swept
+from racetrap.evaluation.sweep.quality import Quality, Swept, counted
 from racetrap.evaluation.sweep.spec import QualitySpec
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
@@ -59,16 +57,10 @@ def noncoherent_quality(params: NoncoherentParams, spec: QualitySpec) -> Quality
     return total
 
 
-def _figures(
-    params: NoncoherentParams, spec: QualitySpec, recordings: Mapping[str, str]
-) -> dict[str, Any]:
-    return noncoherent_quality(params, spec).figures()
-
-
 SWEPT = Swept(
     workloads=tuple(ACCELERATOR_PROGRAMS),
     sizes=("tiny",),
-    figures=_figures,
+    figures=counted(noncoherent_quality),
     aliases={"queue_depth": "report_fifo_depth"},
     absent=("schedules", "seed", "region_log2"),
 )

@@ -9,13 +9,12 @@ Ref: ScoRD (ISCA'20) Section V-A, Tables VI and VII.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 from racetrap.evaluation.scord.programs import Build, Schedule, applications, trace_of
 from racetrap.evaluation.sweep.gpu_quality import concurrency_traces, gpu_quality
-from racetrap.evaluation.sweep.quality import Quality, Swept
+from racetrap.evaluation.sweep.quality import Quality, Swept, counted
 from racetrap.evaluation.sweep.spec import QualitySpec
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.scord import Scord
@@ -103,16 +102,10 @@ def _build_trace(build: Build, size: str, schedule: Schedule, seed: int, region_
     return trace_of(build, size, schedule, seed, region_log2)
 
 
-def _figures(
-    params: ScordParams, spec: QualitySpec, recordings: Mapping[str, str]
-) -> dict[str, Any]:
-    return scord_quality(params, spec).figures()
-
-
 SWEPT = Swept(
     workloads=(*_SUITES, *dict.fromkeys(build.program for build in applications())),
     sizes=("tiny", "small", "paper"),
-    figures=_figures,
+    figures=counted(scord_quality),
     aliases={
         "lanes": "sm_count",  # streams of transactions, each with a tracker of its own
         "lock_depth": "lock_table_depth",

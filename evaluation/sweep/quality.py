@@ -44,6 +44,14 @@ class Quality:
         return asdict(self)
 
 
+_Figures = Callable[[Any, "QualitySpec", Mapping[str, str]], dict[str, Any]]
+
+
+def counted(quality: Callable[[Any, QualitySpec], Quality]) -> _Figures:
+    """The counts alone as figures, of workloads without recordings."""
+    return lambda params, spec, recordings: quality(params, spec).figures()
+
+
 @dataclass(frozen=True)
 class Swept:
     """What a sweep asks of a detector.
@@ -68,7 +76,7 @@ class Swept:
 
     workloads: Sequence[str]
     sizes: Sequence[str]
-    figures: Callable[[Any, QualitySpec, Mapping[str, str]], dict[str, Any]]
+    figures: _Figures
     aliases: Mapping[str, str] = field(default_factory=dict)
     absent: Collection[str] = ()
     recordings: Callable[[Any, QualitySpec], Mapping[str, str]] = lambda params, spec: {}

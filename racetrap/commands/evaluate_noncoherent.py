@@ -18,7 +18,6 @@ from racetrap.evaluation.noncoherent.monitor_quality import (
     ProgramQuality,
     merged_quality,
     program_quality,
-    quality_parts,
     random_quality,
 )
 from racetrap.evaluation.noncoherent.programs import ProgramCase, ProgramPart, run_program
@@ -99,7 +98,7 @@ def command(
             watched,
         )  # fmt: skip
         found.monitors = {watched[label].program: each for label, each in qualities.items()}
-        random_parts = enumerate(quality_parts(seed, budget), 1)
+        random_parts = enumerate(parts_of(seed, budget), 1)
         random_qualities = work.one_each(
             "Bus monitor", Measure(random_quality, _monitor_words),
             {f"random traces by the bus monitor, part {number}": part

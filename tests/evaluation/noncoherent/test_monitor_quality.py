@@ -5,17 +5,17 @@ import pytest
 from racetrap.evaluation.noncoherent.monitor_quality import (
     MonitorQuality,
     ProgramQuality,
-    RandomQuality,
     program_quality,
     random_quality,
 )
+from racetrap.evaluation.noncoherent.random_traces import RandomPart
 from racetrap.golden_model.noncoherent.bitmap import Bitmap
 from racetrap.golden_model.noncoherent.interval_cam import IntervalCam
 from racetrap.golden_model.noncoherent.monitor import Monitor
 
 
 def test_nothing_is_lost_or_falsely_definite():
-    found = random_quality(RandomQuality(1, 0, 149))
+    found = random_quality(RandomPart(1, 0, 149))
     assert (found.lost, found.falsely_definite) == ([], [])
     assert found.races > 500
     assert found.compactions > 100
@@ -55,7 +55,7 @@ compact = IntervalCam._compact
 )
 def test_planted_bugs_are_found(monkeypatch, kind, name, method, what):
     monkeypatch.setattr(kind, name, method)
-    assert getattr(random_quality(RandomQuality(1, 0, 149)), what)
+    assert getattr(random_quality(RandomPart(1, 0, 149)), what)
 
 
 def test_a_program_of_firmware_needs_no_more_than_a_few_entries():
