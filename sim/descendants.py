@@ -1,4 +1,4 @@
-"""Descendants of this process: workers, simulators, compilers and what they have started."""
+"""Descendants of this process: workers, simulators, compilers and their children."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _TRACKER = "multiprocessing.resource_tracker"
 
 
 def kill_descendants() -> None:
-    """Kill every process that this one has started, and those that they have started.
+    """Kill all descendants of this process.
 
-    Python's own resource tracker is left: it ends by itself, and complains if it is missed.
+    Python's own resource tracker is kept: it ends by itself, and its loss is reported.
     """
     import psutil  # slow to import, and needed only when a run is cut short
 

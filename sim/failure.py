@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class Failure(RuntimeError):
-    """A run cannot go on: a tool is missing or fails, a simulation stops, or hardware differs.
+    """A run cannot continue: a tool is missing or fails, a simulation stops, or hardware differs.
 
-    The text is one sentence, maybe with what a tool said behind it.
+    The text is one sentence, possibly followed by a tool's output.
     """
 
 
 class DoesNotFit(RuntimeError):
-    """A design, or a workload, needs more of something than its device or configuration has."""
+    """A design or a workload needs more resources than its device or configuration has."""

@@ -27,13 +27,13 @@ def run_tool(
     command : sequence of str
         The tool and its arguments.
     failure : str
-        Sentence for the case that it fails; its output follows.
+        Sentence for a failure; its output follows.
     given : str
         Its standard input.
     error : type
         Error to raise if it is missing or fails.
     folder : Path or None
-        Where it is run; None: in the working folder.
+        Folder to run it in; None: the working folder.
     """
     try:
         done = subprocess.run(

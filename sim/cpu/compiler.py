@@ -1,8 +1,8 @@
 """Compiler of unmodified C and C++ sources for recording, linked with the runtime.
 
-Sources are compiled as for the compiler's own race detector, with a call at every access and
-every basic block, but linked with our runtime instead of the compiler's.  The compiler's
-driver does all that it does for others, so that any build can use it.
+Sources are compiled as for the compiler's own race detector, with a call at every access and every
+basic block, but linked with our runtime instead of the compiler's.  The compiler's driver otherwise
+behaves as usual, so that any build can use it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SUFFIXES = _C + _CXX
 
 #: Options for the driver before the user's own, and after them.
 _FIRST = (
-    "-fno-pie",  # code and static data lie at the same place in every run
+    "-fno-pie",  # code and static data have the same addresses in every run
     "-DRACETRAP_RECORDING",
 )
-_LAST = ("-g", "-fno-lto", "-U_FORTIFY_SOURCE")  # whose functions have other names
+_LAST = ("-g", "-fno-lto", "-U_FORTIFY_SOURCE")  # its functions have other names
 #: The runtime's objects as one file.
 _LINKED = "runtime.o"
-#: How sources are optimised if the user's options do not say.
+#: Optimisation of sources if the user's options set none.
 OPTIMISATION = "-O2"
 _COMPILE = ("-c", OPTIMISATION, "-pthread")
 _COMPILE_RUNTIME = (
@@ -43,7 +43,7 @@ _COMPILE_RUNTIME = (
 
 @dataclass(frozen=True)
 class Runtime:
-    """What replaces the compiler's own runtime in an instrumented program.
+    """Replacement of the compiler's own runtime in an instrumented program.
 
     Parameters
     ----------
@@ -56,7 +56,8 @@ class Runtime:
     options : tuple of str
         Options of the compiler for the program's own sources.
     refused : tuple of (str, str)
-        Patterns of functions that it cannot follow, besides those that no runtime can, with why.
+        Patterns of functions that it cannot follow, besides those that no runtime can, with
+        reasons.
     """
 
     sources: tuple[Path, ...]
@@ -66,9 +67,9 @@ class Runtime:
     refused: tuple[tuple[str, str], ...] = ()
 
     def specs(self, objects: Path, wrapped: Sequence[str]) -> str:
-        """What the compiler's driver passes on to the compiler proper and to the linker.
+        """Options that the compiler's driver passes to the compiler proper and to the linker.
 
-        The driver itself is not asked for instrumentation: it would link its own runtime, too.
+        The driver itself gets no option for instrumentation: it would link its own runtime, too.
         Shared libraries and parts of programs get the runtime from the program.
 
         Parameters
@@ -76,17 +77,18 @@ class Runtime:
         objects : Path
             The runtime.
         wrapped : sequence of str
-            Functions of the C library that it has its own of.
+            Functions of the C library that it wraps.
         """
         compiler = (
             "-fsanitize=thread", *self.options,
-            # Else accesses that the compiler turns into such functions, or expands, are not seen.
+            # Otherwise accesses that the compiler turns into such functions, or expands, are
+            # missed.
             *(f"-fno-builtin-{name}" for name in wrapped),
             "-fno-tree-loop-distribute-patterns",
             "-Wno-tsan",  # fences are recorded by our runtime
         )  # fmt: skip
         wraps = " ".join(f"--wrap={name}" for name in wrapped)
-        # Shared libraries take our functions from the program, which must export them.
+        # Shared libraries use our functions in the program, which must export them.
         return (
             f"*cc1_options:\n+ {' '.join(compiler)}\n\n"
             f"*link:\n+ %{{!r:{wraps} %{{!shared:--export-dynamic}}}}\n\n"
@@ -101,7 +103,7 @@ THREADS = Runtime(
     include=(RUNTIME,),
     options=("-fsanitize-coverage=trace-pc",),
 )
-#: What decides, besides the runtime, what a recorded trace is.
+#: Sources besides the runtime that affect a recorded trace.
 _MODULES = (
     "compiler.py", "instruction_counts.py", "locations.py", "merge.cpp", "merge.py", "raw.py",
     "recorder.py", "symbols.py", "thread_events.h", "thread_twins.py", "trace_rules.cpp",
@@ -110,15 +112,15 @@ _MODULES = (
 
 
 def runtime_hash() -> str:
-    """Hash of what the recorder of threads is made of: its runtime's sources, and its own."""
+    """Hash of the recorder of threads: its runtime's sources, and its own."""
     own = [Path(__file__).parent / name for name in _MODULES]
     return content_key(files=(*THREADS.files, *own))
 
 
 def _link_runtime(objects: Sequence[Path], target: Path) -> list[str]:
-    """Make one file of the runtime's objects; the functions of the C library that it wraps.
+    """Link the runtime's objects into one file; return the C library functions that it wraps.
 
-    Its own calls of these go to the C library: they are not the program's.
+    Its own calls of these go to the C library, since they are not the program's.
     """
     failure = "Runtime of the recorder cannot be linked"
     run_tool(["ld", "-r", *map(str, objects), "-o", str(target)], failure, error=RecordError)
@@ -163,12 +165,12 @@ def _symbols(which: str) -> frozenset[str]:
 
 
 def recorded_functions() -> frozenset[str]:
-    """Functions of libraries that the recorder of threads has its own of."""
+    """Library functions that the recorder of threads wraps."""
     return _symbols("--defined-only")
 
 
 def called_functions() -> frozenset[str]:
-    """Functions of the C library that it calls itself, as every program then does."""
+    """C library functions called by the recorder itself, and thus by every recorded program."""
     return _symbols("--undefined-only")
 
 
@@ -182,9 +184,9 @@ def driver_command(
     compiler : str
         ``"gcc"`` or ``"g++"``.
     arguments : sequence of str
-        What the user asks of it.
+        The user's arguments.
     runtime : Runtime
-        What programs are linked with.
+        Runtime to link into programs.
 
     Raises
     ------
@@ -213,13 +215,13 @@ def compile_program(
     sources : sequence of Path
         C and C++ files.
     folder : Path
-        Where object files and the program go.
+        Folder of object files and the program.
     include : sequence of Path
         Folders of header files.
     options : sequence of str
         Options for the compiler, after ours, and for the linker.
     runtime : Runtime
-        What the program is linked with.
+        Runtime to link into the program.
 
     Raises
     ------

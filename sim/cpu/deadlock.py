@@ -1,4 +1,4 @@
-"""Deadlock of a recorded program: what each thread waits for, and who holds that."""
+"""Deadlock of a recorded program: what each thread waits for, and its holder."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 
 
 class WaitingThread(NamedTuple):
-    """A thread that waits for ever.
+    """A thread that waits forever.
 
     Parameters
     ----------
     thread : int
         The thread.
     pc : int
-        Place of its last event; it waits behind that.
+        Place of its last event, after which it waits.
     address : int
-        What it waits at: a lock, or something else.
+        Address at which it waits: a lock, or another object.
     holder, holder_pc : int or None
-        Thread that holds it if it is a lock, and where that has acquired it.
+        If it is a lock, the thread that holds it, and where it was acquired.
     """
 
     thread: int
@@ -46,9 +46,9 @@ def waiting_threads(
     trace : ThreadTrace
         The trace.
     waits : iterable of (int, int)
-        The kernel's number of each thread, and the address that it waits at.
+        The kernel's id of each thread, and the address at which it waits.
     threads : mapping of int to int
-        Thread of each number of the kernel's.
+        Thread of each id of the kernel's.
     """
     holders, events = _holders(trace), trace.events
     found = []
@@ -65,7 +65,7 @@ def waiting_threads(
 
 
 def _holders(trace: ThreadTrace) -> dict[int, tuple[int, int]]:
-    """Thread that holds each lock at the end, and where it has acquired it."""
+    """Thread that holds each lock at the end, and where it acquired it."""
     kind, value = trace.events["kind"], trace.events["value"]
     rows = np.flatnonzero((kind == _KIND.ACQUIRE) | (kind == _KIND.RELEASE))
     events = trace.events[rows[np.isin(value[rows], _LOCKS)]]

@@ -1,8 +1,8 @@
 """Exact detector of races between threads, compiled: one pass, in the order of the trace.
 
 It finds the same pairs of instructions as the happens-before oracle, which is its specification,
-but not all instances of each.  Its memory follows from the places that a program accesses, not
-from the number of events.
+but not all instances of each.  Its memory depends on the addresses that a program accesses, not on
+the number of events.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class ExactRace(NamedTuple):
 
 @cache
 def prepare_detector() -> CDLL:
-    """The compiled detector; compiled and loaded by the first call."""
+    """The compiled detector, compiled and loaded on the first call."""
     return compiled_library("exact_detector", [_SOURCE, *_HEADERS], _OPTIONS, _FUNCTIONS, _TWINS)
 
 
@@ -78,8 +78,8 @@ def exact_races(trace: ThreadTrace) -> list[ExactRace]:
 
 
 def races_so_far(trace: ThreadTrace) -> Iterator[tuple[int, list[ExactRace]]]:
-    """Number of the events up to each that brings new pairs, and the pairs in these; at last the
-    number of all events, with all pairs.
+    """Number of events up to each one with new pairs, and the pairs in these; finally the number of
+    all events, with all pairs.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def races_so_far(trace: ThreadTrace) -> Iterator[tuple[int, list[ExactRace]]]:
 def _parts(
     header: ThreadTraceHeader, records: np.ndarray, most: int
 ) -> Iterator[tuple[int, list[ExactRace]]]:
-    """Stops whenever there are more new pairs than ``most``, and at the end."""
+    """Stop whenever there are more new pairs than ``most``, and at the end."""
     events = np.ascontiguousarray(records, THREAD_DTYPE)
     library = prepare_detector()
     detector = library.racetrap_exact_new(header.threads)

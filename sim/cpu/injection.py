@@ -1,4 +1,4 @@
-"""Injected data races: one dynamic synchronisation taken out of a recorded trace.
+"""Injected data races: one dynamic synchronisation removed from a recorded trace.
 
 Ref: SigRace (ISCA'09) Section 5.4.1 ("we randomly eliminate one dynamic lock-unlock pair or one
 dynamic barrier").
@@ -21,19 +21,19 @@ _LOCKS = (SyncClass.MUTEX, SyncClass.RWLOCK_READ, SyncClass.RWLOCK_WRITE)
 
 
 class RemovalKind(StrEnum):
-    """What is taken out."""
+    """Kind of synchronisation to remove."""
 
     LOCK = "lock"
     BARRIER = "barrier"
 
 
 class Removal(NamedTuple):
-    """A dynamic synchronisation that can be taken out.
+    """A dynamic synchronisation that can be removed.
 
     Parameters
     ----------
     kind : RemovalKind
-        LOCK: what one thread acquires, and releases next.  BARRIER: a crossing, by all threads.
+        LOCK: an acquire and the same thread's next release.  BARRIER: a crossing, by all threads.
     address : int
         The lock, or the barrier.
     thread : int
@@ -57,9 +57,9 @@ class Injection(NamedTuple):
     Parameters
     ----------
     trace : ThreadTrace
-        What is left: a valid trace.
+        The remaining valid trace.
     removal : Removal
-        What was taken out.
+        The synchronisation removed.
     location : str
         Place of its first event in the program's source; empty if the trace has none.
     """
@@ -80,17 +80,17 @@ def removable(trace: ThreadTrace) -> list[Removal]:
     """All dynamic lock/unlock pairs and barrier crossings, in the order of their first events.
 
     A wait for a condition variable releases its mutex and acquires it again: these are ends of
-    pairs as well.  A lock that is held until the trace ends is in no pair, and a crossing that
-    not all threads leave cannot be taken out.
+    pairs as well.  A lock held until the trace ends is in no pair, and a crossing that not all
+    threads leave cannot be removed.
     """
     return sorted(_lock_pairs(trace) + _crossings(trace), key=lambda removal: removal.events)
 
 
 def remove(trace: ThreadTrace, removal: Removal) -> Injection:
-    """Take one synchronisation out of a trace.
+    """Remove one synchronisation from a trace.
 
-    The instructions of the events go to the next events of their threads, so that the others keep
-    their distance.
+    The instructions of the events are added to the next events of their threads, so that the others
+    keep their distance.
     """
     kept = np.ones(len(trace.events), bool)
     kept[list(removal.events)] = False
@@ -104,14 +104,14 @@ def remove(trace: ThreadTrace, removal: Removal) -> Injection:
 
 
 def inject(trace: ThreadTrace, seed: int) -> Injection | None:
-    """Take out a synchronisation chosen with equal chances among all of them.
+    """Remove a synchronisation chosen uniformly at random.
 
     Parameters
     ----------
     trace : ThreadTrace
         A trace.
     seed : int
-        Another seed, another choice; the same seed, the same one.
+        Seed of the choice.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def _lock_pairs(trace: ThreadTrace) -> list[Removal]:
 
 
 def _crossings(trace: ThreadTrace) -> list[Removal]:
-    """Each crossing of a barrier by as many threads as it waits for."""
+    """Each complete crossing of a barrier."""
     arrivals: defaultdict[int, int] = defaultdict(int)
     crossing: dict[tuple[int, int], int] = {}
     episodes: defaultdict[tuple[int, int], list[int]] = defaultdict(list)

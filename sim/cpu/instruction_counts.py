@@ -1,12 +1,12 @@
 """Instruction counts of a compiled program between its calls of the recording runtime.
 
-The compiler calls the runtime at every access, function and basic block.  From the return
-address of one such call the program runs straight on to the next, so the instructions in between
-are a number that can be looked up.  The calls themselves and the moves of their arguments, which
-only recording needs, do not count; instructions of libraries are not known.
+The compiler calls the runtime at every access, function and basic block.  From the return address
+of one such call the program runs straight to the next, so the number of instructions in between can
+be looked up.  The calls themselves and the moves of their arguments, which only recording needs, do
+not count; instructions of libraries are unknown.
 
-At a conditional branch whose other way is not a basic block of the source (the compiler made it
-later) the way straight on is taken.
+At a conditional branch whose target is not a basic block of the source (the compiler made it later)
+the fall-through path is taken.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LONGEST_INSTRUCTION = 15
 _PREFIXES = {"lock", "rep", "repz", "repnz", "bnd", "notrack", "data16", "cs", "ds", "addr32"}
 #: Moves into registers of arguments, by register.
 _ARGUMENT = re.compile(r",%[re](di|si)$")
-#: Padding, and moves between registers and the stack: a call of the runtime loses the registers,
-#: so that they are saved around it.
+#: Padding, and moves between registers and the stack, which save registers around a call of the
+#: runtime.
 _NO_WORK = re.compile(r"nop|endbr|mov\w* (%\w+,)?(0x\w+)?\(%rsp\)(,%\w+)?$")
-#: Registers that only recording loads; by default that of the address.
+#: Registers loaded only for recording; by default that of the address.
 _ARGUMENTS = {
     "__sanitizer_cov_trace_pc": (),
     "__tsan_func_exit": (),
@@ -40,7 +40,7 @@ _ARGUMENTS = {
     "__tsan_write_range": ("di", "si"),
     "__tsan_vptr_update": ("di", "si"),
 }
-#: Calls that are no access, or do the access themselves.
+#: Calls without an access, or that do the access themselves.
 _NO_ACCESS = ("__tsan_func_", "__tsan_init", "__tsan_atomic", "__sanitizer_cov_")
 
 
@@ -50,7 +50,7 @@ class _Instruction(NamedTuple):
     operands: str
     target: str  # function that is called or jumped to
     goal: int  # address of that, or -1
-    function: str  # that it is in
+    function: str  # containing function
 
 
 def _disassemble(program: Path) -> list[_Instruction]:
@@ -85,14 +85,14 @@ def _is_callback(instruction: _Instruction) -> bool:
 
 
 class _Walk:
-    """Counts along the way from an instruction to the next call of the runtime."""
+    """Counts along the path from an instruction to the next call of the runtime."""
 
     def __init__(self, instructions: list[_Instruction]):
         self.instructions = instructions
         self.rows = {item.address: row for row, item in enumerate(instructions)}
 
     def count(self, row: int) -> int:
-        """Instructions from the one in ``row`` on, up to the next call or the return."""
+        """Instructions from ``row`` up to the next call or the return."""
         total = 0
         seen: set[int] = set()
         loaded: set[str] = set()  # registers of arguments, since the last call
@@ -131,7 +131,7 @@ def _count(instructions: list[_Instruction]) -> dict[int, int]:
             continue
         count = walk.count(row + 1)
         if item.target == "__tsan_func_entry":
-            count += walk.count(first)  # what the function has done before
+            count += walk.count(first)  # instructions of the function before it
         elif not item.target.startswith(_NO_ACCESS):
             count = max(0, count - 1)  # the runtime counts the access itself
         counts[instructions[row + 1].address] = min(count, _MOST)
@@ -141,8 +141,7 @@ def _count(instructions: list[_Instruction]) -> dict[int, int]:
 def write_counts(program: Path, target: Path) -> None:
     """Write the counts as an array by return address, with holes where there is no code.
 
-    It ends behind all code of the program: the runtime takes a return address beyond it for a
-    library's.
+    It covers all code of the program: the runtime takes a return address beyond it as a library's.
     """
     instructions = _disassemble(program)
     counts = _count(instructions)

@@ -18,7 +18,7 @@ class Module(NamedTuple):
     Parameters
     ----------
     begin, end : int
-        Its first byte, and the one behind its last.
+        Its first byte, and the one after its last.
     path : Path
         Its file.
     """
@@ -45,7 +45,7 @@ def find_locations(
     program : Path
         The program.
     pcs : iterable of int
-        Return addresses, of which events have the low 32 bits.
+        Return addresses; events have their low 32 bits.
     modules : Path or None
         The runtime's list of shared libraries; None: there is none.
     """
@@ -58,7 +58,7 @@ def find_locations(
 def offsets_by_file(
     program: Path, pcs: Iterable[int], modules: Path | None
 ) -> Iterator[tuple[Path, dict[int, int]]]:
-    """Files that have some of the return addresses, and the place of each there; ascending."""
+    """Files that contain some of the return addresses, with the offset of each, ascending."""
     left = {pc for pc in pcs if pc}
     for module in loaded_modules(modules):
         low, size = module.begin & _LOW, module.end - module.begin

@@ -1,11 +1,11 @@
 """Merge of the raw records of all threads into one trace's events by virtual time, compiled.
 
-A thread's virtual time is the number of instructions that it has committed, as if every thread
-had a core of its own; where it waits for others its time advances to theirs.  The events on each
+A thread's virtual time is the number of instructions that it has committed, as if every thread had
+its own core; where it waits for others its time advances to theirs.  The events on each
 synchronisation object, and on each block of the heap, stay in the order in which they were
 recorded.  The same raw records always give the same order.
 
-Its memory is the events', and a little for each wait of a thread.
+Its memory is that of the events, and a little for each wait of a thread.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MergedEvents(NamedTuple):
     pcs : list of int
         Their program counters, ascending.
     frames : dict of int to RawFrame
-        Frames on the stacks of their accesses, by the numbers that these have as values.
+        Frames on the stacks of their accesses, by the numbers in the accesses' values.
     """
 
     events: np.ndarray
@@ -62,12 +62,12 @@ class MergedEvents(NamedTuple):
 
 @cache
 def prepare_merge() -> CDLL:
-    """The compiled merge; compiled and loaded by the first call."""
+    """The compiled merge, compiled and loaded on the first call."""
     return compiled_library("merge", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS, _TWINS)
 
 
 def merge_records(folder: Path, most: int | None = None) -> MergedEvents:
-    """Events of the run that left its raw records in ``folder``; none if it left none.
+    """Events of the run with raw records in ``folder``; none if there are none.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Profile:
     granules : int
         4-byte words accessed.
     shared : float
-        Fraction of the plain accesses that are to words which several threads access.
+        Fraction of plain accesses to words that several threads access.
     """
 
     threads: int

@@ -1,4 +1,4 @@
-"""Traces of the programs, recorded once and kept."""
+"""Traces of the programs, recorded once and cached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from racetrap.sim.cpu.programs.catalogue import PROGRAMS
 from racetrap.sim.cpu.recorder import record
 from racetrap.sim.gnu_tools import run_tool
 
-#: Of the recorder's small delays: threads alternate also where there are fewer processors.
+#: Seed of the recorder's small delays: threads alternate even on fewer processors.
 _SEED = 1
 
 
@@ -52,7 +52,7 @@ def program_trace(name: str, size: str, threads: int = 8) -> ThreadTrace:
         raise ValueError(f"Threads must be from 1 to 64, not {threads}")
     program = PROGRAMS[name]
     arguments = program.command_line(size, threads)
-    # All that a recording follows from, but the machine's scheduling.
+    # All inputs of a recording, except the machine's scheduling.
     files = (*program.files, Path(__file__))
     key = content_key(arguments, runtime_hash(), _compiler_version(), files=files)
     path = cache_folder() / "programs" / f"{name}-{size}-{threads}-{key}.trace"

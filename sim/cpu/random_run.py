@@ -29,16 +29,16 @@ def trace_of(threads: int, *events: ThreadEvent) -> ThreadTrace:
 def random_run(
     seed: int, threads: int = 4, events: int = 400, granules: int = 12, sync: float = 0.3
 ) -> ThreadTrace:
-    """A valid trace of about so many events.
+    """A valid trace of about ``events`` events.
 
     Parameters
     ----------
     seed : int
-        Seed of everything.
+        Seed of all randomness.
     threads, events, granules : int
         Threads, events wanted, and 4-byte words that they share.
     sync : float
-        Share of events that are no plain accesses.
+        Share of events that are not plain accesses.
     """
     run = _Run(Random(f"random run {seed}"), threads, granules)
     while len(run.events) < events:

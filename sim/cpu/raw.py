@@ -1,4 +1,4 @@
-"""Raw records of a recorded run, in one file as the runtime's record.c and record.h lay it out."""
+"""Raw records of a recorded run, in one file laid out by the runtime's record.c and record.h."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RAW_DTYPE = np.dtype([
 
 
 class Loss(IntEnum):
-    """What a program does, but its records lack."""
+    """Kind of action of a program that its records lack."""
 
     OUTLIVING_THREADS = 0
     EVENTS_AFTER_END = 1
@@ -34,8 +34,8 @@ class Loss(IntEnum):
 
 _FILE_NAME = "records"
 _HEADER_BYTES = 4096
-#: Start of the file: bytes in use, events in full parts, a child that is followed and one more than
-#: its exit status, what is not recorded, and the error that ended recording.
+#: Start of the file: bytes in use, events in full parts, the followed child and one plus its exit
+#: status, counts of losses, and the error that ended recording.
 _HEADER_DTYPE = np.dtype([
     ("used", "<u8"),
     ("events", "<u8"),
@@ -44,21 +44,21 @@ _HEADER_DTYPE = np.dtype([
     ("lost", "<u8", (len(Loss),)),
     ("error", f"S{_HEADER_BYTES - 24 - 8 * len(Loss)}"),
 ])  # fmt: skip
-#: Start of each part: its thread, the kernel's number of that, and its bytes.
+#: Start of each part: its thread, the kernel's id of it, and its bytes.
 _PART_DTYPE = np.dtype([("thread", "<u4"), ("tid", "<u4"), ("bytes", "<u8")])
 _SMALLEST_PART = 1 << 16
 
 #: A function in the tree of calls: the number of its caller and the call's return address
 #: (``address``), and a return address in it (``pc``); they are numbered from 1.
 _FRAME = 252
-#: The function that the accesses after it are made in: its number (``pc``).
+#: Function of the following accesses: its number (``pc``).
 _IN_FRAME = 253
 #: Sequence number (``address``) and value (``pc``) of the record before.
 _EXTENSION = 254
 #: Only instructions: ``address`` is their number.
 _FILLER = 255
 
-#: The file as C++ reads it.
+#: Layout of the file for C++.
 RAW_TWINS = (
     constants({"HEADER_BYTES": _HEADER_BYTES, "SMALLEST_PART": _SMALLEST_PART}, ctype="uint64_t"),
     constants(
@@ -79,7 +79,7 @@ class RawFrame(NamedTuple):
     caller : int
         Number of the frame of its caller; 0 if there is none.
     call, function : int
-        Where the call returns to, and a return address in the function.
+        Return address of the call, and a return address in the function.
     """
 
     caller: int
@@ -98,17 +98,17 @@ def _header(folder: Path) -> np.void:
 
 
 def used_bytes(folder: Path) -> int:
-    """Bytes of the records so far, the room in their latest parts included."""
+    """Bytes of the records so far, including free space in their latest parts."""
     return int(_header(folder)["used"])
 
 
 def counted_events(folder: Path) -> int:
-    """Events so far in the threads' full parts, if the runtime was told to count them."""
+    """Events so far in the threads' full parts, if the runtime counts them."""
     return int(_header(folder)["events"])
 
 
 def followed_child(folder: Path) -> tuple[int, int | None]:
-    """Process that the recording has gone over to, 0 for none, and its exit status once it has
+    """Process that the recording now follows, 0 for none, and its exit status once it has
     exited."""
     header = _header(folder)
     status = int(header["status"])
@@ -116,19 +116,19 @@ def followed_child(folder: Path) -> tuple[int, int | None]:
 
 
 def read_error(folder: Path) -> str:
-    """Why the runtime ended the program; empty if it did not."""
+    """Error by which the runtime ended the program; empty if it did not."""
     error: bytes = _header(folder)["error"]
     return error.decode(errors="replace")
 
 
 def read_losses(folder: Path) -> dict[Loss, int]:
-    """How much of each kind is not in the records, though the program did it."""
+    """Amount of each kind of action that the records lack."""
     counts = _header(folder)["lost"].tolist()
     return {loss: counts[loss] for loss in Loss if counts[loss]}
 
 
 def map_records(folder: Path) -> np.ndarray:
-    """The file of records as far as it is in use, mapped; nothing if there is none."""
+    """The used part of the file of records, mapped; None if there is no file."""
     end = used_bytes(folder)
     if not end:
         return np.empty(0, np.uint8)
@@ -149,5 +149,5 @@ def _parts(data: np.ndarray) -> Iterator[tuple[np.void, np.ndarray]]:
 
 
 def thread_ids(folder: Path) -> dict[int, int]:
-    """Thread of each number that the kernel gave one."""
+    """Thread of each id of the kernel's."""
     return {int(head["tid"]): int(head["thread"]) for head, _ in _parts(map_records(folder))}

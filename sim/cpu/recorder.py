@@ -32,10 +32,10 @@ from racetrap.sim.cpu.watched_process import Ending, Limits, run_watched
 
 #: Seconds after which a program is ended.
 TIMEOUT = 600.0
-#: Seconds that threads which outlive the program may go on.
+#: Seconds that threads may outlive the program.
 GRACE, MOST_GRACE = 1.0, 86_400.0
 _MAX_SEED = (1 << 64) - 1
-#: Frames that a trace names; the header of a file is limited.
+#: Maximum frames named in a trace, whose header is limited.
 _MOST_FRAMES = 50_000
 
 
@@ -47,7 +47,7 @@ class Recording(NamedTuple):
     trace : ThreadTrace
         Its events.
     run_seconds : float
-        Time that the program took while it was recorded.
+        Run time of the program under recording.
     merge_seconds : float
         Time to merge the threads' records into one order.
     raw_bytes : int
@@ -57,9 +57,9 @@ class Recording(NamedTuple):
     waiting : list of WaitingThread
         In a deadlock: what each thread waits for.
     losses : dict of str to int
-        What the program did and the trace lacks: how much of each kind.
+        Amount of each kind of action that the trace lacks.
     unseen : list of str
-        Functions of the C library that the program uses, and whose writes the trace lacks.
+        Functions of the C library that the program uses and whose writes the trace lacks.
     """
 
     trace: ThreadTrace
@@ -73,28 +73,27 @@ class Recording(NamedTuple):
 
 
 class RunOptions(TypedDict, total=False):
-    """How a program is run for recording.
+    """Options of a recorded run.
 
     Parameters
     ----------
     seed : int or None
-        Seed of small delays before synchronisation, which cause other orders of events.
+        Seed of small delays before synchronisation, which vary the order of events.
     timeout : float
-        Seconds after which the program is ended, as one that has failed.
+        Seconds after which the program is killed and counts as failed.
     seconds : float or None
         Seconds after which it is stopped; for programs that do not end.
     events : int or None
-        Events after which it is stopped; the trace has no more of them, besides the ends of
-        threads.
+        Events after which it is stopped; the trace has no more, apart from the ends of threads.
     grace : float
         Seconds that threads may go on after the program's end, if any still run; 0 for none.
     child : bool
         Whether to record, from a fork on, the child instead of its parent.
     only : sequence of str
-        Functions of the program; plain accesses are recorded in calls of them alone.  Empty:
+        Functions of the program; plain accesses are recorded only within calls of them.  Empty:
         everywhere.
     progress : callable or None
-        Called now and then with the number of events so far, about.
+        Called from time to time with the approximate number of events so far.
     output : file or None
         The program's standard output; None: that of this process.
     """
@@ -123,7 +122,7 @@ def _progress_of(raw: Path, progress: Callable[[int], None] | None) -> Callable[
 def _run(
     program: Path, arguments: Sequence[str], raw: Path, limits: Limits, options: RunOptions
 ) -> Ending:
-    # An interrupt that is meant for the program would stop a compiler, too: none runs after it.
+    # An interrupt meant for the program would also stop a compiler, so none runs from here on.
     prepare_merge()
     prepare_rules()
     counts = raw / "counts"
@@ -151,7 +150,7 @@ def _run(
 def _trace_of(
     raw: Path, program: Path, source: str, seed: int | None, most: int | None
 ) -> tuple[ThreadTrace, dict[str, int]]:
-    """Trace of the raw records, and what it lacks."""
+    """Trace of the raw records, and its losses."""
     events, pcs, frames = merge_records(raw, most)
     if not len(events):
         raise RecordError("Program left no records: link it with the C library as a shared one")
@@ -177,7 +176,7 @@ def _trace_of(
 def _named(
     program: Path, frames: dict[int, RawFrame], places: dict[int, str], modules: Path
 ) -> dict[int, Frame]:
-    """Frames with names and places; of very many those that were met first."""
+    """Frames with names and places; the first ones if there are too many."""
     names = find_names(program, {frame.function for frame in frames.values()}, modules)
     return {
         number: Frame(
@@ -190,7 +189,7 @@ def _named(
 
 
 def source_text(sources: Sequence[Path], arguments: Sequence[str]) -> str:
-    """What the header of a trace says of a program: its files and arguments, printable."""
+    """Source text of a trace's header: the program's files and arguments, printable."""
     text = " ".join([*(Path(path).name for path in sources), *arguments])
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
@@ -212,7 +211,7 @@ def record(
     arguments : sequence of str
         Arguments of the program.
     include : sequence of Path
-        Folders of header files; ``racetrap.h`` is found in any case.
+        Folders of header files, in addition to that of ``racetrap.h``.
     options : sequence of str
         More options for compiler and linker.
     run : RunOptions
@@ -237,8 +236,8 @@ def record_program(
 ) -> Recording:
     """Run a program that ``racetrap cc`` or ``racetrap c++`` has built, and return its trace.
 
-    A program that crashes, returns another status than 0, is interrupted (``KeyboardInterrupt``),
-    waits for ever or runs too long leaves the trace up to there; its source says how it ended.
+    If a program crashes, returns a status other than 0, is interrupted (``KeyboardInterrupt``),
+    deadlocks or runs too long, the trace ends there, and its ``source`` says how it ended.
 
     Parameters
     ----------
@@ -249,7 +248,7 @@ def record_program(
     title : str
         Its name in the trace's source, if not that of its file.
     run : RunOptions
-        How it is run.
+        Options of the run.
 
     Raises
     ------

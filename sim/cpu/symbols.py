@@ -1,4 +1,4 @@
-"""Tables of symbols of a program and its libraries: static variables, and functions."""
+"""Symbol tables of a program and its libraries: static variables, and functions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.locations import loaded_modules, offsets_by_file
 from racetrap.sim.gnu_tools import run_tool
 
-#: Address, size, type and name; a variable of a thread of its own (TLS) has no fixed address.
+#: Address, size, type and name; a thread-local variable (TLS) has no fixed address.
 _SYMBOL = re.compile(r" *\d+: ([0-9a-f]+) +(\w+) (OBJECT|FUNC) +\w+ +\w+ +\d+ ([^@]+).*")
-#: What the compiler adds to the name of a variable inside a function (``count.0``), or of a
-#: function that it has made another form of.
+#: Suffix that the compiler adds to a function's static variable (``count.0``) or to a clone of a
+#: function.
 _ADDED = re.compile(r"(\.\w+)+$| \[clone .*")
 _ARGUMENTS = re.compile(r"\(.*")
 _BLOCK = 1 << 20
@@ -35,7 +35,7 @@ class _Symbol(NamedTuple):
 
 
 def find_functions(program: Path, names: Iterable[str]) -> list[tuple[int, int]]:
-    """First byte, and the one behind the last, of each form of the named functions of a program.
+    """First byte, and the one after the last, of each clone of the named functions of a program.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def find_functions(program: Path, names: Iterable[str]) -> list[tuple[int, int]]
     Raises
     ------
     RecordError
-        If the table of symbols cannot be read, or has no function of a name.
+        If the symbol table cannot be read, or lacks a named function.
     """
     if not (names := list(names)):
         return []
@@ -113,7 +113,7 @@ def find_names(program: Path, pcs: Iterable[int], modules: Path | None = None) -
     program : Path
         The program.
     pcs : iterable of int
-        Return addresses, of which records have the low 32 bits.
+        Return addresses; records have their low 32 bits.
     modules : Path or None
         The runtime's list of shared libraries; None: there is none.
 
@@ -127,7 +127,7 @@ def find_names(program: Path, pcs: Iterable[int], modules: Path | None = None) -
         functions = sorted(symbol for symbol in _symbols(file) if symbol.is_function)
         starts = [symbol.address for symbol in functions]
         for pc, offset in offsets.items():
-            # The call lies before its return address, which may belong to the next function.
+            # The call is before its return address, which may belong to the next function.
             row = bisect_left(starts, offset) - 1
             if row >= 0 and offset <= starts[row] + functions[row].size:
                 found[pc] = functions[row].name
@@ -135,7 +135,7 @@ def find_names(program: Path, pcs: Iterable[int], modules: Path | None = None) -
 
 
 def _variables(file: Path, base: int) -> dict[int, Variable]:
-    """Variables of a file that lies at ``base`` in memory."""
+    """Variables of a file loaded at ``base``."""
     return {
         base + symbol.address: Variable(symbol.size, symbol.name)
         for symbol in _symbols(file)
@@ -150,7 +150,7 @@ def _symbols(file: Path) -> list[_Symbol]:
 
 @lru_cache(maxsize=8)
 def _read_symbols(file: Path, changed: int) -> list[_Symbol]:
-    """The same, read once as long as the file has not changed: names and variables take them."""
+    """The same, cached while the file is unchanged, for names and variables."""
     symbols = []
     lines = run_tool(
         ["readelf", "--symbols", "--wide", "--demangle", str(file)],

@@ -1,8 +1,8 @@
-"""ThreadSanitizer, the compiler's own race detector, on programs that the recorder records too.
+"""ThreadSanitizer, the compiler's own race detector, on programs of the recorder.
 
-Its runtime watches the same instrumented program on a real run, and keeps a vector clock for each
-thread and the last few accesses of each word: what it reports is a race, but it may miss some.
-Its barriers are made exact by a file of ours that is linked between (see there).
+Its runtime checks the same instrumented program on a real run, with a vector clock for each thread
+and the last few accesses of each word: its reports are races, but it may miss some.  Our
+thread_sanitizer_barriers.c makes its barriers exact.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from racetrap.sim.gnu_tools import run_tool
 #: Two places in the sources (``"file.c:12"``), the smaller one first.
 LinePair = tuple[str, str]
 
-#: A side of a race whose place ThreadSanitizer has forgotten.
+#: A side of a race whose place ThreadSanitizer no longer has.
 FORGOTTEN = "?"
 
 _COMPILE = (
     "-g", "-O2", "-pthread", "-fsanitize=thread", "-Wno-tsan",
-    # Else accesses that the compiler expands itself are not seen; the recorder does the same.
+    # Otherwise accesses that the compiler expands itself are missed; the recorder does the same.
     "-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset",
     "-fno-tree-loop-distribute-patterns",
 )  # fmt: skip
@@ -35,7 +35,7 @@ _BARRIERS = Path(__file__).with_name("thread_sanitizer_barriers.c")
 _LINK = ("-Wl,--wrap=pthread_barrier_init", "-Wl,--wrap=pthread_barrier_wait")
 _OPTIONS = (
     "halt_on_error=0 exitcode=66 atexit_sleep_ms=0 detect_deadlocks=0 report_thread_leaks=0 "
-    "suppress_equal_addresses=0 history_size=7"  # the longest memory of places
+    "suppress_equal_addresses=0 history_size=7"  # the longest history of places
 )
 _RACES_FOUND = 66
 _TIMEOUT = 300
@@ -60,10 +60,10 @@ def line_pair(one: str, other: str) -> LinePair:
 
 @contextmanager
 def _fixed_addresses() -> Iterator[None]:
-    """Programs started meanwhile get no random addresses.
+    """Disable address randomisation for programs started meanwhile.
 
-    The runtime's shadow memory has no room for the places that newer kernels choose.  The
-    setting is that of the running thread, which a program that it starts inherits.
+    The runtime's shadow memory does not cover the addresses that newer kernels choose.  The setting
+    belongs to the running thread and is inherited by programs that it starts.
     """
     libc = ctypes.CDLL(None)
     before = libc.personality(ctypes.c_ulong(_ASK))
@@ -156,7 +156,7 @@ class SanitizedProgram:
     sources : sequence of Path
         C and C++ files.
     folder : Path
-        Where the program goes.
+        Folder of the program.
     include : sequence of Path
         Folders of header files.
     options : sequence of str
@@ -186,8 +186,8 @@ class SanitizedProgram:
         arguments : sequence of str
             Arguments of the program.
         runs : int
-            Runs, at least 1; each has its own schedule, and two accesses at the very same time
-            may miss each other.
+            Number of runs, at least 1; each has its own schedule, and simultaneous accesses may be
+            missed.
 
         Raises
         ------

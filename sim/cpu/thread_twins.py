@@ -1,4 +1,4 @@
-"""Events of traces of threads as C++ reads them, through ``thread_events.h``."""
+"""Events of traces of threads for C++, through ``thread_events.h``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from racetrap.golden_model.trace.threads.events import (
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.twins import Twin, constants, enumeration, record
 
-#: What every library takes that reads events of threads.
+#: Declarations of every library that reads events of threads.
 THREAD_TWINS: tuple[Twin, ...] = (
     enumeration(ThreadEventKind, name="Kind", bits=8),
     enumeration(SyncClass),

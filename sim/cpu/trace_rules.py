@@ -1,7 +1,7 @@
-"""Rules of traces of threads, compiled: a trace that obeys them is made without the plain check.
+"""Compiled rules of traces of threads: a trace that obeys them skips the check in Python.
 
-:func:`racetrap.golden_model.trace.threads.rules.rule_violations` is the specification, and says
-which rule a trace breaks.
+:func:`racetrap.golden_model.trace.threads.rules.rule_violations` is the specification, and names
+the rule that a trace breaks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FUNCTIONS: Functions = {"racetrap_rules_hold": (c_bool, [c_void_p, c_uint64, c_
 
 @cache
 def prepare_rules() -> CDLL:
-    """The compiled rules; compiled and loaded by the first call."""
+    """The compiled rules, compiled and loaded on the first call."""
     return compiled_library("trace_rules", [_SOURCE, _HEADER], _OPTIONS, _FUNCTIONS, THREAD_TWINS)
 
 

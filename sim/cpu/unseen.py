@@ -1,8 +1,8 @@
-"""Functions of the C library that write through pointers without the recorder's knowledge.
+"""Functions of the C library whose writes through pointers the recorder does not see.
 
-The system's own headers declare which functions take a pointer to memory that they may change; the
-recorder wraps many of these.  The user gets the names of the others that a program calls, since
-their accesses are in no trace.
+The system's headers declare which functions take a pointer to memory that they may change; the
+recorder wraps many of these.  The others that a program calls are reported to the user, since their
+accesses are missing in the trace.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.cpu.unsupported import undefined_symbols
 from racetrap.sim.gnu_tools import run_tool
 
-#: Headers of the C library, as far as a system has them.
+#: Headers of the C library, used if present.
 _HEADERS = (
     "arpa/inet", "complex", "dirent", "dlfcn", "fcntl", "fenv", "fnmatch", "ftw", "getopt",
     "glob", "grp", "iconv", "ifaddrs", "inttypes", "langinfo", "libgen", "link", "locale",
@@ -32,13 +32,13 @@ _HEADERS = (
     "ucontext", "unistd", "utime", "wchar", "wctype",
 )  # fmt: skip
 _PROTOTYPE = re.compile(r"/\* .* \*/ extern .*?(\w+) \((.*)\);")
-#: Types of the library's own that no other thread's plain access is in, or that order threads.
+#: Opaque types of the library, or types that order threads.
 _OWN_TYPES = re.compile(
     r"(struct )?(FILE|__FILE|_IO_FILE|DIR|__dirstream|pthread_\w+|sem_t|\w*va_list\w*|mtx_t|cnd_t"
     r"|once_flag|tss_t|thrd_t|\w*locale_\w+|\w*sigset_t|posix_spawn\w+|\w*jmp_buf\w*|ucontext_t|_*pthread_\w+"
     r"|mbstate_t|__mbstate_t)\b"
 )
-#: Functions that only pass a pointer on, or whose memory is no object of the program.
+#: Functions that only pass a pointer on, or whose memory is not an object of the program.
 HARMLESS = frozenset({
     "brk", "sbrk", "mmap", "mmap64", "munmap", "mremap", "madvise", "posix_madvise", "msync",
     "mlock", "munlock", "mprotect", "pkey_mprotect", "mincore", "remap_file_pages", "dlsym",
@@ -64,7 +64,7 @@ def _parameters(text: str) -> list[str]:
 
 
 def _may_be_written(parameter: str) -> bool:
-    """Whether a parameter is a pointer to what may be changed, and may be the program's."""
+    """Whether a parameter is a pointer through which the program's memory may be changed."""
     if "(*" in parameter or "*" not in parameter or _OWN_TYPES.match(parameter):
         return False
     target = parameter.rpartition("*")[0]
@@ -74,7 +74,7 @@ def _may_be_written(parameter: str) -> bool:
 
 @cache
 def writing_functions() -> frozenset[str]:
-    """Functions that the system's headers declare with a pointer to what they may change.
+    """Functions that the system's headers declare with a pointer to memory that they may change.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def writing_functions() -> frozenset[str]:
 
 
 def unseen_functions(program: Path) -> list[str]:
-    """Functions of the C library that a program uses, and whose writes its trace lacks, by name.
+    """Names of C library functions that a program uses and whose writes its trace lacks.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Programs that cannot be recorded: functions that they use, or a runtime that is not ours."""
+"""Programs that cannot be recorded: unsupported functions, or a runtime other than ours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
 
-#: Pattern of functions, and why their use cannot be recorded.
+#: Patterns of functions, and the reasons why their use cannot be recorded.
 _UNSUPPORTED = (
     (r"clone", "threads are made by pthread_create, std::thread or thrd_create"),
     (r"pthread_setcanceltype", "cancellation could end a thread inside the recorder"),
@@ -27,7 +27,7 @@ RUNTIME_SYMBOL = "racetrap_mark_off"
 
 
 def why_refused(name: str, refused: Sequence[tuple[str, str]] = ()) -> str | None:
-    """Why the use of a function cannot be recorded; None if it can."""
+    """Reason why the use of a function cannot be recorded; None if it can."""
     return next(
         (why for pattern, why in (*_UNSUPPORTED, *refused) if re.fullmatch(pattern, name)), None
     )
@@ -47,7 +47,7 @@ def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = (
     objects : sequence of str
         The object files.
     refused : sequence of (str, str)
-        Patterns of further functions, each with why.
+        Patterns of further functions, each with a reason.
     """
     listed = run_tool(
         ["nm", "--undefined-only", "--format=just-symbols", *objects],
@@ -67,13 +67,12 @@ def _symbols(program: Path, which: str) -> set[str]:
 
 
 def undefined_symbols(program: Path) -> set[str]:
-    """Functions and variables that a program takes from shared libraries."""
+    """Functions and variables that a program imports from shared libraries."""
     return _symbols(program, "--undefined-only")
 
 
 def check_program(program: Path) -> None:
-    """Raise :class:`RecordError` if a program has not our runtime, or uses what cannot be
-    recorded."""
+    """Raise :class:`RecordError` if a program lacks our runtime, or uses unsupported functions."""
     if not program.is_file():
         raise RecordError(f"Program {program} was not found")
     if RUNTIME_SYMBOL not in _symbols(program, "--defined-only"):

@@ -1,6 +1,6 @@
 """Verdicts on programs: the oracle on a recording, and the compiler's own detector.
 
-They share the compiler's instrumentation and nothing else: not the runtime, not the run.
+They share only the compiler's instrumentation, neither the runtime nor the run.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class ProgramVerdict(NamedTuple):
     expected : bool
         Whether the program has races, by its catalogue.
     exact, sanitizer : frozenset of (str, str)
-        Static races of the oracle and of ThreadSanitizer, as pairs of source lines.
-        ThreadSanitizer keeps but a few accesses of a word, and of a thread's accesses of one
-        kind between two synchronisations only the first; and its runs have other schedules.
+        Static races of the oracle and of ThreadSanitizer, as pairs of source lines. ThreadSanitizer
+        keeps only a few accesses of a word, and of a thread's accesses of one kind between two
+        synchronisations only the first; its runs also have other schedules.
     """
 
     name: str

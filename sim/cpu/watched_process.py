@@ -1,4 +1,4 @@
-"""Process of a program that is being recorded, with its limits and a test for deadlocks."""
+"""Process of a recorded program, with limits and a deadlock test."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from racetrap.sim.cpu.raw import counted_events, followed_child, read_error
 
 _POLL_SECONDS = 0.05
 _CHILD_POLL_SECONDS = 0.005
-#: All threads must wait, without any progress, for so long.
+#: Time without progress of any thread that counts as a deadlock.
 _DEADLOCK_SECONDS = 1.0
 _FUTEX = 202
-#: An interrupted program has so long to end by itself.
+#: Time for an interrupted program to end by itself.
 _GRACE_SECONDS = 2.0
 _STATUS_OF_RUNTIME = 97
 
 
 class Limits(NamedTuple):
-    """When a program that runs on is ended.
+    """Limits after which a running program is ended.
 
     Parameters
     ----------
     timeout : float
-        Seconds after which it has failed.
+        Seconds after which it counts as failed.
     seconds : float or None
-        Seconds that are enough.
+        Seconds after which it is stopped.
     events : int or None
-        Events that are enough.
+        Events after which it is stopped.
     """
 
     timeout: float
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
 
 
 class _Child:
-    """Child of a program that is followed, if there is one."""
+    """Followed child of a program, if there is one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -64,13 +64,13 @@ class _Child:
 
     @property
     def process(self) -> int:
-        """Its number while it runs, else 0."""
+        """Its process id while it runs, else 0."""
         self._look()
         has_ended = self._descriptor < 0 or select([self._descriptor], [], [], 0)[0]
         return 0 if has_ended else self._process
 
     def kill(self) -> None:
-        """End it, if it runs."""
+        """Kill it, if it runs."""
         if self.process:
             signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
 
@@ -82,7 +82,7 @@ class _Child:
 
 
 class Ending(NamedTuple):
-    """How a run of a program ended.
+    """Ending of a program's run.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Ending(NamedTuple):
     text : str
         How it ended (``"returned 3"``); empty if it returned 0.
     waits : tuple of (int, int)
-        In a deadlock: number of each thread, as the kernel has it, and address that it waits at.
+        In a deadlock: the kernel's id of each thread, and the address at which it waits.
     """
 
     seconds: float
@@ -100,7 +100,7 @@ class Ending(NamedTuple):
 
 
 def _with_place(sentence: str, program: Path, modules: Path) -> str:
-    """A sentence that may end with the address of a call, with its source line instead."""
+    """A sentence with the address of a call at its end replaced by the source line."""
     found = re.search(r" at (0x[0-9a-f]+)$", sentence)
     if not found:
         return sentence
@@ -110,20 +110,20 @@ def _with_place(sentence: str, program: Path, modules: Path) -> str:
 
 
 def _waits(task: Path) -> tuple[str, str] | None:
-    """What a thread that waits without a limit waits for, and its time used; else None."""
+    """Address at which a thread waits without a limit, and its CPU time; else None."""
     try:
         call = (task / "syscall").read_text().split()
         fields = (task / "stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    # Number of the call, then its arguments: the fourth of futex is its limit.
+    # Number of the system call, then its arguments: futex's fourth is its timeout.
     if len(call) < 5 or call[0] != str(_FUTEX) or int(call[4], 16):
         return None
     return call[1], f"{fields[11]} {fields[12]}"
 
 
 def _waiting(pid: int) -> tuple[tuple[Path, tuple[str, str]], ...] | None:
-    """What all threads wait for, if they all do."""
+    """Addresses at which all threads wait, if all do."""
     try:
         tasks = sorted(Path(f"/proc/{pid}/task").iterdir())
     except OSError:
@@ -140,8 +140,8 @@ def _watch(
     limits: Limits,
     progress: Callable[[], None],
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Wait for the end of a program, and of the child that is followed; why they must be ended,
-    or nothing if they have ended, and what threads wait for in a deadlock."""
+    """Wait for the end of a program and of its followed child; return the reason to end them, empty
+    if they have ended, and the waiting threads in a deadlock."""
     begin = since = time.monotonic()
     before = None
     while True:
@@ -164,7 +164,7 @@ def _watch(
 
 
 def _ends(process: subprocess.Popen[bytes], child: _Child, seconds: float) -> bool:
-    """Whether a program and the child that is followed end within some time."""
+    """Whether a program and its followed child end within some time."""
     limit = time.monotonic() + seconds
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
@@ -188,7 +188,7 @@ def _own_interrupts() -> Iterator[None]:
 
 
 def _text_of(status: int | None) -> str:
-    """How a process has ended; of a child that another process waits for only exits are known."""
+    """Ending of a process; for a child of another process only exits are known."""
     if status is None:
         return "did not exit, but was ended by a signal"
     if status < 0:
@@ -213,9 +213,9 @@ def run_watched(
     environment : dict of str to str
         Its environment.
     folder : Path
-        Where the runtime leaves its records, and its error.
+        Folder of the runtime's records and error.
     limits : Limits
-        When it is ended.
+        Limits after which it is ended.
     progress : callable
         Called many times a second while the program runs.
     output : file or None
@@ -224,7 +224,7 @@ def run_watched(
     Raises
     ------
     RecordError
-        If it cannot be started, or did what cannot be recorded.
+        If it cannot be started, or did something that cannot be recorded.
     """
     begin = time.perf_counter()
     try:
@@ -239,7 +239,7 @@ def run_watched(
             try:
                 text, waits = _watch(process, child, folder, limits, progress)
             except KeyboardInterrupt:
-                # The terminal has interrupted the program, too, which does what it does then.
+                # The terminal has interrupted the program, too, which handles that itself.
                 _ends(process, child, _GRACE_SECONDS)
                 text = "interrupted"
     finally:

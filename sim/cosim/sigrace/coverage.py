@@ -1,6 +1,6 @@
-"""Functional coverage of SigRace, fed with what a scoreboard has compared.
+"""Functional coverage of SigRace, observing a scoreboard.
 
-Bins of events that only a testbench can see, at the ports, are hit by name.
+Bins of port events, which only a testbench can see, are hit by name.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Coverage(BinCounts):
         super().__init__(BINS, UNREACHABLE)
         self._params = params
         self._before: dict[Slot, CoreStep] = {}
-        self._threads: dict[Slot, int] = {}  # who was on a context last
-        self._contexts: dict[int, int] = {}  # which of a core's contexts has sent last
-        self._places: dict[int, Slot] = {}  # where a thread was last
+        self._threads: dict[Slot, int] = {}  # thread last on a context
+        self._contexts: dict[int, int] = {}  # context of a core that sent last
+        self._places: dict[int, Slot] = {}  # last context of a thread
         self._configuration()
 
     def _configuration(self) -> None:
@@ -126,7 +126,7 @@ class Coverage(BinCounts):
                 self.hit(f"timestamp.{'saturates_by_write' if is_most else 'write'}")
 
     def _end(self, before: CoreStep, event: CoreEvent, step: CoreStep) -> None:
-        """The event has ended a block."""
+        """An event that has ended a block."""
         params, cause = self._params, _CAUSES[step.cause]
         self.hit(f"block.{cause}.{'sent' if step.sent else 'empty'}")
         if step.cause == Cause.LIMIT:
@@ -136,7 +136,7 @@ class Coverage(BinCounts):
         elif step.cause == Cause.FULL:
             end = (event.data + event.size - 1) % (1 << ADDRESS_BITS)
             crosses = event.data >> params.lsb_bits != end >> params.lsb_bits
-            # Both USB values would be in the new block if its first granule had not had a place.
+            # Both USB values would be in the new block if its first granule had not fitted.
             values = step.write_values if event.op == CoreOp.STORE else step.read_values
             self.hit(f"block.full.{'mid_access' if crosses and values == 1 else 'first_granule'}")
 
@@ -156,7 +156,7 @@ class Coverage(BinCounts):
             self.counts["sequence.wraps"] += 1
 
     def trap(self, unit: CoreUnit, trap: Trap) -> None:
-        """A trap record was taken; what made it has been counted with its step."""
+        """A trap record was taken; its cause has been counted with its step."""
 
     # Race Detection Module ----------------------------------------------------------------
 

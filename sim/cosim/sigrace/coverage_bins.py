@@ -11,11 +11,11 @@ from racetrap.golden_model.sigrace.packets import (
     Relation,
 )
 
-#: Most granules of an access.
+#: Maximum granules of an access.
 _MOST_GRANULES = 5
 _ACCESSES = ("load", "store")
 _CAUSES = [cause.name.lower() for cause in Cause if cause]
-#: Where in its queue an entry is.
+#: Positions of an entry in its queue.
 PLACES = ("newest", "middle", "oldest")
 #: Name of each combination of intersections that are not null.
 CONFLICTS: dict[int, str] = {
@@ -26,7 +26,7 @@ CONFLICTS: dict[int, str] = {
 
 
 def _configurations() -> list[str]:
-    """Corners of the parameters, each of which needs a build of its own."""
+    """Corners of the parameters, each of which needs its own build."""
     return [
         "config.form.sets", "config.form.hashed", "config.lsb.h3", "config.lsb.one_hot",
         "config.cores.one", "config.cores.several",
@@ -82,7 +82,7 @@ def _rdm() -> list[str]:
 
 
 def _software() -> list[str]:
-    """What only the testbench sees: registers, the interrupt line, the log at the end of a run."""
+    """Bins only of the testbench: registers, the interrupt line, the log at the end of a run."""
     return [
         "log.empty", "log.partly_full", "log.full", "log.dropped",
         "rollback.none", "rollback.full", "rollback.blocks", "rollback.sync",

@@ -1,4 +1,4 @@
-"""Commands on the fast co-simulation and on the golden model, compared in full.
+"""Full comparison of commands on the fast co-simulation with the golden model.
 
 Ref: SigRace (ISCA'09) Section 3.
 """
@@ -22,7 +22,7 @@ from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 
 @dataclass(frozen=True)
 class RunResult:
-    """What one run compared.
+    """Amounts compared in one run.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def check_commands(
     *,
     in_order: bool = False,
 ) -> RunResult:
-    """Play commands and compare everything that can be seen.
+    """Play commands and compare everything observable.
 
     Contexts run as fast as they can; before a change of CoreToThread its context waits for
     its messages.
@@ -61,17 +61,17 @@ def check_commands(
     params : SigraceParams
         Parameters of the hardware.
     commands : iterable of Command
-        What the contexts do, in one global order.
+        Commands of the contexts, in one global order.
     in_order : bool
-        Let a context send a message only when the RDM has taken all those before it in the
-        global order, so that it finds what the golden model finds in that order.
+        Let a context send a message only when the RDM has taken all those before it in the global
+        order, so that the RDM finds the same as the golden model in that order.
 
     Raises
     ------
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     before = board.events, board.messages, board.rdm_steps
     conflicts = board.rdm.counters["conflicts"]
@@ -96,8 +96,7 @@ def check_commands(
 def _compare_unit(
     sim: FastSim, board: Scoreboard, params: SigraceParams, core: int, context: int
 ) -> None:
-    """Compare steps and trap records of a core unit, one field after the other only if the
-    steps differ as arrays."""
+    """Compare steps and trap records of a core unit, field by field only if the arrays differ."""
     unit = core * params.contexts + context
     golden = pack_tuples(params.core_step_layout, board.core_steps_due(core, context))
     words = sim.core_words(unit)
@@ -119,7 +118,7 @@ def _play(
     commands: Iterable[Command],
     in_order: bool,
 ) -> None:
-    """Run the hardware, with the golden core units telling what must come."""
+    """Run the hardware; the golden core units give the expected amounts."""
     sent = 0
     units = params.cores * params.contexts
     program = Program([[] for _ in range(units)], stops=[[] for _ in range(units)])
@@ -146,7 +145,7 @@ def _play(
 
 
 def _run_ignored(sim: FastSim, board: Scoreboard, program: Program, messages: int) -> None:
-    """Messages that are ignored make no steps to wait for; remaps do not wait for them."""
+    """Run with checking off: ignored messages make no steps, and remaps do not wait for them."""
     program.remaps = [(remap, 0) for remap, _ in program.remaps]
     goal = board.rdm.counters["ignored"] + messages
     sim.run(program, 0, board.traps_due())

@@ -1,4 +1,4 @@
-"""Fast simulation of a SigRace system, driven a run of commands at a time.
+"""Fast simulation of a SigRace system, run by run of commands.
 
 Ref: SigRace (ISCA'09) Sections 3 and 4.3.
 """
@@ -40,14 +40,14 @@ PROGRAM_TWINS = (
 
 @dataclass(frozen=True)
 class Timing(SimulationTiming):
-    """Timing of cores in a run; the defaults are the fastest there is.
+    """Timing of cores in a run; the defaults are the fastest.
 
     Parameters
     ----------
     idle_percent : int
-        Cycles, in percent, in which a context that offers nothing stays silent.
+        Percentage of cycles in which an idle context stays idle.
     trap_stall : int
-        Cycles, in percent, in which no trap record is taken.
+        Percentage of cycles in which no trap record is taken.
 
     Raises
     ------
@@ -78,10 +78,10 @@ class Program:
     events : list of sequence of CoreEvent, or of numpy.ndarray
         Events of each context, in its order; an array has them packed.
     remaps : list of (Remap, int)
-        Changes of CoreToThread, in order, each with the messages of its context that come first.
+        Changes of CoreToThread, in order, each with the number of its context's earlier messages.
     stops : list of list of (int, int, int)
-        Of each context: before its event number n, so many remaps must be done, and so many
-        messages of all contexts taken.
+        For each context: event number, and the numbers of remaps done and messages taken, over all
+        contexts, that must precede it.
     """
 
     events: list[Any]
@@ -95,11 +95,11 @@ class FastSim(Simulation[Timing, SimStats]):
     Parameters
     ----------
     model : FastModel
-        Library, as ``build_fast`` makes it.
+        Library from ``build_fast``.
     seed : int
-        Seed of all that is random in the simulated world, junk in unreset state included.
+        Seed of all randomness in the simulation, including unreset state.
     timing : Timing
-        Timing of cores; may be set again between runs.
+        Timing of cores; may be changed between runs.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class FastSim(Simulation[Timing, SimStats]):
     Raises
     ------
     SimulationError
-        From every method that lets time pass.
+        From every method that advances time.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class FastSim(Simulation[Timing, SimStats]):
     # A run ------------------------------------------------------------------------------
 
     def run(self, program: Program, messages: int, traps: int) -> None:
-        """Play events until all are taken and all steps, messages and traps have come.
+        """Play events until all are taken and all steps, messages and traps have been seen.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Named mixes of random core events that reach different corners."""
+"""Named mixes of random core events that reach different corner cases."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ class Knobs:
     Parameters
     ----------
     words : int
-        Words around each place that is accessed.
+        Words accessed around each place.
     places : int
-        Places: each has USB values of its own, most of them shared by all threads.
+        Places, with distinct USB values, most of them shared by all threads.
     scatter : float
-        Accesses to anywhere.
+        Accesses to random addresses.
     widest : int
-        Most bytes of an access.
+        Maximum bytes of an access.
     instructions : int
-        Instructions of an event, up to.
+        Maximum instructions of an event.
     plain : float
         Events without an access.
     sync : float
-        sync_reached; a thread then mostly learns of another one's timestamp.
+        sync_reached; a thread then mostly merges another one's timestamp.
     odd_time : float
-        A counter of a timestamp gets any value: late messages, and saturation.
+        A timestamp counter gets a random value: late messages, and saturation.
     collect : float
         Collection off, and on again after some events.
     migrate : float
-        Two contexts change threads, as an operating system does it.
+        Two contexts swap threads, as by an operating system.
     rogue : float
-        A context takes a thread, or loses its own, although CoreToThread says otherwise.
+        A context takes a thread, or loses its own, against CoreToThread.
     analysis : float
         A context gets a mode, and new words of TRT and Conflict Signature.
     reset : float

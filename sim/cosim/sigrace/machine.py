@@ -23,18 +23,18 @@ from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 
 @dataclass(frozen=True)
 class MachineRun:
-    """What a program did on the hardware; all of it has been compared.
+    """Amounts of a program's run on the hardware; everything was compared.
 
     Parameters
     ----------
     result : SigraceResult
-        What the software found with it.
+        Result of the software.
     events, messages, rdm_steps : int
         Events of all contexts, Summary messages, steps of the RDM.
     analysed : int
-        Events of core units in Analysis mode, with those that lead there.
+        Events of core units in Analysis mode, including those that lead there.
     cycles : int
-        Clock cycles with cores that offer an event in each.
+        Clock cycles, with cores that offer an event in each.
     """
 
     result: SigraceResult
@@ -46,11 +46,11 @@ class MachineRun:
 
 
 class _Machine:
-    """Does on the hardware what the golden model's software asks of its own.
+    """Replays on the hardware the golden model's software actions.
 
-    Messages arrive in the order of the golden model, so conflicts, rollbacks and their causes
-    are the same.  Epochs are analysed on a second instance, whose RDM is off: the first goes on
-    where it was, as a machine does after Analysis.
+    Messages arrive in the order of the golden model, so conflicts, rollbacks and their causes are
+    the same.  Epochs are analysed on a second instance, whose RDM is off: the first continues in
+    its state, as a machine does after Analysis.
     """
 
     def __init__(self, model: FastModel[SigraceParams], sim: FastSim, analyser: FastSim) -> None:
@@ -82,7 +82,7 @@ class _Machine:
         return self._analysis[-1]
 
     def play(self) -> None:
-        """Let the hardware catch up, and compare; conflict log and reasons, too."""
+        """Let the hardware catch up, and compare, including conflict log and reasons."""
         run = check_commands(self._sim, self._board, self._params, self._commands, in_order=True)
         self._commands = []
         self.events += run.events
@@ -91,7 +91,7 @@ class _Machine:
         self.cycles += run.cycles
 
     def finish(self, result: SigraceResult) -> MachineRun:
-        """Do what is left; ``Mismatch`` if the golden model in the loop found other conflicts."""
+        """Finish; ``Mismatch`` if the golden model in the loop found other conflicts."""
         self.play()
         events = [event for unit in self._analysis for event in unit.events]
         commands = (CoreCommand(0, 0, event, OWN) for event in events)
@@ -122,16 +122,16 @@ def run_program(
     trace : ThreadTrace
         The program.
     seed : int
-        Seed of all that is random in the simulated world.
+        Seed of all randomness in the simulation.
     timing : Timing or None
-        How cores behave.
+        Timing of the cores.
 
     Raises
     ------
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     ValueError
         If the trace does not fit the machine, or ``sigrace`` is not one that can be built.
     """

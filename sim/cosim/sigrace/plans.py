@@ -1,4 +1,4 @@
-"""Plans for the random testbenches: what stimulus, and how fast cores and software are."""
+"""Plans for the random testbenches: stimulus, and speed of cores and software."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ def fast_cores() -> dict[str, Any]:
 
 
 def slow_software() -> dict[str, Any]:
-    """Cores that pause now and then, and trap records that are seldom taken."""
+    """Cores with pauses, and trap records that are seldom taken."""
     return {"busy": 0.9, "longest_idle": 40, "trap_stall": 0.95}
 
 
 def random_plan(knobs: list[str], actions: int, timing: dict[str, Any]) -> dict[str, Any]:
     """Plan with one run for each mix.
 
-    Queues, log and counters go over from one run to the next, but for one request more before
-    each.  Every other run answers the interrupt; the fourth runs with checking disabled, the
-    fifth with the interrupt disabled, and so on.
+    Queues, log and counters carry over from one run to the next, apart from one more request before
+    each.  Every other run answers the interrupt; the fourth runs with checking disabled, the fifth
+    with the interrupt disabled, and so on.
 
     Parameters
     ----------

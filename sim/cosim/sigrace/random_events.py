@@ -1,7 +1,7 @@
 """Constrained-random events of all contexts, for volume and for corner cases.
 
-No program is behind them, but timestamps mostly grow as those of threads that synchronise, so
-that blocks precede, follow and overlap each other.
+They follow no program, but timestamps mostly grow as for synchronising threads, so that blocks
+precede, follow and overlap each other.
 
 Ref: SigRace (ISCA'09) Sections 3 and 4.3.
 """
@@ -51,7 +51,7 @@ class _Generator:
             raise ValueError(f"Sum of the rates must be at most 1, not {total:g}")
 
     def start(self) -> Iterator[Command]:
-        """A thread on each context, as far as there are threads."""
+        """Put a thread on each context while there are threads."""
         for slot in self._slots:
             yield self._command(slot, CoreOp.RESET)
             if slot in self._threads:
@@ -68,7 +68,7 @@ class _Generator:
         return self._access(slot)
 
     def end(self) -> Iterator[Command]:
-        """All blocks are sent."""
+        """Send all blocks."""
         for slot in self._slots:
             yield self._command(slot, CoreOp.SWITCH_OUT)
 
@@ -133,13 +133,13 @@ class _Generator:
         yield self._command(slot, CoreOp.COLLECT_ON)
 
     def _leave(self, slot: Slot) -> Iterator[Command]:
-        """The operating system takes a thread off its context."""
+        """Take a thread off its context, as by the operating system."""
         yield self._command(slot, CoreOp.SWITCH_OUT)
         yield Remap(*slot, None)
         self._threads.pop(slot, None)
 
     def _enter(self, slot: Slot, thread: int) -> Iterator[Command]:
-        """The operating system puts a thread on a context."""
+        """Put a thread on a context, as by the operating system."""
         self._threads[slot] = thread
         yield Remap(*slot, thread)
         yield self._command(slot, CoreOp.SWITCH_IN, index=thread)
@@ -148,7 +148,7 @@ class _Generator:
         yield self._command(slot, CoreOp.COLLECT_ON)
 
     def _migrate(self, slot: Slot) -> Iterator[Command]:
-        """Two contexts change threads; or a thread that has none comes."""
+        """Swap the threads of two contexts, or bring in a waiting thread."""
         rng = self._rng
         other = rng.choice(self._slots)
         resting = [
@@ -167,7 +167,7 @@ class _Generator:
             yield from self._enter(slot, theirs)
 
     def _rogue(self, slot: Slot) -> Iterator[Command]:
-        """Something that no operating system should do; messages are dropped for it."""
+        """Do something that no operating system should do; messages are dropped because of it."""
         if self._rng.random() < 0.5:
             index = self._rng.randint(0, self._params.threads)
             yield self._command(slot, CoreOp.SWITCH_IN, index=index)
@@ -197,7 +197,7 @@ class _Generator:
             yield self._command(slot, CoreOp.CONFLICT_WRITE, index=word, data=data)
 
     def _reset(self, slot: Slot) -> Iterator[Command]:
-        """A program starts on the context, with the thread that it has."""
+        """Start a program on the context, with its current thread."""
         yield self._command(slot, CoreOp.RESET)
         thread = self._threads.get(slot)
         if thread is not None:
@@ -216,9 +216,9 @@ def random_events(
     params : SigraceParams
         The machine.
     knobs : Knobs
-        What the events are like.
+        Mix of the events.
     seed : int
-        The same seed gives the same commands.
+        Seed; equal seeds give equal commands.
     actions : int
         Actions that are drawn; most are one event.
     """

@@ -1,4 +1,4 @@
-"""Random Summary messages as flits, good ones and such as no core unit sends.
+"""Random Summary messages as flits, valid ones and some that no core unit sends.
 
 Ref: SigRace (ISCA'09) Sections 3.1 and 4.3.1.
 """
@@ -24,22 +24,22 @@ _FAULTS = (
 
 
 def link_of(core: int, cause: int) -> int:
-    """Link over which a message came, by the header that it must have kept."""
+    """Link of a message, from its header, which must be intact."""
     return core if cause < _FOREIGN_CAUSE else cause - _FOREIGN_CAUSE
 
 
 class RandomMessages:
     """Source of messages for all links.
 
-    A message with a fault is never sent over a link that its header could not tell
-    (:func:`link_of`), so that the order in which hardware took the messages can be seen.
+    A faulty message is sent only over a link that its header identifies (:func:`link_of`), so that
+    the order in which hardware took the messages is observable.
 
     Parameters
     ----------
     params : SigraceParams
         The machine; at most three cores.
     rng : Random
-        Source of everything random.
+        Source of randomness.
     """
 
     def __init__(self, params: SigraceParams, rng: Random):
@@ -49,7 +49,7 @@ class RandomMessages:
         self._usb = [rng.getrandbits(params.usb_bits) for _ in range(_PLACES)]
 
     def message(self, link: int, threads: Mapping[Slot, int], faults: float) -> tuple[int, ...]:
-        """Flits of a message of a context of core ``link``; perhaps with a fault.
+        """Flits of a message of a context of core ``link``, possibly with a fault.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class RandomMessages:
         self._sequences[place] = (self._sequences.get(place, 0) + count) % most
 
     def _block(self, place: Slot, fields: dict[str, int], thread: int) -> FinishedBlock:
-        """A block whose thread has learnt, now and then, of the others' clocks."""
+        """A block whose thread has sometimes merged the others' clocks."""
         params, rng = self._params, self._rng
         most = params.max_counter
         cause = rng.choice([Cause.LIMIT, Cause.SYNC, Cause.SWITCH, Cause.FULL])
@@ -112,7 +112,7 @@ class RandomMessages:
         return chosen if params.form is Form.SETS else chosen.signature(params)
 
     def _spoil(self, flits: list[int], fault: str) -> list[int]:
-        """Plant a fault of the message's form; the header keeps what it says of its sender."""
+        """Plant a fault in the message's form; the header still identifies its sender."""
         rng = self._rng
         if fault == "cut":
             return flits[: rng.randint(1, max(1, len(flits) - 1))]

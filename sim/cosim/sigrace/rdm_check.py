@@ -18,14 +18,14 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters, d
 
 
 class RdmCheck:
-    """Messages that are due from each context, and the steps that they must make.
+    """Expected messages of each context, and their expected steps.
 
     Parameters
     ----------
     params : SigraceParams
         Configuration of the hardware.
     on_message : callable or None
-        Is given the steps of each message, and the entries of all queues before it.
+        Receives the steps of each message, and the entries of all queues before it.
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ class RdmCheck:
         self._coming[self._unit(item.core, item.context)].append(item)
 
     def due(self, core: int, context: int) -> int:
-        """Messages that are still to come from a context."""
+        """Messages still to come from a context."""
         coming = self._coming[self._unit(core, context)]
         return sum(isinstance(item, FinishedBlock) for item in coming)
 
     def step(self, step: RdmStep) -> None:
-        """A step was seen on the trace port."""
+        """Compare a step seen on the trace port."""
         if not self._due:
             self._begin(step)
         expected = self._due.popleft()
@@ -71,7 +71,7 @@ class RdmCheck:
             self.messages += 1
 
     def settle(self) -> None:
-        """Demand that all messages have been taken; those that are ignored make no steps."""
+        """Check that all messages have been taken; ignored ones make no steps."""
         if self._due:
             self._fail(f"{len(self._due)} steps missing, next {self._due[0]}")
         for coming in self._coming:
@@ -88,7 +88,7 @@ class RdmCheck:
         reasons: int | None,
         counters: Mapping[str, int] | None,
     ) -> None:
-        """Compare what software has read, as far as it is given."""
+        """Compare register values read by software, as far as given."""
         if counters is not None:
             compare_counters(counters, self.rdm.counters)
         if reasons is not None and reasons != self.rdm.reasons:
@@ -106,7 +106,7 @@ class RdmCheck:
         return core * self._params.contexts + context
 
     def _begin(self, step: RdmStep) -> None:
-        """The next block of the step's context goes through the golden RDM."""
+        """Pass the next block of the step's context through the golden RDM."""
         if step.core >= self._params.cores or step.context >= self._params.contexts:
             self._fail(f"message must be of a context of the system, not of {step}")
         coming = self._coming[self._unit(step.core, step.context)]

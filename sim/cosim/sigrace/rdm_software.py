@@ -1,4 +1,4 @@
-"""Driver software of the Race Detection Module, whatever way leads to its registers.
+"""Driver software of the Race Detection Module, independent of the access path to its registers.
 
 Ref: SigRace (ISCA'09) Sections 3.2, 3.3.1 and 4.3.1.
 """
@@ -71,7 +71,7 @@ class RdmSoftware(ControlSoftware):
             self._port.write_fields(register, **fields)
 
     def mapping(self, core: int, context: int) -> tuple[int | None, int]:
-        """A context's thread, and the sequence number that is due from it."""
+        """A context's thread, and its expected sequence number."""
         self._port.write_fields("MAP_SELECT", core=core, context=context)
         fields = self._port.fields("MAP")
         thread = fields["thread"] if fields["valid"] else None

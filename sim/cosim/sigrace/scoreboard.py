@@ -1,7 +1,7 @@
-"""Comparison of the SigRace hardware with the golden model, whatever simulator drives it.
+"""Comparison of the SigRace hardware with the golden model, for any simulator.
 
-Nothing here knows a clock: a monitor hands over what it saw, each port in its own order, and
-:meth:`Scoreboard.finish` demands that everything has been seen and agrees.
+It is untimed: a monitor passes observations, each port in its own order, and
+:meth:`Scoreboard.finish` checks that they are complete and agree.
 
 * Each context's events go through a golden core unit, which gives the steps and trap records
   that must come from that context, in that order, and the blocks that it must send.
@@ -29,7 +29,7 @@ from racetrap.sim.cosim.sigrace.rdm_check import RdmCheck
 
 
 class Observer(Protocol):
-    """What functional coverage sees of a comparison."""
+    """Interface of functional coverage to a comparison."""
 
     def core_step(self, unit: CoreUnit, step: CoreStep) -> None:
         """An event was taken; the golden unit is in the state after it."""
@@ -44,14 +44,14 @@ class Observer(Protocol):
         """Steps of a message, and the entries that each thread's queue had before it."""
 
     def trap(self, unit: CoreUnit, trap: Trap) -> None:
-        """A trap record was taken, and is the one that was due."""
+        """A trap record was taken, and is the expected one."""
 
     def finished(self, log: Sequence[LogEntry], reasons: int) -> None:
         """Conflict log and rollback request at the end of a run that was compared in full."""
 
 
 class _Unit:
-    """Golden core unit of a context, and what its ports must show."""
+    """Golden core unit of a context, and the expected items of its ports."""
 
     def __init__(self, params: SigraceParams, core: int, context: int) -> None:
         place = f"Core {core}, context {context}"
@@ -110,7 +110,7 @@ class Scoreboard:
     # What goes in -----------------------------------------------------------------------
 
     def event(self, core: int, context: int, event: CoreEvent) -> int:
-        """An event was taken from a context; gives the blocks that it must send."""
+        """Add an event taken from a context; return the blocks that it must send."""
         unit = self._unit(core, context)
         golden = unit.golden
         step = golden.step(event)
@@ -129,9 +129,9 @@ class Scoreboard:
         return blocks
 
     def remap(self, remap: Remap) -> None:
-        """CoreToThread changes after the context's events up to now and before its next.
+        """Change CoreToThread after the context's events so far.
 
-        The software that does it has to wait for the messages of those events.
+        The software must wait for the messages of those events.
         """
         if self._observer is not None:
             self._observer.remap(remap, self._check.due(remap.core, remap.context))
@@ -148,7 +148,7 @@ class Scoreboard:
     # What software does while no message is in flight -----------------------------------
 
     def enable(self, on: bool) -> None:
-        """Messages are looked at from now on, or ignored."""
+        """Check messages from now on, or ignore them."""
         self._check.settle()
         self.rdm.enabled = on
 
@@ -170,7 +170,7 @@ class Scoreboard:
     # What comes out ---------------------------------------------------------------------
 
     def core_step(self, core: int, context: int, step: CoreStep) -> None:
-        """A step was seen on the trace port of a core unit."""
+        """Compare a step seen on the trace port of a core unit."""
         self._unit(core, context).steps.see(step)
         self.events += 1
 
@@ -179,20 +179,20 @@ class Scoreboard:
         return self._unit(core, context).steps.due
 
     def core_steps_agree(self, core: int, context: int) -> None:
-        """All steps due from a core unit were seen on its trace port, and no others."""
+        """Record that exactly the expected steps of a core unit were seen."""
         steps = self._unit(core, context).steps
         self.events += len(steps)
         steps.see_due()
 
     def trap(self, core: int, context: int, trap: Trap) -> None:
-        """A trap record was taken from a core unit."""
+        """Compare a trap record taken from a core unit."""
         unit = self._unit(core, context)
         unit.traps.see(trap)
         if self._observer is not None:
             self._observer.trap(unit.golden, trap)
 
     def rdm_step(self, step: RdmStep) -> None:
-        """A step was seen on the trace port of the RDM."""
+        """Compare a step seen on the trace port of the RDM."""
         self._check.step(step)
 
     def finish(
@@ -201,7 +201,7 @@ class Scoreboard:
         reasons: int | None = None,
         counters: Mapping[str, int] | None = None,
     ) -> None:
-        """A run is over: demand that nothing is left over and the registers agree.
+        """End of a run: check that nothing is left over and the registers agree.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
-"""A recorded program on the fast co-simulation, compared with the compiled model as arrays.
+"""Comparison of a recorded program on the fast co-simulation with the compiled model, as arrays.
 
-Cores run as fast as they can, and nobody rolls back: what a core does follows from the program
-alone.  The compiled RDM takes the messages in the order in which the hardware has taken them.
+Cores run at full speed, and there are no rollbacks: a core's events depend on the program alone.
+The compiled RDM takes the messages in the hardware's order.
 
 Ref: SigRace (ISCA'09) Section 3.
 """
@@ -28,7 +28,7 @@ from racetrap.sim.cpu.sigrace.core_stream import EVENT_COLUMNS, STEP_COLUMNS, Co
 
 
 class StreamCompare:
-    """Comparison of a system after reset, which runs one program.
+    """Comparison of a system after reset that runs one program.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class StreamCompare:
     params : SigraceParams
         Its parameters.
     threads : int
-        Threads of the program, each on a context of its own.
+        Threads of the program, each on its own context.
 
     Raises
     ------
@@ -66,14 +66,14 @@ class StreamCompare:
         self._stream.clear_log()
 
     def run(self, events: np.ndarray) -> RunResult:
-        """Play the program's next events, records of ``THREAD_DTYPE``, and compare all of it.
+        """Play the program's next events, records of ``THREAD_DTYPE``, and compare everything.
 
         Raises
         ------
         Mismatch
             If hardware and golden model differ.
         SimulationError
-            If the simulation cannot go on.
+            If the simulation cannot continue.
         """
         before = self._stream.counters()
         with garbage_collection_paused():
@@ -91,7 +91,7 @@ class StreamCompare:
         )
 
     def _play(self, events: np.ndarray) -> int:
-        """Run the hardware, and compare the steps of its core units; how many."""
+        """Run the hardware, and compare the steps of its core units; return their number."""
         params = self._params
         self._stream.take(events)
         columns = [self._stream.steps(thread) for thread in range(len(self._units))]
@@ -106,7 +106,7 @@ class StreamCompare:
         return sum(map(len, columns))
 
     def _compare_rdm(self) -> int:
-        """Compare the steps of the RDM; how many."""
+        """Compare the steps of the RDM; return their number."""
         params, layout = self._params, self._params.rdm_step_layout
         seen = self._sim.rdm_words()
         core, context = (unpack_column(layout, seen, name) for name in ("core", "context"))
@@ -135,7 +135,7 @@ class StreamCompare:
             raise Mismatch(f"Conflict log must be {expected}, not {log}")
 
     def _compare(self, unit: int, steps: np.ndarray) -> None:
-        """Compare the steps of a core unit; it gives no trap records."""
+        """Compare the steps of a core unit, which must have no trap records."""
         layout = self._params.core_step_layout
         golden = pack_records(layout, [steps[name] for name in STEP_COLUMNS])
         place = "Core {}, context {}".format(*divmod(unit, self._params.contexts))
@@ -148,7 +148,7 @@ class StreamCompare:
     def _compare_words(
         place: str, layout: Layout, step: Callable[..., Any], seen: np.ndarray, golden: np.ndarray
     ) -> None:
-        """Compare rows; the first that differs is named with its fields."""
+        """Compare rows; the error names the first different row with its fields."""
         count = min(len(seen), len(golden))
         rows = np.flatnonzero((seen[:count] != golden[:count]).any(axis=1))
         if len(rows):

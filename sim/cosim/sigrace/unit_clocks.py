@@ -1,8 +1,7 @@
-"""The generated Verilog rewritten so that what waits costs a cycle-based simulator nothing.
+"""Rewriting of the generated Verilog so that a cycle-based simulator skips waiting core units.
 
-Behaviour is the same in every cycle; only the way it is written changes.  While the RDM searches
-its queues nearly every core unit waits for its link, and without this its logic, which is most of
-the design, would be evaluated again each time to the same values.
+Behaviour is the same in every cycle.  While the RDM searches its queues nearly every core unit
+waits for its link, and its logic, most of the design, would be re-evaluated to the same values.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ endmodule
 def gate_units(verilog: str, count: int) -> str:
     """Give each core unit a clock of its own, which the shim (``unit_clocks.h``) may stop.
 
-    A unit stays a module of its own, with all its registers.  Beside it ``same`` tells whether
-    its inputs are those that it saw at the last edge, and ``moves`` lets the next edge through.
+    A unit remains a separate module, with all its registers.  Beside it, ``same`` is high if its
+    inputs have not changed since the last clock edge, and ``moves`` enables the next edge.
 
     Parameters
     ----------
     verilog : str
         Verilog of the generator.
     count : int
-        Core units that are in it.
+        Number of core units in it.
 
     Raises
     ------
     ValueError
-        If other than ``count`` core units are found.
+        If the number of core units found differs from ``count``.
     """
     units = {match[1] for match in _INSTANCE.finditer(verilog)}
     found = len(_INSTANCE.findall(verilog))
@@ -74,7 +73,7 @@ def _gate(instance: re.Match[str], widths: dict[str, int]) -> str:
 
 
 def unit_gates(count: int) -> Internals:
-    """What the shim reads and sets beside each core unit."""
+    """Registers that the shim reads and sets beside each core unit."""
     registers = {"moves": ("moves", 1), "same": ("same", 1)}
     return Internals("Gate", "gate", "gate_{}", registers, count)
 

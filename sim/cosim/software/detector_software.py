@@ -15,10 +15,10 @@ class ControlSoftware:
     Parameters
     ----------
     port : RegisterPort
-        Way to the registers.
+        Access to the registers.
     wait_until : callable
-        Waits until a condition, its first argument, holds; the second says in words what the
-        hardware then has done.
+        Waits until a condition, its first argument, holds; the second describes what the hardware
+        must do, for errors.
     """
 
     def __init__(self, port: RegisterPort, wait_until: Callable[[Callable[[], bool], str], None]):
@@ -49,7 +49,7 @@ class DetectorSoftware(ControlSoftware):
     _tail, _ring_records = 0, 1
 
     def place_ring(self, base: int, capacity_log2: int) -> None:
-        """Write where the ring is; all that it held before is forgotten.
+        """Write the ring's address; earlier records are discarded.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class DetectorSoftware(ControlSoftware):
         self.empty_ring()
 
     def empty_ring(self) -> None:
-        """Let the ring take as many records as it holds; what is in it is forgotten."""
+        """Empty the ring; its records are discarded."""
         self._tail = self._port.read("REPORT_HEAD")
         self._port.write("REPORT_TAIL", self._tail)
 
@@ -78,12 +78,12 @@ class DetectorSoftware(ControlSoftware):
         Parameters
         ----------
         record : callable
-            Gives the record at a place of the ring.
+            Returns the record at an index of the ring.
 
         Raises
         ------
         RuntimeError
-            If the ring says to hold more than fit.
+            If the ring's registers claim more records than fit.
         """
         head = self._port.read("REPORT_HEAD")
         count = (head - self._tail) % _WRAP

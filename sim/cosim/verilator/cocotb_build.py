@@ -1,7 +1,7 @@
 """Verilator builds of a generated system, or of a part of one, for cocotb, cached by content.
 
-cocotb's own runner makes every signal of the design public, which forbids most optimisation;
-this build makes the ports of the testbench module public and nothing else.
+cocotb's own runner makes every signal of the design public, which prevents most optimisation; this
+build makes only the ports of the testbench module public.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Waves:
     form : str
         Form of the file, ``fst`` or ``vcd``.
     has_all : bool
-        Have every signal of the design in it, not only the testbench's ports and their fields.
+        Record every signal of the design, not only the testbench's ports and their fields.
     """
 
     form: str
@@ -89,12 +89,12 @@ class BuiltModel:
 
     @property
     def description(self) -> dict:
-        """The generator's side-car description of ports, layouts and registers."""
+        """The generator's description of ports, layouts and registers."""
         return json.loads((self.folder / f"{self.preset}.json").read_text(encoding="utf-8"))
 
     @property
     def views(self) -> list[WaveView]:
-        """Packed ports that waves show field by field; none of a part or of another top."""
+        """Packed ports that waves show field by field; none for a part or another top."""
         if self.part:
             return []
         return views_of(self.description, system_of(self.params))
@@ -128,11 +128,11 @@ def build(
     params : Params
         Parameters (the preset's own, or changed).
     waves : Waves or None
-        Waves that the executable shall be able to write.
+        Waves that the executable must be able to write.
     patch : Patch or None
         Bug to plant in a copy of the RTL.
     part : str
-        Part that the generator writes as a top of its own; empty: the whole system.
+        Part with its own top; empty: the whole system.
 
     Raises
     ------
@@ -159,13 +159,13 @@ def build(
 
 
 def build_component(model: BuiltModel, component: Callable[[], wiring.Component]) -> None:
-    """Verilate a component that is no preset's, unless the model's folder has it already.
+    """Verilate a component without a preset, unless the model's folder has it already.
 
     Parameters
     ----------
     model : BuiltModel
-        The model to make; its ``preset`` names the module, its folder follows from everything
-        that the build depends on.
+        The model to make; its ``preset`` names the module, its folder is keyed by all inputs of the
+        build.
     component : callable
         Makes the component.
 

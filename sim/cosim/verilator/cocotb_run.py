@@ -1,4 +1,4 @@
-"""Runs cocotb tests on a built simulator: one process, a plan in, results and notes out."""
+"""Runner of cocotb tests on a built simulator: one process, a plan in, results and notes out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What a run left: results of its tests, the testbench's notes and the folder with the log."""
+    """Output of a run: results of its tests, the testbench's notes and the folder with the log."""
 
     cases: list[CaseResult]
     notes: list[dict[str, Any]]
@@ -75,17 +75,17 @@ def run(
     module : str
         Importable module with the cocotb tests.
     folder : Path
-        Folder for the plan, the log, results and waves, which no other run uses; made if need be.
+        Folder for the plan, the log, results and waves, used by no other run; created if missing.
     plan : dict
         JSON data for the tests.
     seed : int
-        Seed of everything random in the tests.
+        Seed of all randomness in the tests.
     case : str or None
         Name of the one test to run; all of the module's by default.
     stall_seconds : float
-        The simulator is stopped when it has written neither log nor notes for so long.
+        The simulator is stopped after this time without output to log or notes.
     watch : callable or None
-        Called with each of the testbench's notes as it comes.
+        Called with each of the testbench's notes at once.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def _environment(module: str, case: str | None, seed: int, results: Path) -> dic
         "COCOTB_TEST_MODULES": module,
         "COCOTB_RANDOM_SEED": str(seed),
         "COCOTB_RESULTS_FILE": str(results),
-        # Verilator applies writes after the evaluation of the edge, as cocotb wants it.
+        # Verilator applies writes after the evaluation of the edge, as cocotb expects.
         "COCOTB_TRUST_INERTIAL_WRITES": "1",
         "COCOTB_LOG_LEVEL": os.environ.get("COCOTB_LOG_LEVEL", "WARNING"),
         "TOPLEVEL_LANG": "verilog",

@@ -1,4 +1,4 @@
-"""Changes of source texts that plant bugs, wherever lines end."""
+"""Changes of source texts that plant bugs, independent of line breaks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _WORD = re.compile(
 class Patch:
     """A change of one source text, to plant a bug: ``before`` must occur exactly once.
 
-    Words are compared, not characters, and a source in Python without its comments and needless
-    parentheses: whoever formats it in another way keeps the bug.
+    Words are compared, not characters, and Python sources without comments and redundant
+    parentheses, so that reformatting keeps the bug.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class Patch:
     after: str
 
     def changed(self, source: str) -> str:
-        """The source with the change; ``ValueError`` if the text to change is not there once."""
+        """The source with the change; ``ValueError`` unless the text to change occurs once."""
         is_python = self.file.endswith(".py")
         source, words = _words(source, is_python)
         texts = [word for word, *_ in words]
-        # Part of a display or of an expression may be a whole one by itself, with parentheses.
+        # A part of a display or expression may parse as a whole one, with parentheses.
         for as_python in (is_python, False):
             wanted = [word for word, *_ in _words(self.before, as_python)[1]]
             starts = [at for at, word in enumerate(texts) if word == wanted[0]]

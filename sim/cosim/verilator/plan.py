@@ -1,4 +1,4 @@
-"""Plan of a cocotb run, and notes that its tests leave, as seen inside the simulator's process."""
+"""Plan of a cocotb run, and notes of its tests, inside the simulator's process."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def read_plan() -> dict[str, Any]:
 
 
 def note(document: Mapping[str, Any]) -> None:
-    """Tell the process that started the simulator something, at once."""
+    """Send a note to the process that started the simulator, at once."""
     with Path(os.environ[PLAN]).with_name(NOTES).open("a", encoding="utf-8") as file:
         file.write(json.dumps(document) + "\n")

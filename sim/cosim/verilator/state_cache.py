@@ -1,4 +1,4 @@
-"""State bits of configurations, kept: elaborating a large system takes seconds."""
+"""Cached state bits of configurations: elaborating a large system takes seconds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from racetrap.sim.cosim.verilator.build_cache import build_key
 
 
 def kept_state_parts(params: Params) -> list[StatePart]:
-    """As ``state_parts``; elaborated once for each configuration if the cache can be written."""
+    """As ``state_parts``; elaborated once for each configuration if the cache is writable."""
     key = build_key(system_of(params).name, asdict(params))
     try:
         parts = keep_json("state", key, lambda: [asdict(part) for part in state_parts(params)])

@@ -1,15 +1,14 @@
 """Verilog top of testbenches: the device under test with its handshakes in one vector.
 
 Reading a signal from Python costs about as much as simulating a whole cycle, so the testbench
-module offers what a testbench looks at in every cycle as a few wide outputs:
+module combines the signals read in every cycle into a few wide outputs:
 
 * ``flags``: every one-bit port of the device, inputs and outputs alike;
 * ``<port>__aw``, ``<port>__ar``, ``<port>__w``: the payload of each channel that an AXI4
   manager port drives.
 
-All ports of the device are there as well, under their own names.  Beside a port that only
-listens to an AXI4 bus stand the signals of the bus that it does without, so that third-party
-models can talk over it.
+All ports of the device are present, too, under their own names.  A port that only listens to an
+AXI4 bus is completed by the bus signals that it lacks, so that third-party models can use the bus.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ TESTBENCH_MODULE = "testbench"
 _HIDDEN = {"clk", "rst"}
 _CHANNELS = ("aw", "ar", "w")
 _HANDSHAKE = ("valid", "ready")
-#: What a listener does without, with its width: data, of 64 bits.
+#: Signals that a listener lacks, with their widths: data, of 64 bits.
 _UNHEARD = {"wdata": 64, "wstrb": 8, "wlast": 1, "wvalid": 1, "wready": 1, "rdata": 64}
 
 
@@ -122,6 +121,6 @@ class TestbenchTop:
         return "\n".join(lines)
 
     def public(self) -> Iterator[str]:
-        """Verilator control lines: the ports of the testbench module are public, nothing else."""
+        """Verilator control lines: only the ports of the testbench module are public."""
         yield "`verilator_config"
         yield f'public_flat_rw -module "{TESTBENCH_MODULE}" -var "*"'

@@ -1,4 +1,4 @@
-"""Layouts of waves for the viewers GTKWave and Surfer: which signals are shown, in which form.
+"""Layouts of waves for the viewers GTKWave and Surfer: signals to show, and their formats.
 
 ``gtkwave FILE FILE.gtkw`` and ``surfer --command-file FILE.sucl FILE`` open waves with them.
 """
@@ -24,7 +24,7 @@ def wave_layouts(name: str, views: Sequence[WaveView]) -> dict[str, str]:
     name : str
         Name of the file of waves.
     views : sequence of WaveView
-        What is shown besides clock and reset, in this order.
+        Streams to show besides clock and reset, in this order.
     """
     return {
         f"{name}.gtkw": "".join(f"{line}\n" for line in _gtkwave(name, views)),

@@ -1,8 +1,7 @@
-"""Fields of packed ports as signals of their own, for people who look at waves.
+"""Fields of packed ports as separate signals, for viewing waves.
 
-A port whose payload is a packed word gets an instance ``<layout>_<number>`` beside the device, with
-a signal for each field.  Fields that are codes have an enumeration type, so that a viewer of FST
-files shows names.
+A port with a packed payload gets an instance ``<layout>_<number>`` beside the device, with a signal
+for each field.  Codes have an enumeration type, so that viewers of FST files show names.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ class WaveView:
     name : str
         Name of the instance.
     stream : str
-        What the names of its ports begin with, such as ``trace__0__``.
+        Prefix of the names of its ports, such as ``trace__0__``.
     width : int
         Bits of the payload.
     fields : mapping of str to (int, int)
         Offset and width by the field's name, nested ones with underscores.
     codes : mapping of str to type of IntEnum
-        Enumerations of those fields that are codes.
+        Enumerations of the fields that are codes.
     """
 
     layout: str
@@ -45,7 +44,7 @@ class WaveView:
 
 
 def views_of(description: Mapping[str, Any], system: System) -> list[WaveView]:
-    """Views of all packed streams that a generated system has, inputs before steps.
+    """Views of all packed streams of a generated system, inputs before steps.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ def _module(view: WaveView) -> str:
 
 def _signals(view: WaveView) -> Iterator[str]:
     for name, (offset, width) in view.fields.items():
-        signal = f"\\{name} "  # escaped, since it may be a word of the language
+        signal = f"\\{name} "  # escaped, since it may be a keyword
         bits = f"payload[{offset + width - 1}:{offset}]"
         if code := view.codes.get(name):
             kind = f"{_package(code, width)}::code"

@@ -59,7 +59,7 @@ class PthreadProgram:
     def benign_lines(self) -> frozenset[str]:
         """Places (``"file.c:12"``) in the source that are marked as parties of benign races.
 
-        A program without any has no races; all races without a mark are errors.
+        A program without marks has no races; races without a mark are errors.
         """
         lines = self.source.read_text(encoding="utf-8").splitlines()
         return frozenset(
@@ -109,5 +109,5 @@ _ALL = (
     ),
 )  # fmt: skip
 
-#: In the order of the paper's Table 7, as far as a program is there.
+#: In the order of the paper's Table 7, where it has a counterpart.
 PROGRAMS: Mapping[str, PthreadProgram] = MappingProxyType({one.name: one for one in _ALL})

@@ -22,7 +22,7 @@ class SmallProgram(NamedTuple):
     source : Path
         Source.
     is_racy : bool
-        Whether it has a race, however it is scheduled.
+        Whether it has a race in every schedule.
     """
 
     name: str
@@ -41,6 +41,6 @@ def programs_in(folder: Path) -> Mapping[str, SmallProgram]:
     )
 
 
-#: Those that need no other library than pthreads, and their folder.
+#: Programs that need no library but pthreads, and their folder.
 SMALL_FOLDER = Path(__file__).parent / "small"
 SMALL_PROGRAMS = programs_in(SMALL_FOLDER)

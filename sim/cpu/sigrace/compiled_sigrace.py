@@ -1,4 +1,5 @@
-"""SigRace compiled, for long traces: the results of the golden model, which it is proved by."""
+"""Compiled SigRace for long traces, with the results of the golden model, which is its
+specification."""
 
 from __future__ import annotations
 
@@ -31,12 +32,12 @@ from racetrap.sim.twins import numbers, positions, record
 
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
-#: Events, or steps of the scheduler, played in one call: signals are looked at in between.
+#: Events, or steps of the scheduler, played in one call: signals are handled in between.
 _SHARE = 1 << 16
-#: Why conflicts are handled, by the number that the library gives.
+#: Reason for handling conflicts, by the library's number.
 _REASONS = ("full", "blocks", "sync", "checkpoint", "end")
 _STATISTICS = ("blocks", "message_bytes", "checkpoints", "conflicts_ignored")
-#: The last three, if there is a race, are of the first.
+#: If there is a race, the last three belong to the first.
 _COSTS = (
     "passes", "reexecuted", "analysed", "repeated_for_nothing", "false_positives", "has_race",
     "first_committed", "first_repeated", "first_repeated_for_nothing",
@@ -83,7 +84,7 @@ class Measures:
     Parameters
     ----------
     statistics : SigraceStatistics
-        Counts; of rollbacks there are none.
+        Counts; there are no rollbacks.
     false_pairs, false_intersections : int
         Pairs with a false intersection and no true one; intersections that are not null though
         the sets are disjoint.
@@ -107,7 +108,7 @@ class Measures:
 
 @cache
 def prepare_sigrace() -> CDLL:
-    """The compiled machine; compiled and loaded by the first call."""
+    """The compiled machine, compiled and loaded on the first call."""
     shared = [_FOLDER.parent / name for name in ("sync_objects.h", "thread_events.h")]
     sources = sorted([*_FOLDER.glob("*.cpp"), *_FOLDER.glob("*.h"), *shared])
     return compiled_library("sigrace", sources, _OPTIONS, _FUNCTIONS, _TWINS)
@@ -116,7 +117,7 @@ def prepare_sigrace() -> CDLL:
 def run_sigrace(sigrace: Sigrace, trace: ThreadTrace) -> SigraceResult:
     """Races of a recorded program, as ``sigrace.run`` gives them.
 
-    Where there is no compiler, the golden model itself runs.
+    Without a compiler, the golden model itself runs.
 
     Parameters
     ----------
@@ -154,7 +155,7 @@ def measure_sigrace(sigrace: Sigrace, trace: ThreadTrace, sync_only: bool = Fals
     trace : ThreadTrace
         The program.
     sync_only : bool
-        Whether blocks end at synchronisations only (and at checkpoints), whatever their size.
+        Whether blocks end only at synchronisations (and at checkpoints), not by their size.
 
     Raises
     ------
@@ -183,7 +184,7 @@ class _Machine:
     def __init__(self, sigrace: Sigrace, trace: ThreadTrace, settings: Settings) -> None:
         self._library = prepare_sigrace()
         self._sigrace, self._trace = sigrace, trace
-        # What C++ reads and calls must live as long as the machine.
+        # Objects used by C++ must live as long as the machine.
         self._events = np.ascontiguousarray(trace.events, THREAD_DTYPE)
         self._draw = _Draw(Random(sigrace.environment.seed).randint)
         params, data, count = sigrace.params, self._events.ctypes.data, len(trace)
@@ -212,7 +213,7 @@ class _Machine:
         library.racetrap_sigrace_end(machine)
 
     def result(self) -> SigraceResult:
-        """What has been found."""
+        """Result of the run."""
         threads, statistics = self._sigrace.params.threads, SigraceStatistics()
         arrays = [np.zeros(len(each), np.uint64) for each in (_STATISTICS, RDM_COUNTERS, _COSTS)]
         lost = np.zeros((threads, threads), np.uint64)
@@ -249,7 +250,7 @@ class _Machine:
         )
 
     def measures(self) -> Measures:
-        """What has been measured."""
+        """Measures of the run."""
         statistics, data = self.result().statistics, c_void_p()
         found = np.zeros(len(_INTERSECTIONS), np.uint64)
         lost_windows = self._library.racetrap_sigrace_measures(

@@ -1,7 +1,7 @@
-"""Events of the cores in a recorded program, compiled: what SigRace's hardware takes and shows.
+"""Compiled core events of a recorded program: inputs and steps of SigRace's hardware.
 
-As playback, synchronisation library, core units and RDM of the golden model give them in
-environment ``fixed``, millions a second.
+They equal those of the golden model's playback, synchronisation library, core units and RDM in
+environment ``fixed``, at millions a second.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ STREAM_FUNCTIONS: Functions = {
 
 
 class CoreStream:
-    """Core units of a program, each with a thread of its own, and the RDM.
+    """Core units of a program, each with its own thread, and the RDM.
 
-    Before the first event of the program each unit takes those that begin it.
+    Before the first event of the program each unit takes its initial events.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class CoreStream:
         finalize(self, library.racetrap_stream_delete, self._stream)
 
     def take(self, events: np.ndarray) -> None:
-        """Take the next events of the program: records of ``THREAD_DTYPE`` in one piece."""
+        """Take the next events of the program: contiguous records of ``THREAD_DTYPE``."""
         self._library.racetrap_stream_take(self._stream, events.ctypes.data, len(events))
 
     def steps(self, thread: int) -> np.ndarray:

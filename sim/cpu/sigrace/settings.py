@@ -14,7 +14,7 @@ from racetrap.sim.twins import constants, structure
 
 
 class Settings(Structure):
-    """A machine, and how threads are put on it."""
+    """A machine, and its mapping of threads."""
 
     _fields_ = [
         (name, c_uint64)
@@ -38,7 +38,7 @@ class Filter(Structure):
     ]
 
 
-#: Both as C++ has them.
+#: Both structures for C++.
 SETTINGS_TWINS = (
     constants(
         {"ADDRESS_BITS": ADDRESS_BITS, "MAX_INSTRUCTIONS": MAX_INSTRUCTIONS}, ctype="uint32_t"
@@ -67,7 +67,7 @@ def settings_of(sigrace: Sigrace) -> Settings:
 
 
 def filters_of(params: SigraceParams) -> ctypes.Array[Any]:
-    """Filters, the granule's two bits of the LSB portion left out."""
+    """Filters, without the granule's two bits of the LSB portion."""
     filters = []
     for each in params.sub_filters:
         if each.rows is None:
