@@ -155,7 +155,7 @@ board-simulation: $(READY)
 	  $(BIN)/python -m racetrap.fpga.boards.cosimulation $$board || exit; done
 	$(BIN)/python -m racetrap.fpga.boards.cosimulation ulx3s-85f sigrace-tiny
 	$(BIN)/python -m racetrap.fpga.boards.cosimulation ice40-hx8k noncoherent-tiny
-	$(BIN)/python -m racetrap.fpga.boards.planted_bugs
+	$(BIN)/python -m tests.support.fpga.planted_bugs
 
 docs: $(READY)
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs $(BUILD)/site

@@ -68,7 +68,7 @@ _STATE_KINDS = {
     "tracker_pipelines": r"\.(tracker|gate)_\d+",
     "interleaver": r"\.interleaver",
     "packet_fifos": r"\.bank_\d+\.(fifo|locator)",
-    "report_fifos": r"\.bank_\d+\.reports",
+    "report_fifos": r"\.bank_\d+\.lane_\d+\.reports",
     "metadata_windows": r"\.bank_\d+\.accessor",
     "check_pipelines": r"\.bank_\d+",
     "report_path": r"\.report_path",

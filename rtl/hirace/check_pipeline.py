@@ -14,14 +14,10 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.states import Access, Relation, State, Sync
 from racetrap.golden_model.hirace.transitions import FIRST
 from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.gpu.check_lane import trace_signature
 from racetrap.rtl.gpu.hazard_window import slot_bits
 from racetrap.rtl.gpu.metadata_accessor import checked_packet, located_packet, packet_with_entry
 from racetrap.rtl.hirace.transitions import Transitions
-
-
-def trace_signature(params: HiraceParams) -> stream.Signature:
-    """The trace port: a stream of steps without back-pressure."""
-    return stream.Signature(struct_layout(params.step_layout), always_ready=True)
 
 
 def _request(params: HiraceParams) -> data.StructLayout:

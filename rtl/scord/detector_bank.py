@@ -5,33 +5,23 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.hdl import Module
+from amaranth.lib.wiring import Out, connect, flipped
 
 from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.common.stream import StreamFifo, StreamRegister
-from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor, located_segment
-from racetrap.rtl.gpu.metadata_port import metadata_port
-from racetrap.rtl.gpu.region import RegionDecoder, region_layout
+from racetrap.rtl.common.stream import StreamRegister
+from racetrap.rtl.gpu.check_lane import trace_signature
+from racetrap.rtl.gpu.detector_bank import GpuDetectorBank
+from racetrap.rtl.gpu.metadata_accessor import located_segment
+from racetrap.rtl.gpu.region import RegionDecoder
 from racetrap.rtl.gpu.region_table import RegionLocator
 from racetrap.rtl.gpu.valid_table import ValidTable, valid_bit
-from racetrap.rtl.scord.check_lane import BANK_PULSES, CheckLane, pulses_layout, trace_signature
-
-#: Pulses of a metadata port; its first bank gives them.
-PORT_PULSES = ("stall_cycles", "metadata_write_errors")
+from racetrap.rtl.scord.check_lane import CheckLane
 
 
-class DetectorBank(wiring.Component):
-    """Checks segments in the order in which they arrive, all words of one in the same cycle.
-
-    The words of a segment belong to the ``words_per_cycle`` banks of one metadata port, one word to
-    each; a bank behaves as if it were alone. Throughput is one segment a cycle while metadata
-    answers in time: with a memory that answers ``latency`` cycles after the request,
-    ``outstanding`` must cover read, check and write. Detection never waits for reports: while the
-    FIFO is full they are dropped and counted.
+class DetectorBank(GpuDetectorBank):
+    """ScoRD's banks of a metadata port; ``i_clear`` resets their fence files, too.
 
     Parameters
     ----------
@@ -40,88 +30,21 @@ class DetectorBank(wiring.Component):
 
     Members
     -------
-    i_port : ``In(range(metadata_ports))``
-        Number of the metadata port, a constant; its banks follow one another.
-    i_packet : ``In(stream.Signature(segment_layout))``
-        Accesses of these banks' entries, and all fences.
-    m_axi : ``Out(metadata_port(params))``
-        Metadata in memory.
-    i_region : ``In(region_layout(params))``
-        Monitored region; constant while the bank is not idle.
-    i_clear : ``In(1)``
-        Pulse, while the bank is idle: make metadata uninitialised and reset the fence files, as at
-        kernel launch.
-    o_busy : ``Out(1)``
-        High while that lasts, from the next cycle on; no packet is taken.
-    o_idle : ``Out(1)``
-        No packet, write or report is pending here.
-    o_report : ``Out(stream.Signature(report_layout)).array(words_per_cycle)``
-        Races that each bank finds; ``sequence`` is 0.
-    o_count : ``Out(pulses_layout(params, *PORT_PULSES)).array(words_per_cycle)``
-        One pulse for each event that is counted; the port's own are the first bank's.
-    trace : ``Out(trace_signature(params)).array(words_per_cycle)``
-        Every step of each bank, in order; only with ``trace_port``.
     trace_fences : ``Out(trace_signature(params)).array(words_per_cycle * (fence_lanes - 1))``
-        For each bank, steps of the other fences that it counts in the same cycle; likewise.
+        For each bank, steps of the other fences that it counts in the same cycle; only with
+        ``trace_port``.
     """
 
+    lane = CheckLane
+
     def __init__(self, params: ScordParams):
-        self._params = params
-        words = params.words_per_cycle
-        report = stream.Signature(struct_layout(params.report_layout))
-        members = {
-            "i_port": In(range(params.metadata_ports)),
-            "i_packet": In(stream.Signature(struct_layout(params.segment_layout))),
-            "m_axi": Out(metadata_port(params)),
-            "i_region": In(region_layout(params)),
-            "i_clear": In(1),
-            "o_busy": Out(1),
-            "o_idle": Out(1),
-            "o_report": Out(report).array(words),
-            "o_count": Out(pulses_layout(params, *PORT_PULSES)).array(words),
-        }
-        if params.trace_port:
-            trace = Out(trace_signature(params))
-            members["trace"] = trace.array(words)
-            members["trace_fences"] = trace.array(words * (params.fence_lanes - 1))
-        super().__init__(members)
+        others = params.words_per_cycle * (params.fence_lanes - 1)
+        fences = {"trace_fences": Out(trace_signature(params)).array(others)}
+        super().__init__(params, fences if params.trace_port else {})
 
-    def elaborate(self, platform):
-        m = Module()
-        m.submodules.accessor = accessor = MetadataAccessor(self._params)
-        front_idle, clears_table = self._elaborate_location(m, accessor)
-        lanes = self._elaborate_lanes(m, accessor)
-        connect(m, accessor.m_axi, flipped(self.m_axi))
-        is_busy = [*clears_table, *(lane.o_busy for lane in lanes)]
-        m.d.comb += [
-            accessor.i_port.eq(self.i_port),
-            accessor.i_region.eq(self.i_region),
-            accessor.i_clear.eq(self.i_clear),
-            self.o_busy.eq(accessor.o_busy | Cat(is_busy).any()),
-            self.o_idle.eq(
-                front_idle
-                & accessor.o_idle
-                & ~self.o_busy
-                & Cat(lane.o_idle for lane in lanes).all()
-            ),
-            self.o_count[0].stall_cycles.eq(self.i_packet.valid & ~self.i_packet.ready),
-            self.o_count[0].metadata_write_errors.eq(accessor.o_write_error),
-        ]
-        return m
-
-    def _elaborate_location(self, m, accessor):
-        """Segment FIFO, decoder of the region or locator in the table, table of valid segments.
-
-        Returns whether it is empty, and whether the table, if there is one, is being cleared.
-        """
+    def _elaborate_location(self, m, fifo, accessor):
+        """Decoder of the region or locator in the table, and table of valid segments."""
         params = self._params
-        segment = struct_layout(params.segment_layout)
-        m.submodules.fifo = fifo = StreamFifo(segment, params.packet_fifo_depth)
-        entrance = [
-            fifo.i.valid.eq(self.i_packet.valid & ~self.o_busy),
-            fifo.i.payload.eq(self.i_packet.payload),
-            self.i_packet.ready.eq(fifo.i.ready & ~self.o_busy),
-        ]
         table = None
         if params.valid_segments:
             m.submodules.valid_table = table = ValidTable(params)
@@ -130,20 +53,20 @@ class DetectorBank(wiring.Component):
             m.submodules.locator = locator = RegionLocator(params)
             connect(m, fifo.o, locator.i)
             connect(m, locator.o, table.i if table else accessor.i)
-            m.d.comb += [*entrance, locator.i_region.eq(self.i_region)]
-            is_empty = fifo.o_empty & locator.o_empty
+            statements = [locator.i_region.eq(self.i_region)]
+            is_empty = locator.o_empty
         else:
             m.submodules.decoder = decoder = RegionDecoder(params)
             located = table
             if located is None:
                 m.submodules.located = located = StreamRegister(located_segment(params))
                 connect(m, located.o, accessor.i)
-            m.d.comb += [*entrance, *self._decode(accessor, fifo, decoder, located.i)]
-            is_empty = fifo.o_empty & ~located.o.valid
+            statements = self._decode(accessor, fifo, decoder, located.i)
+            is_empty = ~located.o.valid
         if table is None:
-            return is_empty, []
+            return statements, is_empty, []
         connect(m, table.o, accessor.i)
-        return is_empty & ~table.o.valid, [table.o_busy]
+        return statements, is_empty & ~table.o.valid, [table.o_busy]
 
     def _decode(self, accessor, fifo, decoder, located):
         """Statements that locate a segment from the FIFO in a single region."""
@@ -166,27 +89,10 @@ class DetectorBank(wiring.Component):
             ]  # fmt: skip
         return statements
 
-    def _elaborate_lanes(self, m, accessor):
-        words, lanes = self._params.words_per_cycle, []
-        for number in range(words):
-            lane = CheckLane(self._params)
-            m.submodules[f"lane_{number}"] = lane
-            connect(m, accessor.o[number], lane.i)
-            connect(m, lane.o_checked, accessor.i_checked[number])
-            connect(m, lane.o_report, flipped(self.o_report[number]))
-            m.d.comb += [
-                lane.i_bank.eq(words * self.i_port + number),
-                lane.i_clear.eq(self.i_clear),
-            ]
-            count = self.o_count[number]
-            m.d.comb += [count[name].eq(lane.o_count[name]) for name in BANK_PULSES]
-            if number:
-                m.d.comb += [count[name].eq(0) for name in PORT_PULSES]
-            if self._params.trace_port:
-                connect(m, lane.trace, flipped(self.trace[number]))
-                others = self._params.fence_lanes - 1
-                for fence in range(others):
-                    port = self.trace_fences[number * others + fence]
-                    connect(m, lane.trace_fences[fence], flipped(port))
-            lanes.append(lane)
-        return lanes
+    def _elaborate_lane(self, m: Module, number: int, accessor) -> CheckLane:
+        lane = super()._elaborate_lane(m, number, accessor)
+        if self._params.trace_port:
+            first = number * len(lane.trace_fences)
+            for fence, trace in enumerate(lane.trace_fences, first):
+                connect(m, trace, flipped(self.trace_fences[fence]))
+        return lane

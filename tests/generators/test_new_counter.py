@@ -25,9 +25,9 @@ _PLACES = {
             ' & (step.row != TableRow.UNMONITORED),\n    "tag_conflicts":',
         ),
         Patch(
-            "rtl/scord/check_lane.py", "count.tag_conflicts.eq(",
-            "count.loads_checked.eq(is_access & (step.packet.kind == PacketKind.LOAD)),\n"
-            "                count.tag_conflicts.eq(",
+            "rtl/scord/check_lane.py", '"tag_conflicts": step',
+            '"loads_checked": is_access & (step.packet.kind == PacketKind.LOAD),\n'
+            '            "tag_conflicts": step',
         ),
     ),
     "hirace": (
@@ -41,9 +41,9 @@ _PLACES = {
             '"metadata_read_errors":',
         ),
         Patch(
-            "rtl/hirace/detector_bank.py", "count.accesses.eq(",
-            "count.loads_checked.eq(step.monitored & (step.packet.kind == 0)),\n"
-            "                count.accesses.eq(",
+            "rtl/hirace/check_lane.py", '"accesses": step',
+            '"loads_checked": step.monitored & (step.packet.kind == 0),\n'
+            '            "accesses": step',
         ),
     ),
     "noncoherent": (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -37,16 +39,17 @@ def modules_with(files: Sequence[str], bug: Patch | None) -> dict[str, ModuleTyp
     """
     assert bug is None or bug.file in files, f"no bug can be planted in {bug.file}"
     modules: dict[str, ModuleType] = {}
-    for file in files:
-        text = (REPOSITORY / "rtl" / file).read_text(encoding="utf-8")
-        if bug is not None and bug.file == file:
-            text = bug.changed(text)
-        name = ".".join(("racetrap", "rtl", *file.removesuffix(".py").split("/")))
-        module = modules[file] = ModuleType(name)
-        exec(compile(text, file, "exec", dont_inherit=True), vars(module))
-        for earlier in modules.values():
-            for exported, value in list(vars(earlier).items()):
-                is_own = getattr(value, "__module__", "") == earlier.__name__
-                if exported in vars(module) and (is_own or exported.isupper()):
-                    setattr(module, exported, value)
+    known: dict[str, ModuleType] = {}
+    try:
+        for file in files:
+            text = (REPOSITORY / "rtl" / file).read_text(encoding="utf-8")
+            if bug is not None and bug.file == file:
+                text = bug.changed(text)
+            name = ".".join(("racetrap", "rtl", *file.removesuffix(".py").split("/")))
+            known[name] = import_module(name)
+            # What comes later and imports it gets this one, also as the base of a class.
+            sys.modules[name] = modules[file] = ModuleType(name)
+            exec(compile(text, file, "exec", dont_inherit=True), vars(modules[file]))
+    finally:
+        sys.modules.update(known)
     return modules

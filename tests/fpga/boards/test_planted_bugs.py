@@ -2,13 +2,13 @@
 
 import pytest
 
-from racetrap.fpga.boards.planted_bugs import planted_bugs, play_with
+from tests.support.fpga.planted_bugs import PLANTED_BUGS, play_with
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ["drops-not-counted"])
 def test_planted_bug_is_found(name, tmp_path):
-    result = play_with(planted_bugs()[name], tmp_path)
+    result = play_with(PLANTED_BUGS[name], tmp_path)
     assert len(result.failures) == 1
     assert "must be" in result.failures[0].failure
     print(f"{name}: {result.failures[0].failure}")

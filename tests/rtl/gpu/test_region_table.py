@@ -303,7 +303,12 @@ def test_bank_with_a_table(seed, bits):
 )
 def test_planted_bug_of_the_rest_of_a_sweep_is_found(monkeypatch, bug):
     """Of a region that has bits for some of its segments."""
-    files = ["gpu/init_engine.py", "gpu/metadata_accessor.py", "scord/detector_bank.py"]
+    files = [
+        "gpu/init_engine.py",
+        "gpu/metadata_accessor.py",
+        "gpu/detector_bank.py",
+        "scord/detector_bank.py",
+    ]
     bank = modules_with(files, Patch(files[0], *bug))[files[-1]]
     monkeypatch.setattr(bank_bench, "DetectorBank", bank.DetectorBank)
     with pytest.raises(AssertionError):

@@ -22,7 +22,7 @@ PROOF = Proof(
     ),
     bugs={
         "drop-at-a-lane-not-counted": Patch(
-            "scord/check_lane.py",
+            "gpu/check_lane.py",
             "self.o_count.reports_dropped.eq(reports.i.valid & ~reports.i.ready)",
             "self.o_count.reports_dropped.eq(0)",
         ),

@@ -175,8 +175,8 @@ _OF_BANK = {
         "scord/detector_bank.py", "table.i_clear.eq(self.i_clear)", "table.i_clear.eq(0)"
     ),
     "packets while it is cleared": Patch(
-        "scord/detector_bank.py", "return is_empty & ~table.o.valid, [table.o_busy]",
-        "return is_empty & ~table.o.valid, []",
+        "scord/detector_bank.py", "~table.o.valid, [table.o_busy]",
+        "~table.o.valid, []",
     ),
     "sweep begins late": Patch(
         "gpu/init_engine.py", "index.eq(self.i_port | first)",
@@ -196,7 +196,7 @@ _OF_BANK = {
 }  # fmt: skip
 _BANK_FILES = (
     "gpu/hazard_window.py", "gpu/init_engine.py", "gpu/metadata_accessor.py", "gpu/valid_table.py",
-    "scord/detector_bank.py",
+    "gpu/detector_bank.py", "scord/detector_bank.py",
 )  # fmt: skip
 
 

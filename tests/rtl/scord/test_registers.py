@@ -14,8 +14,7 @@ from racetrap.rtl.common.registers import (
     field_kind,
 )
 from racetrap.rtl.gpu.register_wiring import REGION_REGISTERS
-from racetrap.rtl.scord.check_lane import BANK_PULSES
-from racetrap.rtl.scord.detector_bank import PORT_PULSES
+from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.registers import (
     compile_registers,
     supplied_constants,
@@ -52,8 +51,10 @@ def test_every_counter_of_a_bank_has_a_register():
         for name, node in REGISTERS.items()
         if any(field_kind(field) is FieldKind.COUNTER for field in node.fields())
     }
+    bank = DetectorBank(ScordParams())
     assert counters == {
-        *BANK_PULSES, *PORT_PULSES, "reports_written", "reports_suppressed", "report_write_errors"
+        *bank.o_count[0].shape().members,
+        "reports_written", "reports_suppressed", "report_write_errors",
     }  # fmt: skip
 
 

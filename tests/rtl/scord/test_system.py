@@ -13,7 +13,8 @@ from racetrap.golden_model.scord.packets import Packet, Step, Transaction, Trans
 from racetrap.rtl.scord.registers import compile_registers
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.cosim.scord.scoreboard import Scoreboard
-from tests.support.planted_bugs import module_with
+from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.planted_bugs import modules_with
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.ready_paths import valid_to_ready_paths
@@ -254,7 +255,8 @@ def test_a_transaction_in_an_access_buffer_is_unfinished():
 
 def test_planted_bug_in_idle_is_found():
     before = "(*clearing, *buffers, interleaver)"
-    module = module_with("scord/system.py", (before, "(*clearing, interleaver)"))
+    bug = Patch("gpu/system.py", before, "(*clearing, interleaver)")
+    module = modules_with([bug.file, "scord/system.py"], bug)["scord/system.py"]
     with pytest.raises(AssertionError):
         _busy_with_a_transaction_in_the_buffer(module.ScordSystem)
 

@@ -73,14 +73,13 @@ PLANTED_BUGS: dict[str, Patch] = {
         "is_there = number[0] == bank & 1 if params.port_bits else 1",
     ),
     "report-of-the-entry-after": Patch(
-        "hirace/report_encoder.py", "owner.eq(step.before)", "owner.eq(step.after)"
+        "gpu/report_encoder.py", "owner.eq(step.before)", "owner.eq(step.after)"
     ),
     "races-not-counted": Patch(
-        "hirace/detector_bank.py", 'count[f"races_{kind.name.lower()}"].eq(step.race == kind)',
-        'count[f"races_{kind.name.lower()}"].eq(0)',
+        "gpu/check_lane.py", "race == kind for kind in", "0 for kind in",
     ),
     "lost-reports-not-counted": Patch(
-        "hirace/detector_bank.py", "reports_dropped.eq(reports.i.valid & ~reports.i.ready)",
+        "gpu/check_lane.py", "reports_dropped.eq(reports.i.valid & ~reports.i.ready)",
         "reports_dropped.eq(0)",
     ),
     "counts-survive-a-launch": Patch(

@@ -183,11 +183,11 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     # Reports
     "report-scope-by-warp": _bug(
-        "scord/report_encoder.py", "owner.block != packet.block", "owner.warp != packet.warp"
+        "scord/check_lane.py", "owner.block != step.packet.block", "owner.warp != step.packet.warp"
     ),
     "report-blocks-of-a-slot-are-one": _bug(
-        "scord/report_encoder.py",
-        "other_block |= owner.generation != packet.generation",
+        "scord/check_lane.py",
+        "other_block |= owner.generation != step.packet.generation",
         "other_block |= owner.generation != owner.generation",
     ),
     # Found only if no report was dropped: a dropped one may be the first of its kind.
@@ -213,8 +213,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
     ),
     "counter-unmonitored-counts-fences": _bug(
         "scord/check_lane.py",
-        "count.unmonitored.eq(~is_access)",
-        "count.unmonitored.eq(is_fence)",
+        '"unmonitored": ~is_access',
+        '"unmonitored": is_fence',
     ),
     "register-ignores-strobes": _bug(
         "common/registers.py",
@@ -229,7 +229,7 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "register_tests",
     ),
     "enable-not-heeded": _bug(
-        "scord/system.py",
+        "gpu/system.py",
         "registers.control.enable & launch.o_launched",
         "launch.o_launched",
         "register_tests",

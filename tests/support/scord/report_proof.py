@@ -17,7 +17,7 @@ from tests.support.planted_bugs import modules_with
 _PATH, _LANE = "gpu/report_path.py", "scord/check_lane.py"
 _FILES = (
     "common/stream.py", "common/arbiter.py", "common/report_writer.py", "gpu/report_filter.py",
-    _PATH, _LANE,
+    "gpu/report_encoder.py", "gpu/check_lane.py", _PATH, _LANE,
 )  # fmt: skip
 _COUNT_BITS = 6
 #: The filter's last state, and the number of the writer's.
@@ -68,7 +68,7 @@ class ReportHarness(Harness):
             self._pipelines.append(_AnySteps(params))
             return self._pipelines[-1]
 
-        modules[_LANE].CheckPipeline = any_steps
+        modules[_LANE].CheckLane.pipeline = staticmethod(any_steps)
         self._lanes = [modules[_LANE].CheckLane(params) for _ in range(params.banks)]
         self._path = modules[_PATH].ReportPath(params)
         super().__init__(case, {

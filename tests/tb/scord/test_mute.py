@@ -13,7 +13,7 @@ _MUTE = {
         "self.i.ready.eq(0)",
     ),
     "steps never shown": Patch(
-        "scord/check_lane.py",
+        "gpu/check_lane.py",
         "connect(m, pipeline.o_step, flipped(self.trace))",
         "pass",
     ),
