@@ -89,7 +89,7 @@ class ReportingDevice(LinkedDevice):
 
     Input channels of the link take what the system checks; output channel 0 gives the 32-byte
     records of reports; reads and writes go to the registers.  ``REPORT_TAIL`` still limits the
-    records under way, so a host advances it as it pulls them.
+    records in flight, so a host advances it as it pulls them.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from itertools import product
 from typing import NamedTuple
 
 from racetrap.golden_model.trace.noncoherent.operations import (
+    MAINTENANCE,
     RANGE_KINDS,
     MemorySystem,
     Operation,
@@ -104,12 +105,7 @@ class ExhaustiveMachine:
             OperationKind.DMA_WRITE: self._issue,
             OperationKind.SYNC: self._sync,
             OperationKind.SYNC_ALL: self._sync,
-            OperationKind.CACHE_FLUSH: self._maintain,
-            OperationKind.CACHE_CLEAN: self._maintain,
-            OperationKind.CACHE_INVALIDATE: self._maintain,
-            OperationKind.FLUSH_ALL: self._maintain,
-            OperationKind.CLEAN_ALL: self._maintain,
-            OperationKind.INVALIDATE_ALL: self._maintain,
+            **dict.fromkeys(MAINTENANCE, self._maintain),
         }
 
     def step(self, operation: Operation) -> bool:

@@ -48,16 +48,8 @@ class FinishedBlock(NamedTuple):
 
     def summary(self, params: SigraceParams) -> Summary:
         """Summary of the block that the RDM must receive."""
-        return Summary(
-            self.core,
-            self.context,
-            self.thread,
-            self.sequence,
-            self.cause,
-            self.timestamp,
-            _signature(params, self.read),
-            _signature(params, self.write),
-        )
+        # No set is left in it.
+        return Summary(*self.hashed(params))  # type: ignore[arg-type]
 
 
 def _signature(params: SigraceParams, addresses: AddressSet | int) -> int:

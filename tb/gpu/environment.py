@@ -8,7 +8,6 @@ from typing import Any
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.gpu.region import port_of
@@ -21,17 +20,13 @@ from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.gpu.scoreboard import GpuScoreboard
 from racetrap.tb.memory_knobs import MemoryKnobs
 from racetrap.tb.port_coverage import watch_streams
-from racetrap.tb.register_agent import RegisterAgent, RegisterError, SoftwareThread, poll
+from racetrap.tb.register_agent import RegisterError, SoftwareThread, poll
+from racetrap.tb.report_ring import RING_BASE, ReportRingEnvironment
 from racetrap.tb.stream_agent import StreamAgent, StreamMonitor
-from racetrap.tb.testbench import Testbench
 from racetrap.tb.third_party_memory import ThirdPartyMemory
 
-_REPORT_BEATS, _BEAT_BYTES = 4, 8
-#: Ring buffer below the metadata, and both far from the data: nothing of ours may overlap.
-_RING_BASE = 0x2000
 
-
-class GpuEnvironment(uvm_env):
+class GpuEnvironment(ReportRingEnvironment):
     """Testbench around one system with a trace port; a detector says what is its own.
 
     Configuration (ConfigDB): ``TESTBENCH``.
@@ -42,21 +37,16 @@ class GpuEnvironment(uvm_env):
         One for each SM.
     metadata : list of AxiMemory
         Memory of each bank; empty with metadata on the chip.
-    report_memory : AxiMemory
-        Memory of the ring buffer.
-    registers : RegisterAgent
-        Register port.
-    scoreboard : GpuScoreboard
-        Comparison with the golden model.
-    scoreboard_class, transaction_type, step_type, packet_type : type
+    registers, report_memory, scoreboard, software
+        As of ``ReportRingEnvironment``.
+    model_class, scoreboard_class, transaction_type, step_type, packet_type : type
         What is the detector's own.
     has_third_party_memory : bool
         Put cocotbext-axi's memory behind the metadata ports, for a check of AXI4 that is not ours;
         set before the build phase.  ``metadata`` is empty then.
-    software : SoftwareThread
-        ``GpuSoftware``, its methods as coroutines.
     """
 
+    model_class: Any
     scoreboard_class: type[GpuScoreboard]
     transaction_type: Any
     step_type: Any
@@ -64,10 +54,9 @@ class GpuEnvironment(uvm_env):
     has_third_party_memory = False
 
     def build_phase(self) -> None:
-        self._testbench: Testbench = ConfigDB().get(self, "", "TESTBENCH")
+        super().build_phase()
         params = self._testbench.params
         knobs = MemoryKnobs(**self._testbench.plan.get("memory", {}))
-        self.registers = RegisterAgent("registers", self)
         self.sms = [
             StreamAgent(
                 f"sm_{sm}", self, f"i_transaction__{sm}", params.transaction_layout,
@@ -83,10 +72,6 @@ class GpuEnvironment(uvm_env):
             self._third_party = [ThirdPartyMemory(self._testbench, port) for port in ports]
         else:
             self.metadata = [AxiMemory(port, self, port, 1, knobs) for port in ports]
-        report_knobs = MemoryKnobs(**self._testbench.plan.get("report_memory", {}))
-        self.report_memory = AxiMemory(
-            "report_memory", self, "m_axi_report", _REPORT_BEATS, report_knobs
-        )
         self.traces = [self.trace(f"trace__{bank}", bank) for bank in range(params.banks)]
         self.scoreboard = self.scoreboard_class("scoreboard", self)
 
@@ -120,7 +105,6 @@ class GpuEnvironment(uvm_env):
         ports = [f"i_transaction__{sm}__" for sm in range(len(self.sms))]
         watch_streams(testbench, coverage, "transaction", ports)
         testbench.clocking.when(testbench.pins.flag("irq"), partial(coverage.hit, "irq"))
-        self._irq = testbench.pins.reader("irq")
         self.software = SoftwareThread(GpuSoftware(self.registers.port, self._wait_until))
         self._entries, self._is_preset = 0, False
 
@@ -143,7 +127,7 @@ class GpuEnvironment(uvm_env):
             cocotb.start_soon(self._shorten_sweep(port, last_index(params, region, port)))
             for port in range(len(self.metadata) if self._is_preset else 0)
         ]
-        await self.software.set_up(region, _RING_BASE, ring_log2)
+        await self.software.set_up(region, RING_BASE, ring_log2)
         if not await self.software.launch(report_filter=report_filter, interrupt=True):
             raise RegisterError(f"Launch must take the region, not refuse {region}")
         for engine in engines:
@@ -163,19 +147,8 @@ class GpuEnvironment(uvm_env):
 
     async def drain(self) -> None:
         """Read all records in the ring."""
-        for record in await self.software.read_records(self._record):
+        for record in await self.records():
             self.scoreboard.report_read(record)
-
-    def _record(self, place: int) -> int:
-        size = _REPORT_BEATS * _BEAT_BYTES
-        words = range(_RING_BASE + place * size, _RING_BASE + (place + 1) * size, _BEAT_BYTES)
-        return sum(self.report_memory.read_word(word) << 64 * n for n, word in enumerate(words))
-
-    async def _check_irq(self) -> None:
-        """The interrupt line must be high if, and only if, the ring holds records."""
-        has_records = await self.software.has_records()
-        if self._irq() != has_records:
-            raise Mismatch(f"Interrupt line must be {int(has_records)}, not {self._irq()}")
 
     async def finish(self) -> dict[str, int]:
         """Wait until all is done, then compare what is left to compare.
@@ -191,10 +164,10 @@ class GpuEnvironment(uvm_env):
             lambda: scoreboard.is_settled, "not every packet has made a step", 50_000
         )
         await software.wait_idle()
-        await self._check_irq()
+        await self.check_irq()
         await self.drain()
         await clocking.cycles(2)
-        await self._check_irq()
+        await self.check_irq()
         if not all(memory.is_idle for memory in (*self.metadata, self.report_memory)):
             raise Mismatch("Requests open in an idle device must number 0")
         counters = await software.counters()

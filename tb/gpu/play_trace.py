@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from time import monotonic
-from typing import Any, ClassVar
+from typing import Any
 
 import cocotb
 
@@ -29,20 +29,7 @@ _CYCLES_PER_TRANSACTION = 80_000
 
 
 class PlayTrace(GpuTest):
-    """Plays kernels one after the other.
-
-    Attributes
-    ----------
-    model_class, report_class : type
-        The detector's golden model and its reports.
-    """
-
-    model_class: ClassVar[Any]
-    report_class: ClassVar[Any]
-
-    def transactions(self, event: Event) -> Iterable[tuple[int, Any]]:
-        """SM and transaction of all that an event is to the detector."""
-        raise NotImplementedError
+    """Plays kernels one after the other."""
 
     async def body(self) -> None:
         trace = read_gpu_trace(self.testbench.plan["trace"])
@@ -68,21 +55,21 @@ class PlayTrace(GpuTest):
         """Play one kernel; gives its races by both, and cycles."""
         testbench, environment = self.testbench, self.environment
         params = testbench.params
-        model = self.model_class(params, region)
+        model = environment.model_class(params, region)
         await environment.launch(region, _RING_LOG2)
         first_cycle = testbench.clocking.cycle
         steps: list[tuple[int, Any]] = []
         for number, event in enumerate(events, 1):
             races = (step for step in model.run(event) if step.race)
             steps += ((bank_of(params, step.packet.word), step) for step in races)
-            for sm, transaction in self.transactions(event):
-                await self._send(sm, transaction)
+            for transaction in model.transactions(event):
+                await self._send(event.sm, transaction)
             if number % _DRAIN_EVENTS == 0:
                 await environment.drain()
         cycles = testbench.clocking.cycle - first_cycle
         counters = await environment.finish()
         golden, seen = (
-            [self.report_class.from_step(params, step, bank) for bank, step in found]
+            [model.report.from_step(params, step, bank) for bank, step in found]
             for found in (steps, environment.scoreboard.races)
         )
         # In global order nothing is left for the device to choose but, of one event's steps in

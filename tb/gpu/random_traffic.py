@@ -8,11 +8,13 @@ stimulus is made from; ``busy`` and ``longest_idle`` of the streams; ``memory`` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import perf_counter
 from typing import Any
 
 import cocotb
 
+from racetrap.golden_model.events import Event
 from racetrap.tb.gpu.gpu_test import GpuTest
 from racetrap.tb.stream_agent import play_together
 
@@ -46,9 +48,7 @@ class RandomTraffic(GpuTest):
             report_filter=launch.get("report_filter", False),
         )
         reader = cocotb.start_soon(self._read_reports(plan.get("drain_cycles", 200)))
-        stimulus: list[list[Any]] = [[] for _ in range(testbench.params.sm_count)]
-        for sm, transaction in self.stimulus(number, launch):
-            stimulus[sm].append(transaction)
+        stimulus = self._stimulus(number, launch)
         await play_together(
             testbench, dict(zip(environment.sms, stimulus, strict=True)),
             _CYCLES_PER_TRANSACTION * (sum(map(len, stimulus)) + 1),
@@ -58,8 +58,18 @@ class RandomTraffic(GpuTest):
         await reader
         return await environment.finish()
 
-    def stimulus(self, number: int, launch: dict[str, Any]) -> list[tuple[int, Any]]:
-        """SM and transaction of all that launch ``number`` plays, in order."""
+    def _stimulus(self, number: int, launch: dict[str, Any]) -> list[list[Any]]:
+        """Transactions of each SM in launch ``number``."""
+        params = self.testbench.params
+        seed = self.testbench.random(f"stimulus {number}").getrandbits(32)
+        model = self.environment.model_class(params, self.region())
+        stimulus: list[list[Any]] = [[] for _ in range(params.sm_count)]
+        for event in self.events(launch, seed):
+            stimulus[event.sm] += model.transactions(event)
+        return stimulus
+
+    def events(self, launch: dict[str, Any], seed: int) -> Iterable[Event]:
+        """What a launch plays, in order."""
         raise NotImplementedError
 
     async def _read_reports(self, cycles: int) -> None:

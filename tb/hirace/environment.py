@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.packets import Packet, Step, Transaction
 from racetrap.tb.gpu.environment import GpuEnvironment
 from racetrap.tb.hirace.scoreboard import ScoreboardComponent
@@ -10,5 +11,5 @@ from racetrap.tb.hirace.scoreboard import ScoreboardComponent
 class HiraceEnvironment(GpuEnvironment):
     """Testbench around one ``HiraceSystem`` with a trace port."""
 
-    scoreboard_class = ScoreboardComponent
+    model_class, scoreboard_class = Hirace, ScoreboardComponent
     transaction_type, step_type, packet_type = Transaction, Step, Packet

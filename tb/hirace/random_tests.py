@@ -5,13 +5,13 @@ Plan: as of ``RandomTraffic``; a launch has ``style``, the name of one, and ``in
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import cocotb
 
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.region import Region
-from racetrap.golden_model.hirace.packets import Transaction
-from racetrap.sim.cosim.hirace.fast_compare import transactions_of
 from racetrap.sim.cosim.hirace.random_events import STYLES, random_events
 from racetrap.tb.base_test import run_test
 from racetrap.tb.gpu.random_traffic import RandomTraffic
@@ -23,12 +23,10 @@ class _RandomTraffic(RandomTraffic):
 
     environment_class = HiraceEnvironment
 
-    def stimulus(self, number: int, launch: dict[str, Any]) -> list[tuple[int, Transaction]]:
-        params = self.testbench.params
-        seed = self.testbench.random(f"stimulus {number}").getrandbits(32)
-        style, region = STYLES[launch["style"]], Region(**self.testbench.plan["region"])
-        events = random_events(params, region, style, seed, launch["instructions"])
-        return transactions_of(events, params)
+    def events(self, launch: dict[str, Any], seed: int) -> Iterable[Event]:
+        style, region = STYLES[launch["style"]], self.region()
+        assert isinstance(region, Region)
+        return random_events(self.testbench.params, region, style, seed, launch["instructions"])
 
 
 @cocotb.test()

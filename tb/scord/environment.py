@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from racetrap.golden_model.scord.packets import Packet, Step, Transaction
+from racetrap.golden_model.scord.scord import Scord
 from racetrap.tb.gpu.environment import GpuEnvironment
 from racetrap.tb.scord.scoreboard import ScoreboardComponent
 
@@ -12,7 +13,7 @@ from racetrap.tb.scord.scoreboard import ScoreboardComponent
 class ScordEnvironment(GpuEnvironment):
     """Testbench around one ``ScordSystem`` with a trace port."""
 
-    scoreboard_class = ScoreboardComponent
+    model_class, scoreboard_class = Scord, ScoreboardComponent
     transaction_type, step_type, packet_type = Transaction, Step, Packet
 
     def build_phase(self) -> None:

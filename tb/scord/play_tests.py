@@ -5,15 +5,8 @@ Plan: as of ``PlayTrace``, or with ``suite`` (true) and ``schedules`` instead of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import cocotb
 
-from racetrap.golden_model.events import Event
-from racetrap.golden_model.scord.packets import Transaction
-from racetrap.golden_model.scord.report import RaceReport
-from racetrap.golden_model.scord.scord import Scord
-from racetrap.sim.cosim.scord.random_events import transactions_of
 from racetrap.sim.cosim.scord.suite import suite_runs
 from racetrap.sim.gpu.suites.micro.program import program_region
 from racetrap.tb.base_test import run_test
@@ -24,10 +17,7 @@ _METADATA_BASE = 1 << 32
 
 
 class _PlayTrace(PlayTrace):
-    environment_class, model_class, report_class = ScordEnvironment, Scord, RaceReport
-
-    def transactions(self, event: Event) -> Iterable[tuple[int, Transaction]]:
-        return transactions_of([event], self.testbench.params)
+    environment_class = ScordEnvironment
 
 
 class _PlaySuite(_PlayTrace):

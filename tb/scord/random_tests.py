@@ -6,14 +6,15 @@ single knobs to change, and ``instructions``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import cocotb
 
-from racetrap.golden_model.scord.packets import Transaction
+from racetrap.golden_model.events import Event
 from racetrap.sim.cosim.scord.knobs import KNOBS
-from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
+from racetrap.sim.cosim.scord.random_events import random_events
 from racetrap.tb.base_test import run_test
 from racetrap.tb.gpu.random_traffic import RandomTraffic
 from racetrap.tb.scord.environment import ScordEnvironment
@@ -24,12 +25,10 @@ class _RandomTraffic(RandomTraffic):
 
     environment_class = ScordEnvironment
 
-    def stimulus(self, number: int, launch: dict[str, Any]) -> list[tuple[int, Transaction]]:
-        params = self.testbench.params
-        seed = self.testbench.random(f"stimulus {number}").getrandbits(32)
+    def events(self, launch: dict[str, Any], seed: int) -> Iterable[Event]:
         knobs = replace(KNOBS[launch["knobs"]], **launch.get("changes", {}))
-        events = random_events(params, self.region(), knobs, seed, launch["instructions"])
-        return list(transactions_of(events, params))
+        params, region = self.testbench.params, self.region()
+        return random_events(params, region, knobs, seed, launch["instructions"])
 
 
 @cocotb.test()

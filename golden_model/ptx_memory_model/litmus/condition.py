@@ -83,19 +83,23 @@ class Negation:
 
 
 @dataclass(frozen=True)
-class Conjunction:
-    """Conditions that all hold."""
+class _Several:
+    """A condition of several."""
 
     parts: tuple[Condition, ...]
-
-    def holds(self, state: State) -> bool:
-        """Whether a state meets it."""
-        return all(part.holds(state) for part in self.parts)
 
     def observed(self) -> Iterator[Observed]:
         """What it names."""
         for part in self.parts:
             yield from part.observed()
+
+
+class Conjunction(_Several):
+    """Conditions that all hold."""
+
+    def holds(self, state: State) -> bool:
+        """Whether a state meets it."""
+        return all(part.holds(state) for part in self.parts)
 
     def __str__(self) -> str:
         return " /\\ ".join(
@@ -103,20 +107,12 @@ class Conjunction:
         )
 
 
-@dataclass(frozen=True)
-class Disjunction:
+class Disjunction(_Several):
     """Conditions of which at least one holds."""
-
-    parts: tuple[Condition, ...]
 
     def holds(self, state: State) -> bool:
         """Whether a state meets it."""
         return any(part.holds(state) for part in self.parts)
-
-    def observed(self) -> Iterator[Observed]:
-        """What it names."""
-        for part in self.parts:
-            yield from part.observed()
 
     def __str__(self) -> str:
         return " \\/ ".join(map(str, self.parts))

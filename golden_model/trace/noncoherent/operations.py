@@ -56,10 +56,8 @@ class OperationKind(IntEnum):
 
 #: Accesses of an accelerator.
 DMA_KINDS = frozenset({OperationKind.DMA_READ, OperationKind.DMA_WRITE})
-#: Maintenance of the lines of a range.
-CACHE_KINDS = frozenset({
-    OperationKind.CACHE_FLUSH, OperationKind.CACHE_CLEAN, OperationKind.CACHE_INVALIDATE,
-})  # fmt: skip
+#: Maintenance of cached lines.
+MAINTENANCE = frozenset(kind for kind in OperationKind if kind >= OperationKind.CACHE_FLUSH)
 #: Kinds that name an engine.
 ENGINE_KINDS = DMA_KINDS | {OperationKind.SYNC}
 #: Kinds that have a range of bytes.
