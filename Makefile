@@ -152,9 +152,9 @@ boards: $(FPGA_READY)
 
 board-simulation: $(READY)
 	for board in ulx3s-85f ice40-hx8k; do \
-	  $(BIN)/python -m racetrap.fpga.boards.cosimulation $$board || exit; done
-	$(BIN)/python -m racetrap.fpga.boards.cosimulation ulx3s-85f sigrace-tiny
-	$(BIN)/python -m racetrap.fpga.boards.cosimulation ice40-hx8k noncoherent-tiny
+	  $(BIN)/python -m tests.support.fpga.cosimulation $$board || exit; done
+	$(BIN)/python -m tests.support.fpga.cosimulation ulx3s-85f sigrace-tiny
+	$(BIN)/python -m tests.support.fpga.cosimulation ice40-hx8k noncoherent-tiny
 	$(BIN)/python -m tests.support.fpga.planted_bugs
 
 docs: $(READY)

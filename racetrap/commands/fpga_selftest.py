@@ -50,7 +50,7 @@ def command(port: str) -> None:
 def _play(session: Session, params: Params, name: str, seed: int) -> str:
     """Play a random run; return its figures as a sentence."""
     system = system_of(params)
-    trace = system.own("fpga", "pin_test").random_trace(params, seed)
+    trace = system.own("fpga", "self_test").random_trace(params, seed)
     detectors = system.own("commands.shared.detectors")
     # A program may have more threads than the board has cores.
     settings = ["environment=multiplex"] * hasattr(detectors.RUN, "environment")

@@ -1,7 +1,7 @@
 """The whole device at its UART pins: every report and counter is the golden model's."""
 
-from racetrap.fpga.boards.cosimulation import build_device, pin_test_of, play
 from racetrap.fpga.boards.table import board_params, find_board
+from tests.support.fpga.cosimulation import build_device, pin_test_of, play
 
 
 def test_operations_at_the_pins(tmp_path):

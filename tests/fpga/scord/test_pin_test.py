@@ -2,8 +2,8 @@
 
 import pytest
 
-from racetrap.fpga.boards.cosimulation import build_device, pin_test_of, play
 from racetrap.fpga.boards.table import board_params, find_board
+from tests.support.fpga.cosimulation import build_device, pin_test_of, play
 
 
 @pytest.mark.campaign

@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.fpga.boards.cosimulation import build_device, pin_test_of, play
 from racetrap.fpga.boards.table import board_params, find_board
-from racetrap.fpga.sigrace.pin_test import program_plan, program_traces
+from tests.support.fpga.cosimulation import build_device, pin_test_of, play
+from tests.support.fpga.sigrace_pin_test import program_plan, program_traces
 
 #: With conflicts, one after the other, and without.
 _PROGRAMS = ("barrier_on_one_side", "rwlock_readers")

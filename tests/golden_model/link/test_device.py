@@ -11,7 +11,7 @@ from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.link.frames import REFUSED, REPLY, Decoder, Frame, Kind, encode
 from racetrap.golden_model.link.hello import Hello
-from racetrap.tb.link.loopback import Loopback, LoopParams
+from tests.support.link.loopback import Loopback, LoopParams
 
 _PARAMS = LoopParams(2, channels=2, credits=2)
 

@@ -10,12 +10,12 @@ import pytest
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.link.frames import REPLY, Decoder, Frame, Kind, encode
 from racetrap.golden_model.link.host import LinkHost
-from racetrap.tb.link.faults import FAULTS, BadLine
-from racetrap.tb.link.loopback import Loopback, LoopParams
-from racetrap.tb.link.traffic import Traffic
 from tests.support import REPOSITORY
+from tests.support.link.faults import FAULTS, BadLine
 from tests.support.link.golden_bench import play
+from tests.support.link.loopback import Loopback, LoopParams
 from tests.support.link.planted_bugs import GOLDEN_BUGS
+from tests.support.link.traffic import Traffic
 
 _RUNS, _REQUESTS = 2000, 20
 #: Runs in which a bug must be found.

@@ -11,9 +11,9 @@ from racetrap.golden_model.link.frames import CHANNELS, Decoder, Frame, Kind, en
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.link.link import Link
 from racetrap.sim.cosim.verilator.build_cache import Patch
-from racetrap.tb.link.loopback import LoopParams
 from tests.support.link.bench import LinkBench
 from tests.support.link.frames import strange_frames
+from tests.support.link.loopback import LoopParams
 from tests.support.link.planted_bugs import PLANTED_BUGS
 from tests.support.planted_bugs import modules_with
 

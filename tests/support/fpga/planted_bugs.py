@@ -18,13 +18,13 @@ from pathlib import Path
 from amaranth.lib import wiring
 
 from racetrap import fpga
-from racetrap.fpga.boards.cosimulation import build_device, pin_test_of, play
 from racetrap.fpga.boards.table import board_params, find_board
 from racetrap.generators.system import Params
 from racetrap.sim.cosim.verilator.cocotb_build import build_component
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult
 from racetrap.sim.cosim.verilator.generate_rtl import use_package
 from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.fpga.cosimulation import build_device, pin_test_of, play
 
 _PACKAGE = "racetrap.fpga"
 

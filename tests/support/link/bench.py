@@ -11,9 +11,9 @@ from amaranth.sim import Simulator
 
 from racetrap.golden_model.link.hello import Hello
 from racetrap.rtl.link.link import Link
-from racetrap.tb.link.faults import BadLine
-from racetrap.tb.link.loopback import LoopParams, add_loop
-from racetrap.tb.link.traffic import Beside, Traffic
+from tests.support.link.faults import BadLine
+from tests.support.link.loopback import LoopParams, add_loop
+from tests.support.link.traffic import Beside, Traffic
 
 #: Cycles after which a link that has not begun its reply gives none.
 _PATIENCE = 2000

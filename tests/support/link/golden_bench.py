@@ -9,7 +9,7 @@ from types import ModuleType
 
 from racetrap.golden_model.link import device, frames, host
 from racetrap.golden_model.link.hello import Hello
-from racetrap.tb.link.faults import BadLine
+from tests.support.link.faults import BadLine
 
 _HELLO = Hello.of(0, input_bits=16, inputs=2, output_bits=16, outputs=2, credits=3)
 _TRIES = 60

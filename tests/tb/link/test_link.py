@@ -11,9 +11,9 @@ import pytest
 from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build_component, build_key
 from racetrap.sim.cosim.verilator.cocotb_run import run
-from racetrap.tb.link import loopback
-from racetrap.tb.link.faults import FAULTS
-from racetrap.tb.link.loopback import LinkLoop, LoopParams
+from tests.support.link import loopback
+from tests.support.link.faults import FAULTS
+from tests.support.link.loopback import LinkLoop, LoopParams
 
 #: Even and odd divisors, queues of one record and of many.
 _LINKS = (
@@ -47,7 +47,7 @@ def _build(link: LoopParams) -> BuiltModel:
 @pytest.mark.parametrize(("link", "period_ps"), [*zip(_LINKS, _PERIODS_PS, strict=True)])
 def test_nothing_is_lost_or_done_twice(link, period_ps, tmp_path, seed):
     plan = {"requests": 40, "period_ps": period_ps}
-    result = run(_build(link), "racetrap.tb.link.link_tests", tmp_path, plan, seed=seed)
+    result = run(_build(link), "tests.support.link.link_tests", tmp_path, plan, seed=seed)
     assert [case.failure for case in result.cases] == [None] * _CASES
     long = [note for note in result.notes if note["requests"] > 40]
     for note in long:

@@ -13,7 +13,6 @@ from typing import Any
 
 import cocotb
 
-from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.self_test import check_registers
 from racetrap.fpga.host.session import Session
@@ -29,6 +28,7 @@ from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
 from racetrap.sim.gpu.suites.micro.program import program_region
+from tests.support.fpga.pins import Note, run_host
 
 #: Counters that follow from what the device is fed; a core has the last one only.
 _COUNTERS = ("accesses", "fences", "unmonitored", "reports_dropped")

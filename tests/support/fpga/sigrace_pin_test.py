@@ -6,22 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from racetrap.fpga.boards.cosimulation import PinTest, write_traces
 from racetrap.fpga.boards.table import Board
+from racetrap.fpga.sigrace.self_test import random_trace
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
-from racetrap.sim.cpu.random_run import random_run
 from racetrap.sim.cpu.recorder import record
+from tests.support.fpga.cosimulation import PinTest, write_traces
 
-_RANDOM_EVENTS = 60
 #: One small program with threads, and a random one whose conflict logs become full.
 _PROGRAMS, _SEEDS = ("create_before_data",), (3,)
-
-
-def random_trace(params: SigraceParams, seed: int) -> ThreadTrace:
-    """A random program, whose conflict logs become full, of as many threads as there can be."""
-    return random_run(seed, threads=params.threads, events=_RANDOM_EVENTS)
 
 
 def program_traces(

@@ -10,7 +10,6 @@ from typing import Any
 
 import cocotb
 
-from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.self_test import check_registers
 from racetrap.fpga.host.session import Session
@@ -19,6 +18,7 @@ from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.trace.files import read_thread_trace
+from tests.support.fpga.pins import Note, run_host
 
 
 def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:

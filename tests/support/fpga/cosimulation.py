@@ -1,6 +1,6 @@
 """Co-simulation of a board's whole device: UART pins in, UART pins out, against the golden model.
 
-``python -m racetrap.fpga.boards.cosimulation BOARD [PRESET]`` plays all that the detector has for
+``python -m tests.support.fpga.cosimulation BOARD [PRESET]`` plays all that the detector has for
 it (``PIN_TEST``): micro-benchmarks, programs with threads, operations.
 """
 
@@ -10,7 +10,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from racetrap.fpga import boards
@@ -89,9 +91,13 @@ def build_device(board: Board, params: Params) -> BuiltModel:
     return model
 
 
+def _part(params: Params, part: str) -> ModuleType:
+    return import_module(f"tests.support.fpga.{system_of(params).name}_{part}")
+
+
 def pin_test_of(params: Params) -> PinTest:
     """What is played at the pins of the device of the detector that parameters belong to."""
-    test: PinTest = system_of(params).own("fpga", "pin_test").PIN_TEST
+    test: PinTest = _part(params, "pin_test").PIN_TEST
     return test
 
 
@@ -112,7 +118,7 @@ def play(model: BuiltModel, plan: Mapping[str, Any], folder: Path) -> RunResult:
     SimulationError
         If the simulator crashes or stalls.
     """
-    testbench = f"racetrap.fpga.{system_of(model.params).name}.testbench"
+    testbench = f"tests.support.fpga.{system_of(model.params).name}_testbench"
     return run(model, testbench, folder, dict(plan), seed=1)
 
 
@@ -144,6 +150,6 @@ def main(name: str, preset: str = "scord-local") -> int:
 
 if __name__ == "__main__":
     # The detector's own part imports this module by its name.
-    from racetrap.fpga.boards import cosimulation
+    from tests.support.fpga import cosimulation
 
     sys.exit(cosimulation.main(*sys.argv[1:]))

@@ -6,29 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from racetrap.fpga.boards.cosimulation import PinTest
 from racetrap.fpga.boards.table import Board
-from racetrap.fpga.scord.board import core_region
-from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.trace import Trace
-from racetrap.sim.cosim.scord.knobs import KNOBS
-from racetrap.sim.cosim.scord.random_events import random_events
 from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from tests.support.fpga.cosimulation import PinTest
 
-_RANDOM = 300  # instructions
 #: The second finds the metadata that the first has left, unless a launch clears it.
 _SOME = ("race_interwarp_none-lock_waw", "norace_interwarp_blklock_waw")
-
-
-def random_trace(params: ScordParams, seed: int) -> Trace:
-    """A random run in the region that every device of these parameters can monitor."""
-    region = core_region(params)
-    header = TraceHeader(
-        geometry=Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm),
-        region=DataRegion(region.data_base, region.size_log2),
-    )
-    return Trace.from_events(header, random_events(params, region, KNOBS["mixed"], seed, _RANDOM))
 
 
 def benchmark_plan(

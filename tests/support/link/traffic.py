@@ -9,8 +9,8 @@ from collections.abc import Callable
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.link.frames import MAX_PAYLOAD_BYTES, REFUSED, Kind
 from racetrap.golden_model.link.host import LinkHost
-from racetrap.tb.link.faults import BadLine
-from racetrap.tb.link.loopback import ADDRESSES, Loopback, LoopParams
+from tests.support.link.faults import BadLine
+from tests.support.link.loopback import ADDRESSES, Loopback, LoopParams
 
 #: Times a request is sent before the host gives up.
 _TRIES = 60

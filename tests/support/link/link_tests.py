@@ -16,9 +16,9 @@ from cocotbext.uart import UartSink, UartSource
 
 from racetrap.golden_model.link.frames import CHANNELS, FLAG, Frame, Kind, encode
 from racetrap.sim.cosim.verilator.plan import note, read_plan
-from racetrap.tb.link.faults import BadLine
-from racetrap.tb.link.loopback import LoopParams
-from racetrap.tb.link.traffic import Beside, Traffic
+from tests.support.link.faults import BadLine
+from tests.support.link.loopback import LoopParams
+from tests.support.link.traffic import Beside, Traffic
 
 #: Cycles that a request may take after its last byte, before the reply begins.
 _EXECUTION_CYCLES = 1500

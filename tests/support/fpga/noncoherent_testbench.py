@@ -10,7 +10,6 @@ from typing import Any
 
 import cocotb
 
-from racetrap.fpga.boards.pins import Note, run_host
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.self_test import check_registers
 from racetrap.fpga.host.session import Session
@@ -19,6 +18,7 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.files import read_accelerator_trace
 from racetrap.golden_model.trace.noncoherent.operations import Operation, OperationKind
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+from tests.support.fpga.pins import Note, run_host
 
 #: Reads of what the cache has not written back, each a report: more than all queues hold.
 _OVERLOAD = 100
