@@ -13,7 +13,7 @@ from racetrap.generators.system import Overhead, Preset, System, presets_by_name
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.hirace.packets import PacketKind, RaceKind, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams
-from racetrap.golden_model.hirace.state import metadata_overhead, state_bits
+from racetrap.golden_model.hirace.state import state_bits
 from racetrap.golden_model.hirace.states import Relation, State, Sync
 from racetrap.golden_model.trace.gpu.trace import Trace
 
@@ -102,7 +102,7 @@ def _register_parameters(params: HiraceParams) -> dict[str, int]:
 
 
 def _overheads(params: HiraceParams) -> list[Overhead]:
-    share = metadata_overhead(params)
+    share = params.metadata_overhead
     sentence = f"Metadata is {share:.1%} of the monitored data."
     return [Overhead("metadata_percent", 100 * share, sentence)]
 

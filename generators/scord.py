@@ -28,7 +28,7 @@ from racetrap.golden_model.scord.packets import (
     TransactionKind,
 )
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
-from racetrap.golden_model.scord.state import metadata_overhead, state_bits
+from racetrap.golden_model.scord.state import state_bits
 from racetrap.golden_model.trace.gpu.trace import Trace
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _memory_rate(params: ScordParams, latency: int) -> MemoryRate:
 
 
 def _overheads(params: ScordParams) -> list[Overhead]:
-    share = metadata_overhead(params)
+    share = params.metadata_overhead
     sentence = f"Metadata is {share:.1%} of the monitored data."
     return [Overhead("metadata_percent", 100 * share, sentence)]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from racetrap.fpga.cost.papers import Figure, Paper
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.state import metadata_overhead, state_bits
+from racetrap.golden_model.scord.state import state_bits
 
 _BYTE = 8
 _KILOBYTE = 1024
@@ -33,6 +33,6 @@ PAPER = Paper(
         Figure("state in all", "KB", 2.9, "Section IV-C",
                lambda params: sum(state_bits(params).values()) / _BYTE / _KILOBYTE, decimals=1),
         Figure("metadata for the data", "%", 12.5, "Section IV-B",
-               lambda params: 100 * metadata_overhead(params), decimals=1),
+               lambda params: 100 * params.metadata_overhead, decimals=1),
     ),
 )  # fmt: skip

@@ -203,6 +203,11 @@ class GpuParams(Parameters, ABC):
         return self.granularity_bits + self.tag_bits
 
     @property
+    def metadata_overhead(self) -> float:
+        """Bytes of metadata for each byte of monitored data."""
+        return ENTRY_BYTES / (1 << self.entry_share_log2)
+
+    @property
     def lane_bits(self) -> int:
         """Bits of a bank's number among those of its port, the low ones of its number."""
         return self.words_per_cycle.bit_length() - 1

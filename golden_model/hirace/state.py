@@ -7,7 +7,6 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.hirace.params import HiraceParams
 
 
@@ -20,8 +19,3 @@ def state_bits(params: HiraceParams) -> dict[str, int]:
         "generations": blocks * params.generation_bits,
         "warp_barriers": warps * params.warp_barrier_bits,
     }
-
-
-def metadata_overhead(params: HiraceParams) -> float:
-    """Bytes of metadata per byte of monitored data, including those of shared memory."""
-    return ENTRY_BYTES / (1 << params.entry_share_log2)

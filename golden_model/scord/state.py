@@ -9,7 +9,6 @@ Ref: ScoRD (ISCA'20) Section IV-C.
 
 from __future__ import annotations
 
-from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.scord.params import LOCK_HASH_BITS, LOCK_STATE_BITS, ScordParams
 
 
@@ -23,8 +22,3 @@ def state_bits(params: ScordParams) -> dict[str, int]:
         "lock_tables": warps * params.lock_table_depth * (LOCK_HASH_BITS + LOCK_STATE_BITS),
         "fence_files": params.banks * warps * 2 * params.fence_id_bits,
     }
-
-
-def metadata_overhead(params: ScordParams) -> float:
-    """Bytes of metadata for each byte of monitored data."""
-    return ENTRY_BYTES / (params.granularity * params.ratio)

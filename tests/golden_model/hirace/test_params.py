@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.golden_model.hirace.params import HiraceParams
-from racetrap.golden_model.hirace.state import metadata_overhead, state_bits
+from racetrap.golden_model.hirace.state import state_bits
 
 
 def test_block_takes_as_many_bits_as_in_the_artefact():
@@ -29,8 +29,8 @@ def test_configuration_is_refused(settings, message):
 
 
 def test_window_doubles_the_metadata():
-    assert metadata_overhead(HiraceParams(shared_bytes=0)) == 2
-    assert metadata_overhead(HiraceParams()) == 4
+    assert HiraceParams(shared_bytes=0).metadata_overhead == 2
+    assert HiraceParams().metadata_overhead == 4
 
 
 def test_state_counts_what_the_method_needs():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.state import metadata_overhead, state_bits
+from racetrap.golden_model.scord.state import state_bits
 
 
 def test_default_state_is_the_papers():
@@ -20,7 +20,7 @@ def test_default_state_is_the_papers():
 )
 def test_metadata_overhead_is_the_papers(granularity, ratio, overhead):
     params = ScordParams(granularity=granularity, ratio=ratio)
-    assert metadata_overhead(params) == overhead
+    assert params.metadata_overhead == overhead
 
 
 @pytest.mark.parametrize("bits", [0, 1, 6])
