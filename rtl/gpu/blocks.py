@@ -1,0 +1,53 @@
+"""Blocks of a GPU detector that are synthesised on their own.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.rtl.common.hardware_block import HardwareBlock
+from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.gpu.hazard_window import HazardWindow
+from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor
+from racetrap.rtl.gpu.report_path import ReportPath
+from racetrap.rtl.gpu.system import GpuSystem
+
+
+def gpu_blocks(
+    system: type[GpuSystem], params: GpuParams, of_tracker: Sequence[HardwareBlock],
+    of_bank: Sequence[HardwareBlock],
+) -> list[HardwareBlock]:  # fmt: skip
+    """Blocks of a detector, each followed by its parts; the whole system comes last.
+
+    Parameters
+    ----------
+    system : type of GpuSystem
+        The detector.
+    params : GpuParams
+        Its configuration.
+    of_tracker, of_bank : sequence of HardwareBlock
+        Parts of its tracker and of its banks.
+    """
+    ports = params.metadata_ports
+    registers = system.register_module.compile_registers(params)
+
+    def block(name: str, component: Any, count: int) -> HardwareBlock:
+        return HardwareBlock(name, partial(component, params), count)
+
+    return [
+        block("tracker", system.tracker, params.sm_count),
+        *of_tracker,
+        block("interleaver", system.interleaver, 1),
+        block("detector_bank", system.bank, ports),
+        block("metadata_accessor", MetadataAccessor, ports),
+        block("hazard_window", HazardWindow, ports),
+        *of_bank,
+        block("report_path", ReportPath, 1),
+        HardwareBlock("registers", partial(RegisterBlock, registers), 1),
+        block("system", system, 1),
+    ]
