@@ -3,6 +3,7 @@ tests run first, and which in one process."""
 
 import os
 import signal
+import zlib
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,7 +12,8 @@ from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import build_fast
 
 #: What builds simulators and bitstreams: no worker is left alone with one in the end.
-_LONG = ("tests/generators", "tests/sim/cosim", "tests/tb", "tests/fpga", "tests/racetrap/commands",
+_LONG = ("tests/generators", "tests/sim/cosim", "tests/tb", "tests/rtl/link/test_link_at_pins",
+         "tests/fpga", "tests/racetrap/commands",
          "tests/test_", "tests/evaluation")  # fmt: skip
 
 # No property is timed: a machine that does other things, too, must not fail one.
@@ -43,6 +45,14 @@ def pytest_xdist_make_scheduler(config, log):
             return super()._split_scope(nodeid).partition("::")[0]
 
     return Files(config, log)
+
+
+@pytest.fixture
+def seed(request):
+    """Seed of this test, from $RACETRAP_SEED (1 by default) and the test's name."""
+    root = os.environ.get("RACETRAP_SEED", "1")
+    print(f"again: RACETRAP_SEED={root} pytest '{request.node.nodeid}'")
+    return zlib.crc32(f"{root} {request.node.name}".encode())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,9 +1,7 @@
-"""Fixtures of the cocotb testbenches: one simulator process a test, seeds that can be repeated."""
+"""Fixtures of the cocotb testbenches: one simulator process a test."""
 
 from __future__ import annotations
 
-import os
-import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,16 +14,6 @@ from racetrap.generators.systems import system_of
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 from racetrap.sim.cosim.verilator.patch import Patch
-
-_SEED = "RACETRAP_SEED"
-
-
-@pytest.fixture
-def seed(request: pytest.FixtureRequest) -> int:
-    """Seed of this test, from $RACETRAP_SEED (1 by default) and the test's name."""
-    root = os.environ.get(_SEED, "1")
-    print(f"again: {_SEED}={root} pytest '{request.node.nodeid}'")
-    return zlib.crc32(f"{root} {request.node.name}".encode())
 
 
 @pytest.fixture(scope="session")
