@@ -8,7 +8,6 @@ from random import Random
 from typing import Any
 
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
-from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 
 #: About so many accesses in the first launch of a case, and in the second.
 ACCESSES = (16_000, 4_000)
@@ -16,11 +15,6 @@ ACCESSES = (16_000, 4_000)
 ANY_SIZE = 0.25
 #: What a launch counts besides cycles.
 FIGURES = ("accesses", "races")
-
-
-def figures_of(result: LaunchResult) -> dict[str, int]:
-    """What a launch compared."""
-    return {name: getattr(result, name) for name in (*FIGURES, "cycles")}
 
 
 def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str, Any]:

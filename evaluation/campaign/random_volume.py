@@ -32,12 +32,12 @@ class RandomVolume:
     ----------
     play : callable
         Given model, number of the case, source of randomness and observer or None, plays the
-        runs of a case and gives what each compared, by ``figures`` and ``cycles``.
+        runs of a case and gives what each compared: ``figures`` and ``cycles`` as attributes.
     figures : tuple of str
         What a run counts besides cycles, the volume first.
     """
 
-    play: Callable[[FastModel[Any], int, Random, Any], Iterator[dict[str, int]]]
+    play: Callable[[FastModel[Any], int, Random, Any], Iterator[Any]]
     figures: tuple[str, ...]
 
 
@@ -113,7 +113,7 @@ def run_case(case: Case) -> CaseResult:
     difference = ""
     try:
         for compared in kind.play(model, case.number, random, observer):
-            counts.update(compared)
+            counts.update({name: getattr(compared, name) for name in counts})
     except (Mismatch, SimulationError) as error:
         difference = str(error)
     coverage = observer.to_json() if observer is not None else {}

@@ -12,7 +12,6 @@ from racetrap.evaluation.campaign.gpu_volume import (
     ACCESSES,
     ANY_SIZE,
     FIGURES,
-    figures_of,
     launch_options,
     memory_timing,
 )
@@ -21,6 +20,7 @@ from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 from racetrap.sim.cosim.hirace.coverage import Coverage
 from racetrap.sim.cosim.hirace.fast_compare import check_launch, transactions_of
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
@@ -32,7 +32,7 @@ _SMALL_LOG2 = 14
 
 def play(
     model: FastModel[HiraceParams], number: int, random: Random, observer: Coverage | None
-) -> Iterator[dict[str, int]]:
+) -> Iterator[LaunchResult]:
     """Play the launches of case ``number``; gives what each compared.
 
     Raises
@@ -52,11 +52,10 @@ def play(
             if observer is not None:
                 observer.launch(region)
             events = random_events(params, region, style, random.getrandbits(32), instructions)
-            result = check_launch(
+            yield check_launch(
                 sim, params, region, transactions_of(events, params),
                 **launch_options(random), observer=observer,
             )  # fmt: skip
-            yield figures_of(result)
 
 
 def _region(random: Random, params: HiraceParams) -> Region:

@@ -16,7 +16,7 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.noncoherent.coverage import Coverage
-from racetrap.sim.cosim.noncoherent.fast_compare import check_run
+from racetrap.sim.cosim.noncoherent.fast_compare import RunResult, check_run
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
 from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
 
@@ -28,7 +28,7 @@ _LINES = (2, 8, 64, 512)
 
 def play(
     model: FastModel[NoncoherentParams], number: int, random: Random, observer: Coverage | None
-) -> Iterator[dict[str, int]]:
+) -> Iterator[RunResult]:
     """Play the runs of case ``number``; gives what each compared.
 
     Raises
@@ -49,8 +49,7 @@ def play(
                 observer.operations(operations)
                 observer.steps(result.steps)
                 observer.entries(monitor)
-            figures = ("operations", "rows", "races", "compactions", "cycles")
-            yield {name: getattr(result, name) for name in figures}
+            yield result
 
 
 def _operations(params: NoncoherentParams, random: Random, lines: int) -> list[BusOperation]:

@@ -15,7 +15,6 @@ from racetrap.evaluation.campaign.gpu_volume import (
     ACCESSES,
     ANY_SIZE,
     FIGURES,
-    figures_of,
     launch_options,
     memory_timing,
 )
@@ -47,7 +46,7 @@ _MOST_SMALL_LINES = 64
 
 def play(
     model: FastModel[ScordParams], number: int, random: Random, observer: Coverage | None
-) -> Iterator[dict[str, int]]:
+) -> Iterator[LaunchResult]:
     """Play the launches of case ``number``; gives what each compared.
 
     Raises
@@ -61,8 +60,7 @@ def play(
         for kernel, accesses in enumerate(ACCESSES):
             sweep = number == kernel == 0
             region = _region(random, model.params, sweep)
-            result = _launch(sim, model.params, region, number, random, accesses, sweep, observer)
-            yield figures_of(result)
+            yield _launch(sim, model.params, region, number, random, accesses, sweep, observer)
 
 
 def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:

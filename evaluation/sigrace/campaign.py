@@ -12,7 +12,7 @@ from random import Random
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.fast.build import FastModel
-from racetrap.sim.cosim.sigrace.fast_compare import check_commands
+from racetrap.sim.cosim.sigrace.fast_compare import RunResult, check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.sigrace.knobs import KNOBS
 from racetrap.sim.cosim.sigrace.random_events import random_events
@@ -24,7 +24,7 @@ _ACTIONS = (16_000, 4_000, 1_000)
 
 def play(
     model: FastModel[SigraceParams], number: int, random: Random, observer: Observer | None
-) -> Iterator[dict[str, int]]:
+) -> Iterator[RunResult]:
     """Play the runs of case ``number``; gives what each compared.
 
     Raises
@@ -41,9 +41,7 @@ def play(
         for actions in _ACTIONS:
             _software(sim, board, random)
             commands = random_events(params, knobs, random.getrandbits(32), actions)
-            result = check_commands(sim, board, params, commands)
-            figures = ("events", "messages", "conflicts", "cycles")
-            yield {name: getattr(result, name) for name in figures}
+            yield check_commands(sim, board, params, commands)
 
 
 def _timing(random: Random) -> Timing:
