@@ -179,7 +179,7 @@ class System(Generic[_Params]):
     back_doors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def own(self, room: str, part: str = "") -> ModuleType:
-        """The detector's folder or module in a room, or a part of that folder.
+        """The detector's folder or module in a top folder, or a part of it.
 
         Parameters
         ----------

@@ -44,15 +44,15 @@ _EVERYWHERE = (
     _Phrase("none of the program(?:'s)?", "not the program's"),
     _Phrase("under way", "in flight, in progress"),
     _Phrase("by chance", "accidentally, happens to"),
+    _Phrase("the house|a room|rooms", "structure, a folder, folders"),
+    _Phrase("all the same", "still, nevertheless"),
 )
 #: In pages.
 _IN_PAGES = (
     _Phrase("knows?", "supports, has, takes into account"),
     _Phrase("asks? (?:for|that|of|whether)|asked of", "requires, calls, uses"),
-    _Phrase("all the same", "still, nevertheless"),
     _Phrase("tells (?:the|that|which|what|how|of|us|it)", "shows, prints, means"),
     _Phrase("comes? from (?:us|ours)|of ours", "of the project"),
-    _Phrase("the house|a room|rooms", "structure, a folder, folders"),
     _Phrase("look(?:s|ed)? at", "checks, examines, samples"),
     _Phrase("junk", "random content"),
     _Phrase("nobody|anyone|no one", "no thread, no warp, nothing"),

@@ -68,7 +68,7 @@ def _condition(step: Step) -> Condition:
 
 
 def _values(params: ScordParams, packed: int) -> dict[str, str]:
-    """Fields of an entry in words; of one that nobody has accessed dashes."""
+    """Fields of an entry in words; dashes for one without an access."""
     fields = unpack_entry(params, packed)
     if packed == UNINITIALISED_ENTRY:
         return dict.fromkeys(fields, "–")

@@ -119,7 +119,7 @@ def _source_of(module: str) -> str:
 
 
 def _modules() -> str:
-    """Sources of the page's script, and of all that it imports of ours, as Brython takes them."""
+    """Sources of the page's script, and of its imports from racetrap, as Brython takes them."""
     found: dict[str, list[object]] = {"numpy": [".py", _NUMPY, []]}
     todo = [_SCRIPT]
     while todo:

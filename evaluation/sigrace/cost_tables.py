@@ -96,7 +96,7 @@ def instruction_table(results: _Results) -> Table:
         "Instructions executed again in Re-execution and Analysis (Fig. 10(a))",
         "Until the first race was analysed, as the paper counts; in programs without a race the "
         "first one of an injected run. For nothing: the share of rollbacks that found no race. "
-        "Whole run: of all committed instructions, when the run goes on after every race, "
+        "Whole run: of all committed instructions, when the run continues after each race, "
         "with its rollbacks, and the mean share that one of them executes again. "
         "False positives: conflicts analysed that had no race.",
         ("program", "first race", "committed", "executed again", "overhead %", "for nothing %",

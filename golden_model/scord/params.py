@@ -56,7 +56,7 @@ class ScordParams(GpuParams):
     fence_id_bits, barrier_id_bits : int
         Width of the counters; they wrap.
     slot_generation_bits : int
-        Width of the number that tells the blocks of one slot apart, which each block start there
+        Width of the number that distinguishes the blocks of one slot, which each block start there
         increments; it wraps.  0: a block is taken for the one before it in its slot.
     words_per_cycle : int
         Banks that check the words of one segment in one cycle and share a metadata port of as many

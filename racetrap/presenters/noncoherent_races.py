@@ -33,7 +33,7 @@ _LAYOUT_REMARKS = {
 def _class_of(race: Race) -> str:
     """What tells a race from others to whoever decides what to do about it."""
     if race.is_overwritten:
-        return "lost data that is overwritten before anyone reads it"
+        return "lost data that is overwritten before it is read"
     if race.is_false_sharing:
         return f"false sharing of a {race.overlap.value}, harmless on its own"
     if race.overlap is not Overlap.BYTES:

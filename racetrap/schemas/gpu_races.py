@@ -161,7 +161,7 @@ OraclePair = TypedDict(
 class OracleRace(OraclePair):
     """A race of the exact analysis beside the detector's reports."""
 
-    outcome: Annotated[str, "what the detector made of it"]
+    outcome: Annotated[str, "how the detector treated it"]
     missed: Annotated[bool, "whether it missed a race that it looks for"]
 
 

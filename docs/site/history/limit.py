@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 #: Name, unit and value of each figure.
 Figures: TypeAlias = Iterator[tuple[str, str, float]]
-#: Begins the end of the name of a figure that counts races by what a detector made of them.
+#: Begins the end of the name of a figure that counts races by the detector's outcome.
 OUTCOME = "races of the oracle, "
 
 

@@ -59,7 +59,7 @@ class Patch:
 @lru_cache(maxsize=8)
 def _words(text: str, is_python: bool) -> tuple[str, list[tuple[str, int, int]]]:
     """A text, in Python as ``ast`` writes it, and its words, each with where it starts and stops;
-    a comma before a bracket that closes is none, and quotes and bases of numbers are all the same.
+    a comma before a closing bracket is dropped, and quotes and bases of numbers are unified.
     """
     if is_python:
         with suppress(SyntaxError):  # part of a statement stays as it is

@@ -105,7 +105,7 @@ def test_line_and_granule(racetrap, trace):
 def test_lost_data_that_is_overwritten_does_not_count(racetrap, trace):
     result = racetrap("check", trace(_CLEARED))
     assert result.exit_code == 0
-    assert "lost data that is overwritten before anyone reads it" in result.stdout
+    assert "lost data that is overwritten before it is read" in result.stdout
 
 
 def test_layout_of_the_host_is_told(racetrap, trace):
