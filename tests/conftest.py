@@ -1,6 +1,7 @@
 """Shared fixtures: the small systems as shared libraries, each built once; the signals; and which
 tests run first, and which in one process."""
 
+import gc
 import os
 import signal
 import zlib
@@ -25,6 +26,11 @@ def pytest_configure(config):
     """Simulators of `make test` play little, and their builds are most of what it does."""
     if config.option.markexpr == "not campaign":
         os.environ.setdefault("RACETRAP_QUICK_BUILDS", "1")
+
+
+def pytest_collection_finish():
+    """What has been imported and collected stays: no search for garbage walks over it again."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

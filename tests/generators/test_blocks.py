@@ -24,7 +24,7 @@ def test_every_block_can_be_made(preset):
     ("preset", "wholes"),
     [
         ("scord-tiny", ["tracker", "interleaver", "detector_bank", "report_path"]),
-        ("sigrace-tiny", ["core_unit", "rdm"]),
+        pytest.param("sigrace-tiny", ["core_unit", "rdm"], marks=pytest.mark.campaign),
     ],
 )
 def test_blocks_that_do_not_overlap_hold_all_memories(preset, wholes):

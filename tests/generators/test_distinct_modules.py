@@ -135,7 +135,9 @@ def test_another_clock_is_refused():
         distinct_modules(_Chain(_Gated()), "top")
 
 
-@pytest.mark.parametrize("name", ["scord-tiny", "noncoherent-tiny"])
+@pytest.mark.parametrize(
+    "name", ["scord-tiny", pytest.param("noncoherent-tiny", marks=pytest.mark.campaign)]
+)
 def test_flip_flops_are_those_of_the_whole_design(name):
     """Of each module, counted in a netlist for which every component has been elaborated."""
     params = PRESETS[name].params

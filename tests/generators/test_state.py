@@ -1,5 +1,7 @@
 """State bits by kind: the elaborated design holds what the method needs, and says what is more."""
 
+import functools
+
 import pytest
 
 from racetrap.generators.presets import PRESETS, with_settings
@@ -8,12 +10,14 @@ from racetrap.generators.state import state_parts
 from racetrap.generators.structure import state_bits, total_state
 from racetrap.generators.systems import system_of
 
+#: State of a configuration, elaborated once.
+_parts_of = functools.cache(state_parts)
 METHOD = ("lock_tables", "barrier_ids", "fence_files")
 
 
 @pytest.mark.parametrize("name", ["scord-tiny", "scord", "scord-local"])
 def test_the_methods_state_is_in_the_design(name):
-    parts = {part.kind: part for part in state_parts(PRESETS[name].params)}
+    parts = {part.kind: part for part in _parts_of(PRESETS[name].params)}
     for kind in METHOD:
         assert parts[kind].method > 0
     assert parts["lock_tables"].memory_bits == parts["lock_tables"].method
@@ -25,7 +29,7 @@ def test_the_methods_state_is_in_the_design(name):
 
 def test_the_papers_figure():
     """Section IV-C: 152 bytes an SM and 720 bytes of fence file, about 2.9 KB in all."""
-    parts = state_parts(PRESETS["scord"].params)
+    parts = _parts_of(PRESETS["scord"].params)
     assert sum(part.method for part in parts) == 8 * (15 * 152 + 720)
 
 
@@ -34,7 +38,7 @@ def test_the_papers_figure():
 )
 def test_sigraces_state_is_in_the_design(name, settings):
     params = with_settings(PRESETS[name].params, settings)
-    parts = {part.kind: part for part in state_parts(params)}
+    parts = {part.kind: part for part in _parts_of(params)}
     for kind in ("timestamps_to_reach", "read_write_sets", "conflict_signatures"):
         assert 0 < parts[kind].method <= parts[kind].flip_flops < 1.5 * parts[kind].method, kind
     assert parts["history_queues"].memory_bits == parts["history_queues"].method
@@ -49,7 +53,7 @@ def test_the_papers_figures_of_sigrace():
 @pytest.mark.parametrize("name", ["scord-tiny", "sigrace-tiny"])
 def test_kinds_add_up_to_the_whole_design(name):
     params = PRESETS[name].params
-    parts = state_parts(params)
+    parts = _parts_of(params)
     whole = total_state(state_bits(system_of(params).top(params)))
     assert sum(part.flip_flops for part in parts) == whole.flip_flops
     assert sum(part.memory_bits for part in parts) == whole.memory_bits

@@ -3,19 +3,24 @@
 import pytest
 
 from racetrap.evaluation.throughput import speed
+from racetrap.generators.presets import find_preset
 from racetrap.generators.systems import system_named
 
 # One process builds each system once; the others find it in the cache.
 pytestmark = pytest.mark.xdist_group("bench")
 
-_SIZES = {"scord": 300, "sigrace": 2000}
 
-
-@pytest.mark.parametrize("name", ["scord", pytest.param("sigrace", marks=pytest.mark.campaign)])
-def test_rates(name):
-    system = system_named(name)
-    workload = system.own("evaluation", "throughput").WORKLOAD
-    measured = speed.rates(name, system.presets[name].params, workload, _SIZES[name], runs=2)
+@pytest.mark.parametrize(
+    ("system", "preset", "size"),
+    [
+        ("scord", "scord-tiny", 300),
+        pytest.param("scord", "scord", 300, marks=pytest.mark.campaign),
+        pytest.param("sigrace", "sigrace", 2000, marks=pytest.mark.campaign),
+    ],
+)
+def test_rates(system, preset, size):
+    workload = system_named(system).own("evaluation", "throughput").WORKLOAD
+    measured = speed.rates(preset, find_preset(preset).params, workload, size, runs=2)
     for rate in (measured.golden, measured.hardware, measured.together):
         assert 0 < rate.low <= rate.median <= rate.high
 

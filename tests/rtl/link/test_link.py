@@ -11,6 +11,7 @@ from racetrap.golden_model.link.frames import CHANNELS, Decoder, Frame, Kind, en
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.link.link import Link
 from racetrap.sim.cosim.verilator.build_cache import Patch
+from tests.support.campaign import later_but
 from tests.support.link.bench import LinkBench
 from tests.support.link.frames import strange_frames
 from tests.support.link.loopback import LoopParams
@@ -37,9 +38,10 @@ def _play_all(bench: LinkBench, rng: random.Random, requests: int) -> None:
     bench.traffic(rng, requests)
 
 
-@pytest.mark.parametrize("params", _LOOPS, ids=str)
+# A record of 60 bytes has nothing that neither the short ones nor the longest have.
+@pytest.mark.parametrize("params", later_but(lambda each: each.size != 60, _LOOPS), ids=str)
 def test_link_agrees_with_the_golden_device(params):
-    _play_all(LinkBench(params), random.Random(str(params)), 25)
+    _play_all(LinkBench(params), random.Random(str(params)), 25 if params.size < 100 else 10)
 
 
 def _play_some(link: type[Link]) -> None:
@@ -47,7 +49,15 @@ def _play_some(link: type[Link]) -> None:
         _play_all(LinkBench(params, link), random.Random(1), 40)
 
 
-@pytest.mark.parametrize("name", PLANTED_BUGS)
+#: Those that strange frames alone do not show take a whole run each: one of each kind of request,
+#: and of each file.
+_SOON = {
+    "executed-before-hello", "too-short", "too-long", "lonely-escape", "stray-request-is-answered",
+    "escape-byte-not-escaped", "pushed-to-all-channels", "order-of-bytes",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", later_but(_SOON.__contains__, PLANTED_BUGS))
 def test_planted_bug_is_found(name):
     link = modules_with(_FILES, PLANTED_BUGS[name])[_FILES[1]].Link
     with pytest.raises((AssertionError, TimeoutError)):
@@ -56,7 +66,7 @@ def test_planted_bug_is_found(name):
 
 def test_what_was_held_is_lost_in_a_reset_and_nothing_is_done_before_hello():
     rng, bench = random.Random(1), LinkBench(LoopParams(5))
-    for _ in range(12):
+    for _ in range(6):
         bench.traffic(rng, 3, 0.0)
         # In the middle of a request, of what is done for it, or of its reply.
         frame = encode(Frame(0, _HELLO)) + encode(Frame(1, _PUSH, bytes(10)))
@@ -69,7 +79,7 @@ def test_what_was_held_is_lost_in_a_reset_and_nothing_is_done_before_hello():
 def test_what_is_answered_to_a_host_that_does_not_wait_was_done_once_and_in_order():
     bench = LinkBench(LoopParams(1))
     bench.send(encode(Frame(0, _HELLO)), 200)
-    frames = [encode(Frame(number, _ADD, b"\0\0\1\0\0\0")) for number in range(1, 40)]
+    frames = [encode(Frame(number, _ADD, b"\0\0\1\0\0\0")) for number in range(1, 20)]
     done = runs = 0
     while done < len(frames):
         data, runs = b"~" + b"".join(frames[done:]), runs + 1
@@ -101,13 +111,13 @@ def _rooms(link: type[Link]) -> set[int]:
     bench, rooms, numbers = LinkBench(LoopParams(128, credits=2), link), set(), count(1)
     bench.send(encode(Frame(0, _HELLO)), 200)
     for cycle in range(8, 24):
-        bench.send(encode(Frame(next(numbers), _PUSH, bytes(128))), 600)
+        bench.send(encode(Frame(next(numbers), _PUSH, bytes(128))), 500)
         begun = bench.send(encode(Frame(next(numbers), _PUSH)), cycle)
         bench.open(True)
         (reply,) = Decoder().feed(begun + bench.send(b"", 100))
         rooms.add(int.from_bytes(reply.payload, "little"))
         bench.open(False)
-        bench.send(encode(Frame(next(numbers), Kind.PULL * CHANNELS)), 500)
+        bench.send(encode(Frame(next(numbers), Kind.PULL * CHANNELS)), 300)
     return rooms
 
 

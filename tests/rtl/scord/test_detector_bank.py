@@ -112,7 +112,7 @@ def test_geometries(settings):
     bench.run(random_packets(params, region, rng, 120))
 
 
-@pytest.mark.parametrize("bank", [0, 1, 3])
+@pytest.mark.parametrize("bank", later_but(lambda bank: bank != 1, [0, 1, 3]))
 def test_banks(bank):
     """A bank initialises and writes its own entries only."""
     params = ScordParams(banks=4, outstanding=8, sm_count=2)
@@ -151,7 +151,7 @@ def test_first_and_last_word(size_log2):
 @pytest.mark.parametrize(
     ("memory", "distance"),
     later_but(
-        lambda each: each[0] == "at-once" or each[1] in (1, 8),
+        lambda each: each[0] == "at-once" or each[1] == 8,
         itertools.product(("at-once", "slow", "reordering"), range(1, 10)),
     ),
 )
@@ -238,7 +238,12 @@ def test_entry_after_a_read_error_is_written():
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"outstanding": 4, "ratio": 1}, {"merge_in_flight": False}], ids=str
+    "settings",
+    later_but(
+        lambda settings: not settings,
+        [{}, {"outstanding": 4, "ratio": 1}, {"merge_in_flight": False}],
+    ),
+    ids=str,
 )
 def test_no_path_from_valid_to_ready(settings):
     assert valid_to_ready_paths(DetectorBank(ScordParams(**settings))) == []

@@ -142,7 +142,7 @@ class Bench:
     [
         ("tiny", TINY),
         pytest.param("banks", replace(TINY, banks=4), marks=pytest.mark.campaign),
-        ("units", replace(TINY, granularity=8, ratio=1)),
+        pytest.param("units", replace(TINY, granularity=8, ratio=1), marks=pytest.mark.campaign),
         ("local", SCORD.presets["scord-local"].params),
     ],
 )
@@ -293,7 +293,7 @@ def test_a_launch_waits_for_what_came_before_and_forgets_it():
     done = []
 
     async def sender(ctx):
-        for _ in range(40):
+        for _ in range(20):
             await send(ctx, bench, RACE[:1])
             await send(ctx, bench, [Transaction(TransactionKind.FENCE, Scope.DEVICE)])
         done.append(True)
@@ -413,7 +413,11 @@ def test_configuration_may_end_with_the_address_space(ends):
 
 
 @pytest.mark.parametrize(
-    "params", [replace(TINY, banks=2, sm_count=3), SCORD.presets["scord-local"].params]
+    "params",
+    [
+        replace(TINY, banks=2, sm_count=3),
+        pytest.param(SCORD.presets["scord-local"].params, marks=pytest.mark.campaign),
+    ],
 )
 def test_no_path_from_valid_to_ready(params):
     assert valid_to_ready_paths(ScordSystem(params)) == []

@@ -8,6 +8,7 @@ from amaranth.hdl import Const, EnableInserter, Module
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.tracker import Tracker
+from tests.support.campaign import later_but
 from tests.support.rtl.streams import simulate
 from tests.support.scord.tracker_bench import random_transactions
 
@@ -45,7 +46,7 @@ def _outputs(ctx, tracker):
     return [ctx.get(signal) for signal in signals]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", later_but(lambda seed: seed == 0, range(3)))
 def test_clock_may_stop(seed):
     """A tracker whose flip-flops and memories are held while it is still does the same."""
     params = ScordParams(sm_count=2, warps_per_sm=4)

@@ -9,6 +9,7 @@ from racetrap.generators.structure import state_bits
 from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.sigrace.core_unit import CoreUnit
+from tests.support.campaign import later_but
 from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.sigrace.blocks import EDGES
 from tests.support.sigrace.configurations import SMALL
@@ -24,7 +25,7 @@ def test_random_events(settings):
     bench.check(events)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", later_but(lambda seed: seed == 0, range(2)))
 @pytest.mark.parametrize("form", ["sets", "hashed"])
 def test_random_events_at_full_rate(form, seed):
     """No idle cycle and no stall from outside: every hand-over between neighbours is met."""

@@ -10,6 +10,9 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, table_of
 from racetrap.golden_model.scord.params import ScordParams
 
+#: Changes of scord-tiny, one build of several tests: two banks, so that the interconnect matters;
+#: room for reports, so that few are dropped.
+TWO_BANKS = {"banks": 2, "report_fifo_depth": 64, "slot_generation_bits": 2}
 _DATA_BASE = 0x1_0000
 _METADATA_BASE = 0x1_0000
 

@@ -4,11 +4,9 @@ import pytest
 
 from tests.support.gpu.memory_plans import fast_memory, hard_memory
 from tests.support.planted_bugs import one_for_each_file
-from tests.support.scord.plans import random_plan
+from tests.support.scord.plans import TWO_BANKS, random_plan
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 
-#: Two banks, so that the interconnect matters; room for reports, so that few are dropped.
-_CHANGES = {"banks": 2, "report_fifo_depth": 64, "slot_generation_bits": 2}
 _KNOBS = ["mixed", "locks", "contended", "tags"]
 _INSTRUCTIONS = 350
 #: Barriers while fences of the block are still on their way.
@@ -26,10 +24,13 @@ def _plan(params, hard):
     return plan
 
 
-@pytest.mark.parametrize("hard", [False, True], ids=["fast", "hard"])
+# Hard memory has random traffic on one bank in `make test`.
+@pytest.mark.parametrize(
+    "hard", [False, pytest.param(True, marks=pytest.mark.campaign)], ids=["fast", "hard"]
+)
 @pytest.mark.parametrize("module", ["random_tests", "register_tests"])
 def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, module, hard):
-    built = model("scord-tiny", **_CHANGES)
+    built = model("scord-tiny", **TWO_BANKS)
     result = testbench(built, module, _plan(built.params, hard))
     assert [case.failure for case in result.cases] == [None]
 
@@ -39,7 +40,7 @@ def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, module, hard):
 )
 def test_planted_bug_is_found(model, testbench, name):
     bug = PLANTED_BUGS[name]
-    built = model("scord-tiny", patch=bug.patch, **_CHANGES)
+    built = model("scord-tiny", patch=bug.patch, **TWO_BANKS)
     result = testbench(built, bug.testbench, _plan(built.params, bug.hard))
     assert len(result.failures) == 1
     print(f"{name}: {result.failures[0].failure}")

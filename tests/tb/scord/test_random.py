@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.campaign import later_but
 from tests.support.gpu.memory_plans import fast_memory, hard_memory
-from tests.support.scord.plans import random_plan
+from tests.support.scord.plans import TWO_BANKS, random_plan
 
 #: Sizes of each kind at, below and above powers of two, and every kind of metadata memory.
 _CONFIGURATIONS = {
@@ -21,8 +21,12 @@ _CONFIGURATIONS = {
     },
     "narrow": {"address_bits": 32, "pc_bits": 16, "fence_id_bits": 2, "barrier_id_bits": 2},
 }  # fmt: skip
-#: In `make campaign`: a build each, and the fast co-simulation draws such sizes as well.
-_LATER = {"one-of-all", "odd", "8-byte-nocache", "16-byte-four-banks", "local-two-banks", "narrow"}
+#: In `make campaign`: a build each, and the fast co-simulation draws such sizes as well, and has
+#: access buffers and tables of regions in `make test`.
+_LATER = {
+    "regions-and-buffers", "one-of-all", "odd", "8-byte-nocache", "16-byte-four-banks",
+    "local-two-banks", "narrow",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("memory", [fast_memory, hard_memory], ids=["fast", "hard"])
@@ -43,7 +47,7 @@ def test_random_traffic(model, testbench, name, memory):
 @pytest.mark.parametrize(
     "name", ["tiny", pytest.param("16-byte-four-banks", marks=pytest.mark.campaign)]
 )
-@pytest.mark.parametrize("size_log2", [24, 34])
+@pytest.mark.parametrize("size_log2", [pytest.param(24, marks=pytest.mark.campaign), 34])
 def test_region_too_large_to_be_swept(model, testbench, name, size_log2):
     built = model("scord-tiny", **_CONFIGURATIONS[name])
     plan = random_plan(built.params, ["mixed", "streaming"], 100, hard_memory(), size_log2)
@@ -56,7 +60,7 @@ def test_region_too_large_to_be_swept(model, testbench, name, size_log2):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"banks": 2}, pytest.param({"banks": 4, "words_per_cycle": 2}, marks=pytest.mark.campaign)],
+    [TWO_BANKS, pytest.param({"banks": 4, "words_per_cycle": 2}, marks=pytest.mark.campaign)],
     ids=["words", "segments"],
 )
 def test_third_party_memory_agrees(model, testbench, changes):

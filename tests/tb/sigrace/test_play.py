@@ -17,7 +17,8 @@ def _play(model, testbench, tmp_path, configuration, threads, **environment):
 @pytest.mark.parametrize(
     ("configuration", "threads", "environment"),
     [
-        ("tiny", 2, "fixed"), ("tiny", 2, "migration"), ("tiny", 3, "multiplex"),
+        ("tiny", 2, "migration"), ("tiny", 3, "multiplex"),
+        pytest.param("tiny", 2, "fixed", marks=pytest.mark.campaign),
         pytest.param("hashed-two-contexts", 4, "multithreaded", marks=pytest.mark.campaign),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import LineRegion, RegionTable
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -18,7 +19,8 @@ from racetrap.sim.cosim.scord.random_events import random_events, transactions_o
 from racetrap.sim.cosim.verilator.patch import Patch
 
 _TINY = find_preset("scord-tiny").params
-_DROP = replace(_TINY, access_buffer_depth=3, access_policy="drop")
+#: With a table of regions, which `make test` has no other system of.
+_DROP = replace(_TINY, access_buffer_depth=3, access_policy="drop", regions=3)
 _OTHERS = (
     replace(_TINY, access_buffer_depth=2, access_policy="sample", sample_log2=1),
     replace(_TINY, access_buffer_depth=5, granularity=16, access_policy="sample", sample_log2=3),
@@ -26,6 +28,7 @@ _OTHERS = (
     replace(_TINY, access_buffer_depth=1, access_policy="drop", banks=8, words_per_cycle=8),
 )
 _REGION = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
+_TABLE = RegionTable((LineRegion(0x2080, 1, 0x8040), LineRegion(0x2100, 63, 0x8080)))
 _TIMINGS = (
     MemoryTiming(watchdog=5000),
     MemoryTiming(watchdog=5000, latency=40, jitter=9, reorder=True, back_pressure=30),
@@ -35,17 +38,18 @@ _TIMINGS = (
 def _compare(model, instructions=150):
     """Launches of all sorts of traffic; accesses left out, and coverage of what was."""
     coverage, left_out = Coverage(model.params), 0
+    region = _REGION if model.params.regions == 1 else _TABLE
     # A buffer of one place is full behind a barrier, and drops what would be waited for.
     orders = (False, True) if model.params.access_buffer_depth > 1 else (False,)
     for timing in _TIMINGS:
         with FastSim(model, seed=5, timing=timing) as sim:
             for seed, knobs in enumerate(KNOBS.values()):
                 for in_order in orders:
-                    events = random_events(model.params, _REGION, knobs, seed, instructions)
-                    coverage.launch(_REGION)
+                    events = random_events(model.params, region, knobs, seed, instructions)
+                    coverage.launch(region)
                     played = list(transactions_of(events, model.params))
                     result = check_launch(
-                        sim, model.params, _REGION, played,
+                        sim, model.params, region, played,
                         in_order=in_order, capacity_log2=4, observer=coverage,
                     )  # fmt: skip
                     assert result.accesses > 0

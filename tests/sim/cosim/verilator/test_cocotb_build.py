@@ -11,6 +11,7 @@ from racetrap.sim.cosim.verilator.cocotb_build import build
 from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.cosim.verilator.testbench_top import Port
 from racetrap.sim.cosim.verilator.testbench_top import TestbenchTop as Top
+from tests.support.scord.plans import TWO_BANKS
 
 _TINY = find_preset("scord-tiny").params
 
@@ -27,7 +28,7 @@ def test_a_build_is_made_once():
 
 def test_other_parameters_make_another_build():
     first = build("scord-tiny", _TINY)
-    other = build("scord-tiny", replace(_TINY, banks=2))
+    other = build("scord-tiny", replace(_TINY, **TWO_BANKS))
     assert other.folder != first.folder
     assert other.description["parameters"]["banks"] == 2
 
