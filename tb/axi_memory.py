@@ -1,9 +1,9 @@
-"""Reactive agent that is the memory behind an AXI4 manager port of the device.
+"""Reactive agent: the memory behind an AXI4 manager port of the device.
 
-Adversarial on purpose, within the rules: answers to reads of different ids overtake each
-other; a read may see memory as it was when the address was taken or as it is when the data
-leaves; a write may take effect when it is taken or only when it is answered.  So a device
-that does not wait for a write's response before it reads again is found out.
+Deliberately adversarial, within the rules: answers to reads with different ids may be reordered; a
+read may see memory at the time of its address or of its data; a write may take effect when it is
+taken or only when it is answered.  This exposes a device that does not wait for a write's response
+before it reads again.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ class AxiMemory(uvm_agent):
     words : dict of int to int
         64-bit words by byte address; an absent one reads as ``preset``.
     preset : int or None
-        What words hold that were never written; None: junk.
+        Value of words that were never written; None: random values.
     reads : uvm_analysis_port
         Publishes each read's ``ReadRecord`` when its address is taken.
     read_errors, write_errors : int
-        Error responses that the device took.
+        Error responses taken by the device.
     hit : callable
         Receiver of names of coverage bins.
     """
@@ -124,7 +124,7 @@ class AxiMemory(uvm_agent):
         return self.words.get(address) or self._fill(address)
 
     def _fill(self, address: int) -> int:
-        """Content that never was written; junk is always the same."""
+        """Value of a word that was never written; random values are reproducible."""
         if address not in self.words:
             junk = Random(address).getrandbits(64)
             self.words[address] = junk if self.preset is None else self.preset
@@ -196,7 +196,7 @@ class AxiMemory(uvm_agent):
     # Writes -----------------------------------------------------------------------------
 
     def _take_beat(self) -> None:
-        """Pair data with addresses; both channels may run ahead of the other."""
+        """Pair data with addresses; each channel may run ahead of the other."""
         if not self._addresses:
             return
         write = self._addresses[0]
@@ -210,7 +210,7 @@ class AxiMemory(uvm_agent):
             return
         self._addresses.popleft()
         rng, knobs = self._rng, self.knobs
-        # Writes of one id take effect in order: none overtakes one that is still to come.
+        # Writes with one id take effect in order.
         late = rng.random() < 0.5 or any(waiting for _, _, waiting in self._answers)
         if not late:
             self._apply(write)

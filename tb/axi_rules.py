@@ -38,7 +38,7 @@ class ChannelWatch:
         self._waiting: int | None = None
 
     def look(self, flags: int) -> dict[str, int] | None:
-        """Look at one cycle; gives the payload if it is handed over."""
+        """Check one cycle; return the payload if it is transferred."""
         waiting = self._waiting
         if not flags & self._valid:
             if waiting is not None:

@@ -1,8 +1,8 @@
-"""Clock, reset and the one coroutine that looks at the device in every cycle.
+"""Clock, reset and the single coroutine that samples the device in every cycle.
 
 Waking a coroutine costs microseconds, so agents do not wait for the clock: they register plain
-functions, which are called with the flags as they stood right before the rising edge.  A
-testbench in which nothing happens any more fails.
+functions, which are called with the flags just before the rising edge.  A testbench without
+activity fails.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from racetrap.tb.pins import Pins
 
 _PERIOD_STEPS = 2
 _RESET_CYCLES = 4
-#: Cycles without a change of any flag after which the device is taken to be stuck.
+#: Cycles without a change of any flag after which the device counts as stuck.
 _SILENT_CYCLES = 20_000
 
 
 class TestbenchTimeout(AssertionError):
-    """Something that had to happen did not."""
+    """An expected event did not occur."""
 
 
 class Clocking:
@@ -57,7 +57,7 @@ class Clocking:
         self._each.append(call)
 
     async def start(self) -> None:
-        """Start the clock, reset the device, and begin to look."""
+        """Start the clock, reset the device, and start sampling."""
         Clock(self._clock, _PERIOD_STEPS, unit="step").start()
         edge = RisingEdge(self._clock)
         for _ in range(_RESET_CYCLES):
@@ -67,7 +67,7 @@ class Clocking:
         cocotb.start_soon(self._run(edge))
 
     async def reset(self) -> None:
-        """Reset the device once more; nothing may be offered to it meanwhile."""
+        """Reset the device again; nothing may be offered to it meanwhile."""
         self._reset(1)
         await self.cycles(_RESET_CYCLES)
         self._reset(0)

@@ -16,7 +16,7 @@ class MemoryKnobs:
     ready : float
         Probability that a ready signal is high in a cycle.
     read_errors, write_errors : float
-        Fraction of error responses; a write with an error still takes effect, as it may.
+        Fraction of error responses; a write with an error still takes effect, which is allowed.
     """
 
     latency: int = 1
@@ -28,9 +28,9 @@ class MemoryKnobs:
 
 @dataclass
 class ReadRecord:
-    """A read that the device made: for the scoreboard, to know where an entry came from.
+    """A read by the device, from which the scoreboard finds the source of an entry.
 
-    ``error`` is what it is answered with, ``done_cycle`` when the answer was taken, if it was.
+    ``error`` is whether the answer is an error, ``done_cycle`` when it was taken, if it was.
     """
 
     id: int

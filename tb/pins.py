@@ -1,4 +1,4 @@
-"""The device's signals: the only code that knows cocotb's handles."""
+"""The device's signals: the only code that uses cocotb's handles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Pins:
         self._bundles = {name: Layout(fields) for name, fields in testbench["bundles"].items()}
 
     def inside(self, path: str) -> Any:
-        """Handle of an instance in the device, for the registers that are its back doors."""
+        """Handle of an instance in the device, for its back-door registers."""
         handle = self.dut.dut
         for name in path.split("."):
             handle = getattr(handle, name)

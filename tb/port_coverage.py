@@ -1,4 +1,4 @@
-"""Coverage of what only shows at the ports: stalls and transfers in consecutive cycles."""
+"""Coverage of port events: stalls and transfers in consecutive cycles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def watch_streams(
     coverage : BinCounts
         Counts ``<name>.stalled`` and, unless ``stalls_only``, ``<name>.back_to_back``.
     name : str
-        Beginning of the bins' names.
+        Prefix of the bins' names.
     ports : sequence of str
         Prefixes of the streams' ports in Verilog, all before ``valid``.
     """

@@ -19,7 +19,7 @@ _POLLS = 20_000
 
 
 class RegisterError(AssertionError):
-    """A register access was answered with an error, or not as it should have been."""
+    """A register access was answered with an error or a wrong response."""
 
 
 class RegisterAgent(uvm_agent):
@@ -68,7 +68,7 @@ class RegisterAgent(uvm_agent):
 
 
 class _BlockingPort(RegisterPort):
-    """Registers for a thread that a coroutine waits for."""
+    """Register port for a thread that a coroutine waits for."""
 
     def __init__(self, agent: RegisterAgent):
         super().__init__(agent.map)
@@ -82,7 +82,7 @@ class _BlockingPort(RegisterPort):
 
 
 def poll(is_done: Callable[[], bool], what: str, cycles: int = 0) -> None:
-    """Ask until a condition holds; ``RegisterError`` after many polls, one more a cycle of work."""
+    """Poll until a condition holds; ``RegisterError`` after many polls, more for long work."""
     polls = _POLLS + cycles
     for _ in range(polls):
         if is_done():
@@ -91,9 +91,9 @@ def poll(is_done: Callable[[], bool], what: str, cycles: int = 0) -> None:
 
 
 class SoftwareThread:
-    """Driver software with its methods as coroutines, each call in a thread of its own.
+    """Driver software with its methods as coroutines, each call in its own thread.
 
-    Simulation time passes only while the software waits for a register, so a run can be repeated.
+    Simulation time advances only while the software waits for a register, so runs are reproducible.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class RegisterRules:
                     demand(f"{register}.{name}", value, int(expected[name]))
 
     async def check_errors(self) -> int:
-        """Accesses to holes and writes of read-only registers get an error and change nothing.
+        """Accesses to holes and writes of read-only registers must get an error and change nothing.
 
         Returns
         -------
@@ -83,7 +83,7 @@ class RegisterRules:
         ]
 
     async def check_strobes(self, name: str) -> None:
-        """A write of some bytes of a 32-bit register leaves the others."""
+        """A write of some bytes of a 32-bit register must keep the others."""
         agent, address = self._agent, self._agent.map.address(name)
         await agent.write(name, 0x11223344)
         demand("Response", await agent.write_at(address + 1, b"\xaa"), _OKAY)

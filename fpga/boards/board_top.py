@@ -13,7 +13,7 @@ from racetrap.generators.systems import system_of
 
 
 def device_of(board: Board, params: Params, divisor: int) -> LinkedDevice:
-    """What is inside a board's top.
+    """The device inside a board's top.
 
     Raises
     ------

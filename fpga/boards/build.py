@@ -33,9 +33,9 @@ _OTHER_TOOLS = {
     "ICEPACK": "yowasp-icepack",
 }
 _BITSTREAM = {"ecp5": f"{TOP}.bit", "ice40": f"{TOP}.bin"}
-#: In place of a tool whose part of a script is not wanted.
+#: Replacement of tools whose part of a script is skipped.
 _NOTHING = "true"
-#: Of iCE40 only: ABC9 sees carry chains and delays of the device.
+#: iCE40 only: ABC9 uses carry chains and delays of the device.
 _SYNTHESIS = {"ecp5": "", "ice40": "-abc9 -device hx"}
 _MAPPING = {"ecp5": ECP5_MAPPING, "ice40": (ARRAYS_FOR_ABC9,)}
 _TOLERANCE = 0.01
@@ -48,16 +48,16 @@ class BoardError(Failure):
 
 @dataclass(frozen=True)
 class BoardBuild:
-    """What a build left.
+    """Result of a build.
 
     Parameters
     ----------
     bitstream : Path
         File to load into the board; constraints and logs are in the same folder.
     fmax : float
-        MHz that placement and routing reached.
+        MHz reached by placement and routing.
     constraint : float
-        MHz that were asked for.
+        MHz required.
     utilization : dict of str to (int, int)
         Cells used and available, by nextpnr's kinds.
     seed : int
@@ -88,7 +88,7 @@ def prepare(board: Board, params: Params, *, seed: int = 1) -> Any:
         emit_src=False,
         synth_opts=_SYNTHESIS[board.family],
         script_after_read="\n".join(_MAPPING[board.family]),
-        # A missed clock is reported by us, with its figure.
+        # We report a missed clock ourselves, with its figure.
         nextpnr_opts=f"--seed {seed} --report {_REPORT} --timing-allow-fail",
     )
 
@@ -117,7 +117,7 @@ def build(board: Board, params: Params, folder: Path, seed: int = 1) -> BoardBui
     start = time.monotonic()
     plan = prepare(board, params, seed=seed)
     folder.mkdir(parents=True, exist_ok=True)
-    # What has no bitstream leaves no file behind.
+    # A build without a bitstream leaves no files.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as name:
         work = Path(name)
         plan.extract(name)
@@ -142,9 +142,9 @@ def build(board: Board, params: Params, folder: Path, seed: int = 1) -> BoardBui
 
 
 def _make(work: Path, script: str, board: Board) -> dict[str, Any]:
-    """Synthesise, place only what fits, and give the report on it."""
+    """Synthesise, place only if it fits, and return the report."""
     _run(work, script, _SYNTHESISER | dict.fromkeys(_OTHER_TOOLS, _NOTHING))
-    # A placer may try for an hour what packing alone can tell.
+    # A placer may try for an hour what packing alone can decide.
     if missing := _shortage(work, script):
         raise BoardError(f"Design does not fit {board.device} of {board.name}: it needs {missing}")
     _run(work, script, dict.fromkeys(_SYNTHESISER, _NOTHING) | _OTHER_TOOLS)
@@ -156,10 +156,10 @@ def _read_report(folder: Path) -> dict[str, Any]:
 
 
 def _shortage(folder: Path, script: str) -> str:
-    """What the device has too little of, as packing alone tells; empty if there is enough."""
+    """Resources that the device lacks, by packing alone; empty if there are enough."""
     lines = (folder / script).read_text(encoding="utf-8").splitlines()
     placing = next(line for line in lines if line.startswith('"$NEXTPNR_'))
-    # What is not placed cannot be written as a configuration.
+    # Without placement no configuration can be written.
     packing = re.sub(r" --(asc|textcfg) \S+", "", placing) + " --pack-only"
     (folder / _PACK).write_text(f"{packing}\n", encoding="utf-8")
     _run(folder, _PACK, _OTHER_TOOLS)
@@ -167,9 +167,9 @@ def _shortage(folder: Path, script: str) -> str:
 
 
 def _timing(report: dict[str, Any], board: Board) -> tuple[float, float]:
-    """MHz reached and asked for, of the system clock: the only one that drives logic."""
+    """MHz reached and required, of the system clock, the only one that drives logic."""
     clocks = [(clock["achieved"], clock["constraint"]) for clock in report["fmax"].values()]
-    # Derived from the PLL, with whole picoseconds: what is not near would be another clock.
+    # Derived from the PLL, in whole picoseconds: a distant frequency would be another clock.
     if len(clocks) != 1 or abs(clocks[0][1] / board.clock_mhz - 1) > _TOLERANCE:
         raise BoardError(
             f"Timing report must have one clock of {board.clock_mhz:g} MHz, not {clocks}"
@@ -178,8 +178,8 @@ def _timing(report: dict[str, Any], board: Board) -> tuple[float, float]:
 
 
 def _run(folder: Path, script: str, tools: dict[str, str]) -> None:
-    """Run a build script with these tools, which lie beside this Python."""
-    # The tools see the build's folder and no other: a temporary folder of theirs hides ours.
+    """Run a build script with the tools installed beside this Python."""
+    # The tools see only the build's folder: their temporary folder would hide ours.
     environment = os.environ | tools
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(

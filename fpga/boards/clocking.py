@@ -84,7 +84,7 @@ def _ecp5(input_mhz: Fraction, clock_mhz: Fraction, pin, clock: Signal, locked: 
     feedback = Signal()
     return Instance(
         "EHXPLLL",
-        # Loop filter as the vendor's tool sets it for any frequency.
+        # Loop filter as set by the vendor's tool for all frequencies.
         a_ICP_CURRENT="12", a_LPF_RESISTOR="8",
         a_MFG_ENABLE_FILTEROPAMP="1", a_MFG_GMCREF_SEL="2",
         p_FEEDBK_PATH="CLKOP",

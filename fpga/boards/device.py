@@ -21,7 +21,7 @@ from racetrap.rtl.link.uart import Uart
 
 
 class LinkedDevice(wiring.Component):
-    """A detector behind a UART; what is behind the link is the subclass's own.
+    """A detector behind a UART; the subclass adds what is behind the link.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class LinkedDevice(wiring.Component):
     def _elaborate_lights(
         self, m: Module, link: Link, *, busy: ValueLike, race: ValueLike, error: ValueLike = 0
     ) -> None:
-        """Lights of the link and of what the detector says beside it."""
+        """Lights of the link and of the detector."""
         m.submodules.lights = lights = StatusLights()
         m.d.comb += [
             lights.i_link_up.eq(link.o_link_up),

@@ -14,14 +14,14 @@ from racetrap.golden_model.link.hello import Hello
 
 
 def identify(hello: Hello) -> tuple[str, Params]:
-    """Name and parameters of the configuration that a device says it has.
+    """Name and parameters of the configuration that a device reports.
 
     Boards with equal parameters cannot be distinguished, so all of them are named.
 
     Raises
     ------
     LinkError
-        If it is no board's own and no preset.
+        If it is neither a board's nor a preset.
     """
     for name, params in _known():
         if configuration_hash(params) == hello.configuration:

@@ -19,7 +19,7 @@ _ECP5_FEEDBACK = 80
 _ECP5_OUTPUT = 400
 _ICE40_DETECTOR = (10, 133)
 _ICE40_OSCILLATOR = (533, 1066)
-#: Loop filter for a phase detector of less than so many MHz.
+#: Loop filter for a phase detector below each frequency in MHz.
 _ICE40_FILTER = {17: 1, 26: 2, 44: 3, 66: 4, 101: 5, 134: 6}
 
 

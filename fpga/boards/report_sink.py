@@ -17,19 +17,18 @@ _BEATS = 8 * RECORD_BYTES // _DATA_BITS
 class ReportSink(wiring.Component):
     """AXI4 write subordinate that passes the report writer's bursts on as whole records.
 
-    Addresses are ignored: records come out in the order in which they were written.  A burst
-    is answered when its last beat is kept, so a report counts as written only when it can no
-    longer be lost.  A full sink lets the writer wait.  Beats enter one a cycle; a record is
-    offered four cycles after its last beat at the earliest.  While a record is offered the next
-    one is put together: whoever takes five cycles or more for one always sees whether others
-    wait.
+    Addresses are ignored: records come out in the order in which they were written.  A burst is
+    answered when its last beat is stored, so a report counts as written only when it can no longer
+    be lost.  A full sink stalls the writer.  Beats enter one a cycle; a record is offered at least
+    four cycles after its last beat.  While a record is offered the next one is assembled: a
+    consumer that takes five cycles or more for each always sees whether others wait.
 
     Parameters
     ----------
     address_bits : int
         Width of the port's addresses.
     depth : int
-        Records held, besides the one offered and the one put together.
+        Records held, besides the one offered and the one being assembled.
 
     Members
     -------
@@ -38,7 +37,7 @@ class ReportSink(wiring.Component):
     o_record : ``Out(stream.Signature(256))``
         Records, in order.
     o_taken : ``Out(1)``
-        Pulse: a record is kept.
+        Pulse: a record has been stored.
 
     Raises
     ------

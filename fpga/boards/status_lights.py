@@ -18,15 +18,15 @@ class StatusLights(wiring.Component):
     Parameters
     ----------
     stretch_bits : int
-        The light of a busy device stays for 2 ** ``stretch_bits`` - 1 cycles from its last busy
-        one on, so that an eye sees it.
+        The busy light stays on for 2 ** ``stretch_bits`` - 1 cycles from the last busy one, to be
+        visible.
 
     Members
     -------
     i_link_up : ``In(1)``
         A host has said hello.
     i_busy, i_race, i_error : ``In(1)``
-        A transfer goes on; a race was reported; the link dropped or refused something.
+        A transfer is in progress; a race was reported; the link dropped or refused something.
     o_lights : ``Out(4)``
         Link up, busy, race seen and error; the last two stay lit until reset.
     """

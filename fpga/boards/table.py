@@ -28,14 +28,14 @@ _HX8K_MONITOR = ("mode=thesis", "engines=1", "entries=2", "tag_bits=4", "report_
 
 @dataclass(frozen=True)
 class Board:
-    """A board and how a detector is built for it.
+    """A board and its settings for detectors.
 
     Parameters
     ----------
     name : str
         Name on the command line.
     summary : str
-        What it is, in one line.
+        Description, in one line.
     platform : str
         Class of amaranth-boards, as ``module:class``.
     family : str
@@ -49,9 +49,9 @@ class Board:
     lights : tuple of (str, int, str)
         Resource, number and signal in it of each light (no signal: the resource itself).
     settings : mapping of str to tuple of str
-        Presets that fit, with the settings under which they do.
+        Presets that fit, with the settings needed.
     core : bool
-        Whether a system of ScoRD comes as one tracker and one bank, since a whole one does not fit.
+        Whether ScoRD is reduced to one tracker and one bank, since a whole system does not fit.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Board:
         return round(self.clock_mhz * 1e6) // self.baud
 
     def make_platform(self) -> Any:
-        """A fresh platform of Amaranth; one build uses it up."""
+        """A new Amaranth platform, which can be used for one build only."""
         module, name = self.platform.split(":")
         return getattr(import_module(module), name)()
 
@@ -125,7 +125,7 @@ def find_board(name: str) -> Board:
 def board_params(board: Board, preset: str, settings: Iterable[str] = ()) -> Params:
     """Parameters of a preset on a board: the board's settings, then the user's.
 
-    A setting of the user takes the place of the board's own; there is no trace port.
+    A user's setting replaces the board's; there is no trace port.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Explanations of figures that are not the paper's, made from what was counted."""
+"""Explanations of figures that differ from the paper's, derived from counts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from racetrap.generators.system import Params
 
 @dataclass(frozen=True)
 class Comparison:
-    """A figure of the paper beside ours.
+    """A figure of the paper, compared with ours.
 
     Parameters
     ----------
     name, unit, reference : str
-        What it is, and where the paper says it.
+        Its name and unit, and its place in the paper.
     paper, counted : float
         The paper's figure, and ours from the parameters.
     agrees : bool
-        Whether they are equal to the decimals that the paper gives.
+        Whether they are equal to the paper's decimals.
     explanation : str
         Why they differ, or how they were compared.
     """
@@ -37,7 +37,7 @@ class Comparison:
 
 
 def compare(params: Params) -> list[Comparison]:
-    """The paper's figures beside those of ``params``."""
+    """The paper's figures, compared with those of ``params``."""
     paper = paper_of(params)
     return [
         Comparison(
@@ -57,10 +57,10 @@ def _explanation(figure: Figure, params: Params) -> str:
 
 
 def _cause(figure: Figure, params: Params, name: str, ours: Any, theirs: Any) -> str:
-    """What one parameter does to the figure; empty if nothing.
+    """Effect of one parameter on the figure; empty if none.
 
-    It is set alone in the paper's configuration, or, where it is in conflict with the others
-    there, set back alone in ours.
+    It alone is set in the paper's configuration or, if it conflicts with others there, reset in
+    ours.
     """
     said = f"{name} is {ours} (paper: {theirs})"
     paper = paper_of(params).params
@@ -73,7 +73,7 @@ def _cause(figure: Figure, params: Params, name: str, ours: Any, theirs: Any) ->
 
 
 def _differences(params: Params) -> Iterator[tuple[str, Any, Any]]:
-    """Parameters that are not the paper's: name, value, the paper's value."""
+    """Parameters that differ from the paper's: name, value, the paper's value."""
     theirs = paper_of(params).params
     for field in fields(params):
         values = getattr(params, field.name), getattr(theirs, field.name)
@@ -82,7 +82,7 @@ def _differences(params: Params) -> Iterator[tuple[str, Any, Any]]:
 
 
 def explain_state(parts: Sequence[StatePart]) -> list[str]:
-    """What the elaborated design holds beside the method's state, in sentences."""
+    """Sentences on state in the elaborated design beyond the method's."""
     method = sum(part.method for part in parts)
     built = sum(_built(part) for part in parts)
     sentences = [

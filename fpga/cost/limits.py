@@ -26,7 +26,7 @@ _ASIC = (
 
 
 def limits(targets: Iterable[str]) -> list[str]:
-    """Sentences that go with figures of targets: families, or families with a device."""
+    """Sentences for figures of targets: families, or families with a device."""
     families = {target.split()[0] for target in targets}
     return [
         *_ALL,

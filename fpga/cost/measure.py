@@ -30,7 +30,7 @@ SYSTEM = "system"
 
 @dataclass(frozen=True)
 class Target:
-    """What blocks are made for.
+    """Target of synthesis.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def measured(
     Parameters
     ----------
     cost : Cost
-        What is known before.
+        Results so far.
     block : HardwareBlock
         The block.
     target : Family
@@ -137,7 +137,7 @@ def measured(
     Raises
     ------
     DoesNotFit, MemoryLost
-        If the block is not one for the family or device.
+        If the block does not suit the family or device.
     ToolError
         If a tool fails.
     """
@@ -153,7 +153,7 @@ def measured(
 
 
 def measurement_key(_: object, job: BlockMeasurement) -> str:
-    """Hash of all that a measurement depends on; empty if a tool is not there."""
+    """Hash of all inputs of a measurement; empty if a tool is missing."""
     try:
         versions = tool_versions(*TOOLCHAIN, *job.target.found.packages)
     except ToolError:
@@ -164,7 +164,7 @@ def measurement_key(_: object, job: BlockMeasurement) -> str:
 def measure(job: BlockMeasurement) -> Cost:
     """Synthesise a block, and place it once for each seed.
 
-    Whatever a tool refuses becomes the result's ``problem``.
+    An error of a tool becomes the result's ``problem``.
     """
     block = next(each for each in blocks_of(job.params) if each.name == job.block)
     target = job.target.found
@@ -172,7 +172,7 @@ def measure(job: BlockMeasurement) -> Cost:
     try:
         cost = replace(cost, versions=tool_versions(*TOOLCHAIN, *target.packages))
         for better in measured(cost, block, target, job.seeds, job.constraint_mhz):
-            cost = better  # and stays if the next tool fails
+            cost = better  # and is kept if the next tool fails
     except (DoesNotFit, MemoryLost, ToolError) as error:
         return replace(cost, problem=_sentence(error))
     return cost
@@ -180,14 +180,14 @@ def measure(job: BlockMeasurement) -> Cost:
 
 @functools.cache
 def _sources() -> tuple[Path, ...]:
-    """Everything that decides about a figure besides the block and the tools."""
+    """All inputs of a figure besides the block and the tools."""
     here = Path(__file__).parent
     folders = (here, here.parent / "flow")
     return tuple(path for each in folders for path in sorted(each.iterdir()) if path.is_file())
 
 
 def _sentence(error: Exception) -> str:
-    """An error in one line: its first, and of what a tool said after it, the error."""
+    """An error in one line: its first line, and the error from a tool's output."""
     first, *said = str(error).splitlines()
     errors = [line.removeprefix("ERROR:").strip() for line in said if line.startswith("ERROR:")]
     return ": ".join([first.rstrip(":"), *errors[:1]])
@@ -209,13 +209,13 @@ def make_table(
     Parameters
     ----------
     preset, settings, params
-        Its name, how it was changed, and its parameters.
+        Its name, changes, and parameters.
     blocks : sequence of HardwareBlock
         Blocks, a row each if they were measured.
     costs : mapping of str to (mapping of str to Cost)
-        What was measured of each block, by target.
+        Measurements of each block, by target.
     """
-    # As the blocks: a chip has no trace port.
+    # As for the blocks: a chip has no trace port.
     parts = tuple(kept_state_parts(replace(params, trace_port=False)))
     rows = tuple(
         BlockRow(block.name, block.count, _kept_bits(params, block), costs[block.name])

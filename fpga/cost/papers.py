@@ -1,4 +1,4 @@
-"""Cost figures of a paper, beside the same counted from parameters."""
+"""Cost figures of a paper, and the same counted from parameters."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Figure:
     Parameters
     ----------
     name, unit : str
-        What it is.
+        Its name and unit.
     value : float
-        What the paper says.
+        The paper's value.
     reference : str
-        Where it says so.
+        Its place in the paper.
     count : callable
         The same, given parameters.
     decimals : int
-        Decimals that the paper gives.
+        Decimals in the paper.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Figure:
         return self.count(params)
 
     def agrees(self, params: Params) -> bool:
-        """Whether the figure for ``params`` is the paper's, to the decimals that it gives."""
+        """Whether the figure for ``params`` equals the paper's, to its decimals."""
         return round(self.count(params), self.decimals) == self.value
 
 
@@ -51,11 +51,11 @@ class Paper:
     Parameters
     ----------
     title : str
-        How it is cited.
+        Citation.
     params : Params
-        The configuration that its figures are for.
+        The configuration of its figures.
     figures : tuple of Figure
-        What it says.
+        Its figures.
     """
 
     title: str

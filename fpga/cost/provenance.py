@@ -8,7 +8,7 @@ from racetrap.fpga.cost.table import Cost, CostTable
 
 
 def provenance(tables: Sequence[CostTable]) -> dict[str, str]:
-    """For each family, what made its figures."""
+    """Provenance of the figures of each family."""
     families = dict.fromkeys(family for table in tables for family in table.families)
     return {family: "; ".join(_facts(list(_costs(tables, family)))) for family in families}
 

@@ -38,7 +38,7 @@ class Cost:
     Parameters
     ----------
     device : str
-        What it was made for, as quoted beside a figure.
+        Target device, as quoted beside a figure.
     versions : mapping of str to str
         Versions of the packages that made it; empty if one is missing.
     synthesis : Synthesis or None
@@ -46,7 +46,7 @@ class Cost:
     placements : tuple of PlacedBlock
         One a seed; none if the block was only synthesised.
     problem : str
-        Why something is missing, in a sentence; else empty.
+        Reason why something is missing, in a sentence; else empty.
     """
 
     device: str
@@ -106,9 +106,9 @@ class CostTable:
     state : tuple of StatePart
         State of the whole system by kind, from parameters and from the elaborated design.
     comparisons : tuple of Comparison
-        The paper's figures beside the counted ones.
+        The paper's figures, compared with the counted ones.
     explanation : tuple of str
-        What the design holds beside the method's state.
+        Sentences on state beyond the method's.
     rows : tuple of BlockRow
         Blocks.
     """
@@ -122,7 +122,7 @@ class CostTable:
 
     @property
     def families(self) -> list[str]:
-        """Families that there are figures of, in the order in which they were asked for."""
+        """Families with figures, in the order requested."""
         return list(dict.fromkeys(family for row in self.rows for family in row.costs))
 
     @property

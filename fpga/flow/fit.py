@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def shortage(utilization: Mapping[str, Mapping[str, int]]) -> str:
-    """What a design needs more of than there is, as ``9,094 of 7,680 ICESTORM_LC``.
+    """Resources of which a design needs more than available, as ``9,094 of 7,680 ICESTORM_LC``.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def shortage(utilization: Mapping[str, Mapping[str, int]]) -> str:
     Returns
     -------
     str
-        All such kinds; empty if there is enough of everything.
+        All such kinds; empty if everything fits.
     """
     return ", ".join(
         f"{cells['used']:,} of {cells['available']:,} {kind}"

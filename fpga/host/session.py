@@ -1,6 +1,6 @@
 """A conversation with a device that is known to have the right configuration.
 
-Records are pushed only as far as the device has room, and registers have names.
+Records are pushed only while the device has free space, and registers are accessed by name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def check_device(hello: Hello, params: Params, name: str) -> None:
     Parameters
     ----------
     hello : Hello
-        What the device says.
+        The device's identity.
     params : Params
         Configuration wanted.
     name : str
@@ -62,7 +62,7 @@ class Session(RegisterPort):
         self.link = link
         self._hello = link.hello()
         check_device(self._hello, params, name)
-        # Bytes that each channel takes; at the start it may hold some of a run before.
+        # Free bytes of each channel; at the start it may hold some of an earlier run.
         self._free = [0] * self._hello.inputs
 
     # Registers --------------------------------------------------------------------------
@@ -80,7 +80,7 @@ class Session(RegisterPort):
         return self.link.request(Kind.ACCESS, payload=address + data)
 
     def has(self, register: str) -> bool:
-        """Whether the device has a register: a core has but some of its system's."""
+        """Whether the device has a register: a core has only some of its system's."""
         with suppress(RefusedError):
             self.read(register)
             return True
@@ -94,7 +94,7 @@ class Session(RegisterPort):
         return min(self._hello.room, MAX_PAYLOAD_BYTES) // self._hello.input_bytes
 
     def push(self, channel: int, records: Sequence[int]) -> None:
-        """Push records in their order, waiting for room where there is too little."""
+        """Push records in order, waiting for free space."""
         size = self._hello.input_bytes
         data = b"".join(record.to_bytes(size, "little") for record in records)
         while data:
@@ -108,18 +108,18 @@ class Session(RegisterPort):
         self._free[channel] = int.from_bytes(self.link.request(Kind.PUSH, channel, part), "little")
 
     def _has_room(self, channel: int, wanted: int) -> bool:
-        """Whether a channel takes so many bytes; asks only if not known."""
+        """Whether a channel has this much free space; asks the device only if unknown."""
         if self._free[channel] < wanted:
             self._push(channel, b"")
         return self._free[channel] >= wanted
 
     def drain(self, channel: int) -> None:
-        """Wait until a channel's queue has handed all its records on."""
+        """Wait until a channel's queue is empty."""
         is_empty = partial(self._has_room, channel, self._hello.room)
         wait_until(is_empty, f"take what was pushed to channel {channel}")
 
     def settle(self) -> None:
-        """Wait until all queues have handed on what they hold, even of a run before."""
+        """Wait until all queues are empty, also of records of an earlier run."""
         for channel in range(self._hello.inputs):
             self.drain(channel)
 
@@ -138,7 +138,7 @@ class Session(RegisterPort):
 
 
 def wait_until(is_done: Callable[[], bool], what: str) -> None:
-    """Ask until it is done; ``LinkError`` if the device does not do ``what`` for long."""
+    """Poll until done; ``LinkError`` if the device does not do ``what`` in time."""
     end = time.monotonic() + PATIENCE_S
     while not is_done():
         if time.monotonic() > end:

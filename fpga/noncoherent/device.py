@@ -1,4 +1,4 @@
-"""A bus monitor behind a UART: what a board's top has inside, without PLL and pins.
+"""A bus monitor behind a UART: the contents of a board's top, without PLL and pins.
 
 Ref: Young (UBC 2020) Section 3.3.
 """

@@ -29,20 +29,20 @@ _CHANNEL = 0  # of operations
 
 @dataclass(frozen=True)
 class OperationRun:
-    """What a board did with a trace; all of it has been compared.
+    """Amounts of a trace on a board; everything was compared.
 
     Parameters
     ----------
     steps : tuple of MonitorStep
         Steps of the golden model.
     reports : int
-        Records that came.
+        Records received.
     counters : dict of str to int
         The monitor's counters by name.
     operations : int
         Operations of the trace.
     seconds : float
-        Time of all of it.
+        Total time.
     """
 
     steps: tuple[MonitorStep, ...]
@@ -65,7 +65,7 @@ class _Board(LinkedBoard):
         return self._records
 
     def start(self) -> None:
-        """Forget what a run before this one has left, and check from now on."""
+        """Clear the state of an earlier run, and check from now on."""
         self._session.settle()
         self.finish()
         self._records.clear()
@@ -77,7 +77,7 @@ class _Board(LinkedBoard):
         self._pull_after(len(operations))
 
     def finish(self) -> None:
-        """Wait until everything pushed is checked, and fetch what it reported."""
+        """Wait until everything pushed is checked, and fetch the reports."""
         self._drain(_CHANNEL)
         self._pull()
 
@@ -100,15 +100,15 @@ def run_operations(
     operations : iterable of Operation
         The trace.
     progress : callable
-        Told the number of each operation that is sent.
+        Called with the number of each operation sent.
     pull_every : int
-        Operations after which reports are fetched; by default half of what the board's queues
-        hold, if each races.
+        Operations after which reports are fetched; by default half the capacity of the board's
+        queues, if each races.
 
     Raises
     ------
     LinkError
-        If the device fails; says how far it came.
+        If the device fails; the error says how far it came.
     Mismatch
         If board and golden model differ.
     ValueError
@@ -116,7 +116,7 @@ def run_operations(
     """
     started = time.monotonic()
     board = _Board(session, params, pull_every)
-    # All at once, so that what does not fit is found before anything is sent.
+    # All at once, so that errors are found before anything is sent.
     stream = [bus_operation(params, number, one) for number, one in enumerate(operations)]
     steps = tuple(Monitor(params).run(row for one in stream for row in rows_of(params, one)))
     done = 0

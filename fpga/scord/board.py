@@ -14,19 +14,19 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
 
-#: Transactions after which reports are fetched even from a detector that is idle: half of what
-#: a board's queues hold, if each has a race.  A core holds no more than its bank's queue.
+#: Transactions after which reports are fetched even from an idle detector: half the capacity of a
+#: board's queues, if each has a race.  A core holds only its bank's queue.
 _PULL_EVERY, _PULL_EVERY_FROM_CORE = 8, 1
 
 
 def core_region(params: ScordParams) -> Region:
-    """The region that a core monitors: from the middle of the address space, as far as fits."""
+    """The region that a core monitors: the largest from the middle of the address space."""
     half = params.address_bits - 1
     return Region(1 << half, min(half, params.max_region_log2))
 
 
 def monitored_region(session: Session, params: ScordParams, wanted: Region) -> Region:
-    """The region that a device monitors for a trace that asks for ``wanted``.
+    """The region that a device monitors for a trace that requests ``wanted``.
 
     A whole system monitors the region set by software; that of a core is fixed.
 
@@ -53,10 +53,10 @@ def _is_core(session: Session) -> bool:
 class ScordBoard(LinkedBoard):
     """A detector behind a link, which sees transactions in one global order.
 
-    The detector takes transactions of different SMs in the order in which they arrive.  Those
-    of one SM keep their order in its channel; before another SM goes on, everything pushed so
-    far is finished.  A core has no ring, no place for a region and one counter; the rest of the
-    protocol is a whole system's.
+    The detector takes transactions of different SMs in the order in which they arrive.  Those of
+    one SM keep their order in its channel; before another SM continues, everything pushed so far is
+    finished.  A core has no ring, no region registers and one counter; the rest of the protocol is
+    that of a whole system.
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ class ScordBoard(LinkedBoard):
             super()._empty_ring()
 
     def discard(self) -> None:
-        """Finish, and forget, what a run before this one has left in the device."""
+        """Finish and clear the state of an earlier run in the device."""
         self._empty_ring()
         self._session.settle()
         self.finish()
         self._records.clear()
 
     def transact(self, sm: int, transaction: Transaction) -> None:
-        """Push a transaction; reports of those before it may come."""
+        """Push a transaction; reports of earlier ones may arrive."""
         most = min(self._session.room, self._pull_every)
         if self._batch and (sm != self._sm or len(self._batch) == most):
             self._send()
@@ -117,7 +117,7 @@ class ScordBoard(LinkedBoard):
         self._batch.append(self._params.transaction_layout.pack(transaction._asdict()))
 
     def finish(self) -> None:
-        """Wait until everything pushed is finished, and fetch what it reported."""
+        """Wait until everything pushed is finished, and fetch the reports."""
         self._send()
         self._drain(self._sm)
         self._pull()

@@ -1,4 +1,4 @@
-"""One SM's tracker and one detector bank behind a UART, for FPGAs that a whole system overfills.
+"""One SM's tracker and one detector bank behind a UART, for FPGAs too small for a whole system.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
@@ -29,11 +29,11 @@ class ScordCoreDevice(LinkedDevice):
     """Link, tracker, bank and local memory; region fixed, few registers, no report ring.
 
     Input channel 0 has the SM's transactions, output channel 0 the records of race reports with
-    ``sequence`` 0.  A report that finds the bank's queue full is dropped, counted in
-    ``REPORTS_DROPPED``, and lights the error light.  ``CONTROL`` has ``enable``, ``launch`` and
-    ``clear_counters``.  A launch clears metadata, fence file, lock tables and barrier ids; it
-    must come while ``STATUS.idle`` is set, and is ignored otherwise.  ``STATUS`` has ``busy``
-    and ``idle``.  All other registers answer with SLVERR.
+    ``sequence`` 0.  While the bank's queue is full, reports are dropped, counted in
+    ``REPORTS_DROPPED``, and turn on the error light.  ``CONTROL`` has ``enable``, ``launch`` and
+    ``clear_counters``.  A launch clears metadata, fence file, lock tables and barrier ids; it must
+    come while ``STATUS.idle`` is set, and is ignored otherwise.  ``STATUS`` has ``busy`` and
+    ``idle``.  All other registers answer with SLVERR.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class ScordCoreDevice(LinkedDevice):
     Raises
     ------
     ValueError
-        If the parameters ask for more than a core has.
+        If the parameters need more than a core has.
     """
 
     def __init__(self, params: ScordParams, divisor: int, *, credits: int = 8):
@@ -107,7 +107,7 @@ class ScordCoreDevice(LinkedDevice):
         m.d.comb += [
             tracker.i_enable.eq(control.enable),
             status.busy.eq(tracker.o_busy | bank.o_busy),
-            # A report that waits for the host keeps the bank from being idle: it is pulled first.
+            # A report that waits for the host keeps the bank busy: it must be pulled first.
             status.idle.eq(is_empty & tracker.o_idle & bank.o_idle),
             clear.eq(control.launch & status.idle),
             tracker.i_clear.eq(clear),

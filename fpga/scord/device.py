@@ -1,4 +1,4 @@
-"""A ScoRD detector behind a UART: what a board's top has inside, without PLL and pins.
+"""A ScoRD detector behind a UART: the contents of a board's top, without PLL and pins.
 
 Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 """
@@ -13,14 +13,14 @@ from racetrap.rtl.scord.system import ScordSystem
 
 
 def device_of(board: Board, params: ScordParams, divisor: int) -> LinkedDevice:
-    """The whole system, or a core where that does not fit the board.
+    """The whole system, or a core if it does not fit the board.
 
     Metadata are on the chip.  Input channel n takes the transactions of SM n.
 
     Raises
     ------
     ValueError
-        If the metadata are not on the chip, or the parameters do not suit a core.
+        If the metadata are not on chip, or the parameters do not suit a core.
     """
     if not params.local_bytes:
         raise ValueError("Parameter local_bytes must be positive on a board, not 0")

@@ -23,19 +23,19 @@ from racetrap.golden_model.scord.report import RaceReport
 
 @dataclass(frozen=True)
 class BoardRun:
-    """What a board made of a trace.
+    """Result of a trace on a board.
 
     Parameters
     ----------
     reports : tuple of RaceReport
         Reports, in the order in which they came.
     counters : dict of str to int
-        Those of the detector's counters that the device has, by name, summed over the launches
-        of the trace; ``reports_dropped`` is always among them.
+        The device's counters by name, summed over the launches of the trace; ``reports_dropped`` is
+        always included.
     transactions : int
         Transactions pushed.
     seconds : float
-        Time of all of it.
+        Total time.
     """
 
     reports: tuple[RaceReport, ...]
@@ -66,7 +66,7 @@ def run_trace(
     Raises
     ------
     LinkError
-        If the device fails; says how far it came.
+        If the device fails; the error says how far it came.
     """
     started = time.monotonic()
     board = ScordBoard(session, params)
@@ -95,9 +95,8 @@ def run_trace(
 def check_reports(params: ScordParams, golden: Iterable[RaceReport], run: BoardRun) -> str:
     """First difference between a board and the golden model in one sentence; empty if none.
 
-    The board numbers reports from its reset on, and the order of those that one event makes in
-    several banks is open, so neither counts.  A detector never waits for reports: those that
-    find no room are dropped, counted and no difference.
+    The board numbers reports from reset, and the order of one event's reports from several banks is
+    unspecified, so both are ignored.  Dropped reports are counted and are not a difference.
     """
     races = [value for name, value in run.counters.items() if name.startswith("races_")]
     due = Counter(_body(params, report) for report in golden)
@@ -113,7 +112,7 @@ def check_reports(params: ScordParams, golden: Iterable[RaceReport], run: BoardR
 
 
 def _said(record: int) -> str:
-    """A record in words, or as a number if it is no report at all."""
+    """A record in words, or as a number if it is not a report."""
     try:
         return RaceReport.from_record(record).sentence()
     except (KeyError, ValueError):

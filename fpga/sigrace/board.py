@@ -1,4 +1,4 @@
-"""A SigRace detector behind a link: events of its core units in one order of their messages.
+"""A SigRace detector behind a link: core events in a fixed order of their messages.
 
 Ref: SigRace (ISCA'09) Section 3, Fig. 5; Section 4.3.
 """
@@ -19,9 +19,9 @@ _RESET = CoreEvent(CoreOp.RESET)
 class SigraceBoard:
     """Core units and RDM behind a link; the RDM takes messages in the order of the events.
 
-    A verdict depends on the order in which messages of different contexts come.  Events that make
-    no message may come in any order, so those of a context are sent many at a time; before
-    another context makes a message, the RDM has taken all those before it.
+    A verdict depends on the order of messages from different contexts.  Events without a message
+    may come in any order, so those of a context are sent many at a time; before another context
+    sends a message, the RDM must have taken all earlier ones.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class SigraceBoard:
     units : int
         Hardware contexts, which are numbered core * contexts + context.
     events, messages : int
-        Events given, and messages that they make.
+        Events sent, and their messages.
 
     Raises
     ------
     LinkError
-        From every method, if the device fails or does not go on.
+        From every method, if the device fails or stalls.
     """
 
     def __init__(self, session: Session, params: SigraceParams):
@@ -56,7 +56,7 @@ class SigraceBoard:
     # Before a program -------------------------------------------------------------------
 
     def start(self) -> None:
-        """Forget what a run before this one has left, and switch checking on."""
+        """Clear the state of an earlier run, and switch checking on."""
         self.rdm.control(enable=False)
         for unit in range(self.units):
             while self._session.pull(unit):  # a unit whose trap records are not taken waits
@@ -71,10 +71,10 @@ class SigraceBoard:
         self.rdm.control(irq_enable=True)  # the board's light of races
 
     def _empty(self, unit: int) -> None:
-        """Wait until a unit has done all that it was told.
+        """Wait until a unit has executed all its events.
 
-        Nothing says so itself, but a register shows whether a timestamp is at its maximum,
-        where no program brings it: a unit that comes there and back has done all before.
+        No register shows this directly, but one shows whether a timestamp is at its maximum, which
+        no program reaches: a unit that goes there and back has finished everything before.
         """
         full = CoreEvent(CoreOp.TS_WRITE, self._params.max_counter)
         for event, saturated in ((_RESET, False), (full, True), (_RESET, False)):
@@ -91,7 +91,7 @@ class SigraceBoard:
     # A program --------------------------------------------------------------------------
 
     def take(self, unit: int, event: CoreEvent, messages: int) -> None:
-        """Give a context its next event, which makes so many messages."""
+        """Give a context its next event, and the number of its messages."""
         if messages:
             if self._sender != unit:
                 self.settle()

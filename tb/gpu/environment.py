@@ -27,7 +27,7 @@ from racetrap.tb.third_party_memory import ThirdPartyMemory
 
 
 class GpuEnvironment(ReportRingEnvironment):
-    """Testbench around one system with a trace port; a detector says what is its own.
+    """Testbench around one system with a trace port; subclasses define a detector's parts.
 
     Configuration (ConfigDB): ``TESTBENCH``.
 
@@ -36,13 +36,13 @@ class GpuEnvironment(ReportRingEnvironment):
     sms : list of StreamAgent
         One for each SM.
     metadata : list of AxiMemory
-        Memory of each bank; empty with metadata on the chip.
+        Memory of each bank; empty with on-chip metadata.
     registers, report_memory, scoreboard, software
         As of ``ReportRingEnvironment``.
     model_class, scoreboard_class, transaction_type, step_type, packet_type : type
-        What is the detector's own.
+        Classes of the detector.
     has_third_party_memory : bool
-        Put cocotbext-axi's memory behind the metadata ports, for a check of AXI4 that is not ours;
+        Put cocotbext-axi's memory behind the metadata ports, for an independent check of AXI4;
         set before the build phase.  ``metadata`` is empty then.
     """
 
@@ -87,7 +87,7 @@ class GpuEnvironment(ReportRingEnvironment):
         return bank, self.step_type(self.packet_type(*values[:fields]), *values[fields:])
 
     def transaction(self, sm: int, *values: int) -> tuple[Any, ...]:
-        """A transaction that an SM has handed over, as the scoreboard takes it."""
+        """A transaction from an SM, in the form for the scoreboard."""
         return sm, self.transaction_type(*values)
 
     def connect_phase(self) -> None:
@@ -118,7 +118,7 @@ class GpuEnvironment(ReportRingEnvironment):
         params = self._testbench.params
         self._is_preset = bool(self.metadata) and not is_swept(params, region)
         for memory in self.metadata:
-            memory.words.clear()  # what a launch does not initialise reads as junk
+            memory.words.clear()  # words not initialised by a launch read as random values
             memory.preset = params.uninitialised_entry if self._is_preset else None
         for memory in (*self.metadata, self.report_memory):
             memory.read_errors = memory.write_errors = 0
@@ -136,7 +136,7 @@ class GpuEnvironment(ReportRingEnvironment):
         self._region = region
 
     async def _shorten_sweep(self, port: int, index: int) -> None:
-        """Let a port's initialisation engine, once it begins, go on at its last segment."""
+        """Make a port's initialisation engine, once it begins, skip to its last segment."""
         engine = self._testbench.pins.inside(ENGINE.format(port))
         await RisingEdge(getattr(engine, BEGUN))
         getattr(engine, INDEX).value = index
@@ -151,7 +151,7 @@ class GpuEnvironment(ReportRingEnvironment):
             self.scoreboard.report_read(record)
 
     async def finish(self) -> dict[str, int]:
-        """Wait until all is done, then compare what is left to compare.
+        """Wait until all is done, then compare the remaining state.
 
         Returns
         -------

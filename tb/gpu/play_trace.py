@@ -1,4 +1,4 @@
-"""Test that plays given events in their global order, whatever the detector.
+"""Test that plays given events in their global order, for any GPU detector.
 
 Plan: ``trace`` (path) with ``region``; ``memory`` and ``report_memory``.  For each kernel there is
 a note with the races of golden model and hardware.
@@ -21,10 +21,10 @@ from racetrap.tb.gpu.gpu_test import GpuTest
 from racetrap.tb.stream_agent import StreamSequence
 
 _RING_LOG2 = 8
-#: Events between two looks at the ring buffer, and seconds between notes on progress.
+#: Events between two polls of the ring buffer, and seconds between notes on progress.
 _DRAIN_EVENTS = 64
 _NOTE_SECONDS = 0.2
-#: Cycles in which a transaction must have made its steps, however slow the memory.
+#: Cycles within which a transaction must make its steps, even with slow memory.
 _CYCLES_PER_TRANSACTION = 80_000
 
 
@@ -43,7 +43,7 @@ class PlayTrace(GpuTest):
                 kernel = []
 
     def _counted(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events, with a note on progress now and then."""
+        """The events, with occasional notes on progress."""
         for event in events:
             self._done += 1
             if monotonic() - self._noted > _NOTE_SECONDS:
@@ -52,7 +52,7 @@ class PlayTrace(GpuTest):
             yield event
 
     async def play(self, region: MonitoredRegion, events: Iterable[Event]) -> dict[str, Any]:
-        """Play one kernel; gives its races by both, and cycles."""
+        """Play one kernel; return its races by both, and cycles."""
         testbench, environment = self.testbench, self.environment
         params = testbench.params
         model = environment.model_class(params, region)
@@ -72,8 +72,7 @@ class PlayTrace(GpuTest):
             [model.report.from_step(params, step, bank) for bank, step in found]
             for found in (steps, environment.scoreboard.races)
         )
-        # In global order nothing is left for the device to choose but, of one event's steps in
-        # several banks, their order.
+        # In global order only the order of one event's steps in several banks is unspecified.
         records, seen_records = ([race.record() for race in found] for found in (golden, seen))
         if sorted(records) != sorted(seen_records):
             raise Mismatch(f"Races must be {golden}, not {seen}")

@@ -1,9 +1,9 @@
-"""Test with constrained-random stimulus, all SMs at once, whatever the detector.
+"""Test with constrained-random stimulus, all SMs at once, for any GPU detector.
 
-Plan: ``region``; ``launches``, a list of mappings with ``report_filter`` and what the detector's
-stimulus is made from; ``busy`` and ``longest_idle`` of the streams; ``memory`` and
-``report_memory`` (``MemoryKnobs``); ``ring_log2``; ``drain_cycles`` between two looks at the ring
-(0: only at the end); ``axi_ram``, true to put cocotbext-axi's memory behind the metadata ports.
+Plan: ``region``; ``launches``, a list of mappings with ``report_filter`` and the detector's
+stimulus parameters; ``busy`` and ``longest_idle`` of the streams; ``memory`` and ``report_memory``
+(``MemoryKnobs``); ``ring_log2``; ``drain_cycles`` between two polls of the ring (0: only at the
+end); ``axi_ram``, true to put cocotbext-axi's memory behind the metadata ports.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from racetrap.golden_model.events import Event
 from racetrap.tb.gpu.gpu_test import GpuTest
 from racetrap.tb.stream_agent import play_together
 
-#: Cycles in which a transaction must have made its steps, however slow the memory.
+#: Cycles within which a transaction must make its steps, even with slow memory.
 _CYCLES_PER_TRANSACTION = 2000
 
 
@@ -40,7 +40,7 @@ class RandomTraffic(GpuTest):
             })  # fmt: skip
 
     async def _launch(self, number: int, launch: dict[str, Any]) -> dict[str, int]:
-        """One kernel; gives the device's counters."""
+        """Play one kernel; return the device's counters."""
         testbench, environment, plan = self.testbench, self.environment, self.testbench.plan
         await environment.launch(
             self.region(),
@@ -73,7 +73,7 @@ class RandomTraffic(GpuTest):
         raise NotImplementedError
 
     async def _read_reports(self, cycles: int) -> None:
-        """Software's interrupt handler, now and then."""
+        """Call software's interrupt handler from time to time."""
         self._stop = False
         while cycles and not self._stop:
             await self.testbench.clocking.cycles(cycles)

@@ -10,7 +10,7 @@ from racetrap.tb.stream_agent import StreamSequence
 
 
 class RegisterMisuse(GpuTest):
-    """Reads and writes registers as software should, and as it should not.
+    """Reads and writes registers correctly and incorrectly.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class RegisterMisuse(GpuTest):
             await StreamSequence(stores).start(agent.sequencer)
 
     async def _ignored(self, when: str) -> None:
-        """Transactions are taken, but nothing is checked: a step would be a mismatch."""
+        """Transactions must be taken, but not checked: a step would be a mismatch."""
         before = await self._ports.read("ACCESSES")
         await self._traffic()
         await self.testbench.clocking.cycles(100)
@@ -56,7 +56,7 @@ class RegisterMisuse(GpuTest):
         await self.environment.software.wait_idle()
 
     async def _refused_launches(self) -> None:
-        """A launch with illegal registers changes nothing: the one before stays in force."""
+        """A launch with illegal registers must change nothing: the previous one stays in force."""
         software, ports, params = self.environment.software, self._ports, self.testbench.params
         for register, illegal in (
             ("REGION_SIZE_LOG2", params.min_region_log2 - 1),

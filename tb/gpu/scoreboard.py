@@ -1,4 +1,4 @@
-"""Scoreboard component: feeds the comparison with what the monitors saw."""
+"""Scoreboard component: passes the monitors' observations to the comparison."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class GpuScoreboard(uvm_component):
     Attributes
     ----------
     transactions, steps, reads : uvm_analysis_export
-        Take what the monitors and the metadata memories publish.
+        Receive items from the monitors and the metadata memories.
     coverage : Coverage
         Functional coverage of everything compared.
     enabled : bool
         Whether transactions are being checked (``CONTROL.enable``).
     due, compared : int
-        Steps that the transactions seen must make, and steps compared, since the launch.
+        Expected steps of the transactions seen, and steps compared, since the launch.
     races : list of (int, Step)
         Bank and step of each race, since the launch.
     coverage_class, comparison_class : type
-        What is the detector's own; the comparison is given parameters, region and observer.
+        Classes of the detector; the comparison takes parameters, region and observer.
     """
 
     coverage_class: Any
@@ -51,7 +51,7 @@ class GpuScoreboard(uvm_component):
         self._scoreboard: Any = None
 
     def launch(self, region: MonitoredRegion) -> None:
-        """A kernel was launched: begin with a fresh golden model."""
+        """Start with a new golden model after a launch."""
         self._region: Any = region
         self._scoreboard = self.comparison_class(self._params, region, observer=self)
         self._reads: defaultdict[int, deque[ReadRecord]] = defaultdict(deque)
@@ -68,7 +68,7 @@ class GpuScoreboard(uvm_component):
 
     @property
     def is_settled(self) -> bool:
-        """Whether every step that is due has come."""
+        """Whether every expected step has been seen."""
         return self.compared == self.due
 
     def finish(
@@ -78,7 +78,7 @@ class GpuScoreboard(uvm_component):
         read_errors: int,
         reached: Iterable[int] | None,
     ) -> None:
-        """The device is idle: nothing may be left over, and something must have been compared."""
+        """Check on an idle device that nothing is left over, and something was compared."""
         if self.compared == 0:
             raise Mismatch("Steps compared must number at least 1, not 0")
         left = sum(map(len, self._reads.values()))
@@ -134,5 +134,5 @@ class GpuScoreboard(uvm_component):
         self.coverage.report(report)
 
     def report_read(self, record: int) -> None:
-        """Software read a record."""
+        """A record was read by software."""
         self._comparison.report(record)

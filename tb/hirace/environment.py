@@ -1,4 +1,4 @@
-"""Environment of HiRace: what GPU detectors share, with its own streams and scoreboard."""
+"""Environment of HiRace: that of GPU detectors, with its own streams and scoreboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agent of an observed AXI4 bus: third-party traffic, and what a listener sees of it."""
+"""Agent of an observed AXI4 bus: third-party traffic, and a listener's view of it."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class BusAgent(uvm_agent):
         self._testbench.clocking.each(self._look)
 
     def watch(self, coverage: BinCounts) -> None:
-        """Count stalls of the channels that are listened to, and transfers without a pause."""
+        """Count stalls of the observed channels, and transfers without a pause."""
         for channel in ("aw", "ar", "r", "b"):
             watch_streams(self._testbench, coverage, f"bus.{channel}", [f"{_PORT}{channel}"])
 
     async def play(self, bursts: Sequence[tuple[bool, Burst]], together: int) -> None:
-        """Send bursts, each a write or a read, so many at a time, until all have ended."""
+        """Send bursts, each a write or a read, with a limit in flight, until all have ended."""
         await self._traffic.play(bursts, together)
 
     def _look(self, flags: int) -> None:

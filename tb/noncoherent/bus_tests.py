@@ -62,7 +62,7 @@ def _burst(random: Random, params: NoncoherentParams, lines: int) -> tuple[bool,
     beats = random.choice((1, 2, random.randint(1, 16), _MOST_BEATS.get(kind, 1)))
     if kind is AxiBurst.WRAP:
         beats = random.choice(_WRAP_LENGTHS)
-    # The model of a manager splits what would go over the end of a page if it were an INCR burst.
+    # The manager model splits bursts that would cross a page as INCR bursts.
     last = PAGE_BYTES - unit * beats
     place = min(random.choice((random.randrange(lines * params.line_bytes), 0, last)), last)
     if kind is AxiBurst.WRAP:

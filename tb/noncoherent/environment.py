@@ -13,7 +13,7 @@ from racetrap.tb.report_ring import RING_BASE, ReportRingEnvironment
 from racetrap.tb.stream_agent import StreamAgent, StreamMonitor, play_together
 
 _ROW_FIELDS, _HIT_FIELDS = len(Row._fields), len(Hit._fields)
-#: Cycles in which a row must have been checked, whatever it meets.
+#: Cycles within which a row must be checked in the worst case.
 _CYCLES_PER_ROW = 400
 
 
@@ -61,7 +61,7 @@ class NoncoherentEnvironment(ReportRingEnvironment):
         self.software = SoftwareThread(MonitorSoftware(self.registers.port, poll))
 
     async def start(self, ring_log2: int, *, enable: bool = True) -> None:
-        """Forget all operations; nothing may be in flight."""
+        """Clear all operations; nothing may be in flight."""
         await self.software.start(RING_BASE, ring_log2, enable=enable, interrupt=True)
         self.report_memory.write_errors = 0
         self.scoreboard.start(enable=enable)
@@ -75,7 +75,7 @@ class NoncoherentEnvironment(ReportRingEnvironment):
         )  # fmt: skip
 
     async def finish(self) -> dict[str, int]:
-        """Wait until all is done, then compare what is left to compare.
+        """Wait until all is done, then compare the remaining state.
 
         Returns
         -------

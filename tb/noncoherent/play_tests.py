@@ -1,7 +1,7 @@
 """cocotb test that plays the operations of a recorded trace.
 
 Plan: ``trace`` (path of a trace of a CPU and its accelerators), ``busy``, ``longest_idle``.  Notes
-tell the progress (``done`` of ``total`` operations), and at the end what was compared.
+give the progress (``done`` of ``total`` operations), and at the end the amounts compared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from racetrap.tb.base_test import BaseTest, run_test
 from racetrap.tb.noncoherent.environment import NoncoherentEnvironment
 
 _RING_LOG2 = 10
-#: Operations between two looks at the ring, and two notes of the progress.
+#: Operations between two polls of the ring, and between two notes of progress.
 _RUN = 500
 
 

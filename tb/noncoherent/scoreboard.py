@@ -1,7 +1,7 @@
-"""Scoreboard of the bus monitor: every step and report beside the golden model's.
+"""Scoreboard of the bus monitor: comparison of every step and report with the golden model's.
 
-Operations of an observed bus and of the CPU each come in order; how they interleave is up to the
-hardware, and read off the rows.
+Operations of an observed bus and of the CPU each arrive in order; their interleaving is chosen by
+the hardware, and taken from the rows.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from racetrap.tb.testbench import Testbench
 
 
 class ScoreboardComponent(uvm_component):
-    """Compares each step with the golden model's of the row that is due.
+    """Compares each step with the golden model's for the expected row.
 
     Attributes
     ----------
     operations, bus, steps : uvm_analysis_export
-        Take what the monitors publish.
+        Receive items from the monitors.
     coverage : Coverage
         Functional coverage of everything compared.
     compared : list of MonitorStep
@@ -40,7 +40,7 @@ class ScoreboardComponent(uvm_component):
         self.operations = Subscriber("operations", self, self._operation).analysis_export
         self.bus = Subscriber("bus", self, self._bus_cycle).analysis_export
         self.steps = Subscriber("steps", self, self._step).analysis_export
-        # It counts bursts from reset on, whether they are checked or not.
+        # It counts bursts from reset on, checked or not.
         self._bus = AxiMonitor(testbench.params)
         self.coverage = Coverage(testbench.params)
         self.start(enable=False)
@@ -57,15 +57,15 @@ class ScoreboardComponent(uvm_component):
 
     @property
     def is_settled(self) -> bool:
-        """Whether every step that is due has come."""
+        """Whether every expected step has been seen."""
         return not self._of_cpu and not self._of_bus
 
     def reports_read(self, records: Sequence[int]) -> None:
-        """Software has read records from the ring."""
+        """Add records that software has read from the ring."""
         self._records += records
 
     def finish(self, counters: Mapping[str, int], write_errors: int) -> None:
-        """The device is idle: compare counters and reports.
+        """Compare counters and reports on an idle device.
 
         Raises
         ------

@@ -38,7 +38,7 @@ class ThirdPartyBus:
             )  # fmt: skip
 
     async def play(self, bursts: Sequence[tuple[bool, Burst]], together: int) -> None:
-        """Send bursts, each a write or a read, so many at a time, until all have ended."""
+        """Send bursts, each a write or a read, with a limit in flight, until all have ended."""
         waiting = iter(bursts)
         tasks = [cocotb.start_soon(self._send_all(waiting)) for _ in range(together)]
         await self._testbench.clocking.until(
@@ -51,7 +51,7 @@ class ThirdPartyBus:
 
     async def _send(self, is_write: bool, burst: Burst) -> None:
         kind, unit = AxiBurstType(burst.burst), 1 << burst.size
-        # An unaligned burst has less in its first beat.
+        # An unaligned burst has fewer bytes in its first beat.
         length = (burst.length + 1) * unit - burst.address % unit
         options = {"burst": kind, "size": burst.size}
         if is_write:

@@ -1,4 +1,4 @@
-"""Environment of ScoRD: beside what GPU detectors share, fences' trace ports and access buffers."""
+"""Environment of ScoRD: that of GPU detectors, with trace ports of fences and access buffers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ScordEnvironment(GpuEnvironment):
         self._left_out = [self._left_out_reader(sm) for sm in range(params.sm_count)]
 
     def _left_out_reader(self, sm: int) -> Callable[[], int] | None:
-        """Reader of an SM's pin that says that a transaction is not checked, if there is one."""
+        """Reader of an SM's pin for skipped transactions, if there is one."""
         testbench = self._testbench
         return testbench.pins.reader(f"o_left_out__{sm}") if testbench.params.leaves_out else None
 

@@ -1,4 +1,4 @@
-"""Scoreboard component of ScoRD: what it tells coverage, and which read belongs to a step."""
+"""Scoreboard component of ScoRD: its coverage, and the read of each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""cocotb test of corners that random events seldom reach, each made on purpose.
+"""cocotb test of corner cases that random events seldom reach.
 
 Plan: ``trap_stall``.
 """
@@ -57,14 +57,14 @@ class _Corners(SigraceTest):
         for op in (CoreOp.LOAD, CoreOp.STORE):
             for number in range(params.usb_limit + 1):
                 yield CoreEvent(op, data=number * page, size=4)
-            # One value more is in the set; the access begins in it and goes on behind it.
+            # One more value is in the set; the access begins in it and continues beyond it.
             for number in range(params.usb_limit - 1):
                 yield CoreEvent(op, data=number * page, size=4)
             yield CoreEvent(op, data=(params.usb_limit + 1) * page - 4, size=8)
         yield CoreEvent(CoreOp.SWITCH_OUT)
 
     def _discarded(self) -> Iterator[CoreEvent]:
-        """A RESET takes a block with it; then blocks without any address end."""
+        """A RESET discards a block; then blocks without any address end."""
         yield CoreEvent(CoreOp.STORE, data=4, size=4, instructions=3)
         yield CoreEvent(CoreOp.RESET)
         yield CoreEvent(CoreOp.COLLECT_ON)
@@ -72,7 +72,7 @@ class _Corners(SigraceTest):
         yield CoreEvent(CoreOp.SWITCH_OUT)
 
     def _limit(self) -> Iterator[CoreEvent]:
-        """The counter one below, at, and far behind the limit; control ops end no block."""
+        """The counter one below, at, and far beyond the limit; control ops end no block."""
         most = self.testbench.params.block_instructions
         yield CoreEvent(CoreOp.LOAD, data=4, size=4, instructions=most - 1)
         yield CoreEvent(CoreOp.INSTRUCTIONS, instructions=1)
@@ -84,7 +84,7 @@ class _Corners(SigraceTest):
         yield CoreEvent(CoreOp.LOAD, data=12, size=4)
 
     def _traps(self) -> Iterator[CoreEvent]:
-        """More records than there is place for, from accesses of several granules."""
+        """More records than fit, from accesses of several granules."""
         granules = list(range(0, 64, GRANULE_BYTES))
         signature = signature_of_granules(self.testbench.params, granules)
         for word in range(self.testbench.params.signature_words):

@@ -18,9 +18,9 @@ from racetrap.tb.stream_agent import SinkAgent, StreamAgent, StreamMonitor
 from racetrap.tb.testbench import Testbench
 
 _EVENT_FIELDS = len(CoreEvent._fields)
-#: Cycles in which the longest message is sent and compared, whatever waits before it.
+#: Cycles within which the longest message is sent and compared in the worst case.
 _IDLE_CYCLES = 200_000
-#: Cycles after which what an event sets in motion shows at the ports.
+#: Cycles after which an event's effects show at the ports.
 _SETTLING_CYCLES = 8
 
 
@@ -126,7 +126,7 @@ class SigraceEnvironment(uvm_env):
         await clocking.cycles(_SETTLING_CYCLES)
 
     async def finish(self) -> dict[str, int]:
-        """Wait until all is done, then compare what is left to compare.
+        """Wait until all is done, then compare the remaining state.
 
         Returns
         -------

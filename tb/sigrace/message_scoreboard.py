@@ -24,12 +24,12 @@ class Flit(NamedTuple):
 
 
 class MessageScoreboard(uvm_component):
-    """Follows the order in which the hardware takes the messages of the links.
+    """Tracks the order in which the hardware takes the messages of the links.
 
     Attributes
     ----------
     flits, steps : uvm_analysis_export
-        Take what the monitors publish: pairs of link and flit; steps.
+        Receive items from the monitors: pairs of link and flit; steps.
     rdm : Rdm
         Golden module, in the state of the last message begun.
     coverage : Coverage
@@ -48,7 +48,7 @@ class MessageScoreboard(uvm_component):
         self.reset()
 
     def reset(self) -> None:
-        """The device was reset: messages that had not ended are gone."""
+        """Drop incomplete messages after a reset."""
         cores = range(self._params.cores)
         self.rdm = Rdm(self._params)
         self._parts: list[list[int]] = [[] for _ in cores]
@@ -57,11 +57,11 @@ class MessageScoreboard(uvm_component):
 
     @property
     def is_scanning(self) -> bool:
-        """Whether some steps of a message have been seen, and not all."""
+        """Whether some but not all steps of a message have been seen."""
         return bool(self._due)
 
     def settle(self) -> None:
-        """Demand that all messages have been taken; those that are ignored make no steps."""
+        """Check that all messages have been taken; ignored ones make no steps."""
         if self._due:
             raise Mismatch(f"Steps of a message that are missing must number 0: {self._due[0]}")
         for link, coming in enumerate(self._coming):

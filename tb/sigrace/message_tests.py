@@ -73,7 +73,7 @@ class _FaultyMessages(BaseTest):
         await environment.finish()
 
     async def _cut(self, threads: dict[Slot, int]) -> None:
-        """A reset in the middle of a message: nothing of it may be left."""
+        """A reset in the middle of a message must discard all of it."""
         begun = _flits(self._source.message(0, threads, 0))[:-1]
         await self.environment.send([begun, *([] for _ in self._cores[1:])])
         await self.testbench.clocking.reset()
@@ -104,12 +104,12 @@ class _FaultyMessages(BaseTest):
             scoreboard.coverage.hit("software.flush_while_scanning")
 
     def _is_compared(self, messages: int) -> bool:
-        """Whether so many messages are through, or the last of them is being compared."""
+        """Whether a number of messages are complete, or the last of them is being compared."""
         scoreboard = self.environment.scoreboard
         return scoreboard.is_scanning or scoreboard.messages >= messages
 
     async def _saturation(self) -> None:
-        """What the core units say shows in STATUS."""
+        """Inputs from the core units must show in STATUS."""
         for value in (1, 0):
             self.environment.saturate(value)
             await self.testbench.clocking.cycles(2)

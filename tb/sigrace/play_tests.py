@@ -2,8 +2,8 @@
 
 Plan: ``trace`` (path of a trace of threads), ``environment`` (``name``, ``quantum``, ``seed``;
 fixed by default), ``busy``, ``longest_idle``, ``trap_stall``, ``serves`` (true by default: the
-interrupt is answered).  Notes tell the progress (``done`` of ``total`` events), and at the end
-what was compared.
+interrupt is answered).  Notes give the progress (``done`` of ``total`` events), and at the end the
+amounts compared.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _PlayTrace(SigraceTest):
         })  # fmt: skip
 
     async def _progress(self, total: int) -> None:
-        """Note now and then how many events have been taken."""
+        """Note from time to time how many events have been taken."""
         noted = monotonic()
         while True:
             await self.testbench.clocking.cycles(_NOTE_CYCLES)

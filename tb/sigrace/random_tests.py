@@ -33,7 +33,7 @@ class _RandomEvents(SigraceTest):
             })  # fmt: skip
 
     async def _run(self, number: int, run: dict[str, Any]) -> tuple[dict[str, int], int]:
-        """One run; gives the device's counters, and the interrupts answered."""
+        """Play one run; return the device's counters, and the interrupts handled."""
         environment, params = self.environment, self.testbench.params
         await environment.control(
             enable=run.get("enable", True), irq_enable=run.get("irq_enable", True)

@@ -26,25 +26,24 @@ from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator.cocotb_build import BuiltModel, build_component, build_key
 from racetrap.sim.cosim.verilator.cocotb_run import RunResult, run
 
-#: Clock cycles of a bit in co-simulation: the least that the link takes, for short runs.
+#: Clock cycles of a bit in co-simulation: the link's minimum, for short runs.
 DIVISOR = 8
 
 
 @dataclass(frozen=True)
 class PinTest:
-    """What is played at the pins of a detector's device.
+    """Test at the pins of a detector's device.
 
     Parameters
     ----------
     plan : callable
-        Given board, parameters and a folder for files, what the testbench must know to play
-        everything.
+        Given board, parameters and a folder for files, the plan of the testbench for everything.
     short_plan : callable
-        The same for a part of it, which finds planted bugs.
+        The same for a part, which suffices to find planted bugs.
     notes : callable
-        Notes that a plan's run must give.
+        Expected number of notes of a plan's run.
     what : str
-        What a good note says, in words.
+        Meaning of a good note.
     """
 
     plan: Callable[[Board, Any, Path], dict[str, Any]]
@@ -59,7 +58,7 @@ class _DeviceModel(BuiltModel):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the testbench must know of the build."""
+        """Facts of the build for the testbench."""
         return {
             "params": asdict(self.params),
             "divisor": DIVISOR,
@@ -102,14 +101,14 @@ def pin_test_of(params: Params) -> PinTest:
 
 
 def play(model: BuiltModel, plan: Mapping[str, Any], folder: Path) -> RunResult:
-    """Play a plan through the UART, and compare all that comes back with the golden model's.
+    """Play a plan through the UART, and compare all replies with the golden model's.
 
     Parameters
     ----------
     model : BuiltModel
         The device, by ``build_device``.
     plan : mapping of str to value
-        What the detector's testbench must know; its docstring tells.
+        Plan of the detector's testbench, described in its docstring.
     folder : Path
         Folder of log and notes.
 
@@ -125,7 +124,7 @@ def play(model: BuiltModel, plan: Mapping[str, Any], folder: Path) -> RunResult:
 def write_traces(
     folder: Path, traces: Mapping[str, ThreadTrace] | Mapping[str, NoncoherentTrace]
 ) -> dict[str, str]:
-    """Write traces into ``folder``; gives their files."""
+    """Write traces into ``folder``; return their files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {name: str(folder.resolve() / f"{name}.trace") for name in traces}
     for name, trace in traces.items():

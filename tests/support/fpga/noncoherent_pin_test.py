@@ -1,4 +1,4 @@
-"""What is played at the pins of the bus monitor's device: random operations."""
+"""Test at the pins of the bus monitor's device: random operations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """cocotb tests of a board's bus monitor at its UART pins: operations in, race reports out.
 
-Plan: ``traces``, a trace file for each name.  For each there is a note with what was compared.
-Then comes an overload: a host that pulls no reports, so that some are dropped, and counted.
+Plan: ``traces``, a trace file for each name.  For each there is a note with the amounts compared.
+Then comes an overload: a host that pulls no reports, so that some are dropped and counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from racetrap.golden_model.trace.noncoherent.operations import Operation, Operat
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from tests.support.fpga.pins import Note, run_host
 
-#: Reads of what the cache has not written back, each a report: more than all queues hold.
+#: Reads of data not written back, each giving a report: more than all queues hold.
 _OVERLOAD = 100
 
 
@@ -30,7 +30,7 @@ def _session(link: HostLink, plan: dict[str, Any]) -> tuple[NoncoherentParams, S
 
 
 def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
-    """Play all traces; gives the lights that must be on."""
+    """Play all traces; return the lights that must be on."""
     params, session = _session(link, plan)
     check_registers(session, params)
     reports = 0
@@ -45,7 +45,8 @@ def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
 
 
 def _overload(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
-    """Every report is pulled, in order, or counted as dropped; gives the lights due."""
+    """Check that every report is pulled, in order, or counted as dropped; return the lights
+    expected."""
     params, session = _session(link, plan)
     operations = [
         Operation(OperationKind.CACHED_WRITE, 0, 1),

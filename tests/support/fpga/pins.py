@@ -23,12 +23,12 @@ Note: TypeAlias = Callable[[dict[str, Any]], None]
 
 _CLOCK_NS = 10
 _RESET_CYCLES = 4
-#: Silence in which no reply will come any more.
+#: Silence after which no reply is expected.
 _WAIT_NS = 1_000_000
 
 
 class _PinPort:
-    """Serial port of a host; time goes on only while the host reads or writes."""
+    """Serial port of a host; time advances only while the host reads or writes."""
 
     def __init__(self, dut: Any, baud: int):
         self._source = UartSource(dut.i_rx, baud=baud)
@@ -63,13 +63,13 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], se
     dut : handle
         The device.
     play : callable
-        What the host does, given its link, the plan and where notes go; gives the lights that
-        must then be on beside "link up", as ``LIGHTS`` names them.
+        The host's actions, given its link, the plan and a receiver of notes; returns the lights
+        that must then be on besides "link up", by ``LIGHTS``.
 
     Raises
     ------
     Mismatch
-        If the line has lost something, or the lights are wrong.
+        If the line has lost data, or the lights are wrong.
     """
     plan = read_plan()
     baud = 1_000_000_000 // (_CLOCK_NS * plan["divisor"])

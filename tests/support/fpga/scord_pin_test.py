@@ -1,4 +1,4 @@
-"""What is played at the pins of ScoRD's device: micro-benchmarks."""
+"""Test at the pins of ScoRD's device: micro-benchmarks."""
 
 from __future__ import annotations
 

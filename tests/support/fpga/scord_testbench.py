@@ -1,8 +1,8 @@
 """cocotb tests of a board's ScoRD at its UART pins: micro-benchmarks in, race reports out.
 
-Plan: ``benchmarks``, names of the micro-benchmarks; ``core``, whether the device has no more
-than a tracker and a bank.  For each there is a note with its verdict.  Then comes an overload: a
-host that pulls no reports, so that some are dropped, and counted.
+Plan: ``benchmarks``, names of the micro-benchmarks; ``core``, whether the device has only a tracker
+and a bank.  For each there is a note with its verdict.  Then comes an overload: a host that pulls
+no reports, so that some are dropped and counted.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from racetrap.sim.cosim.scord.suite import SuiteRun, suite_runs
 from racetrap.sim.gpu.suites.micro.program import program_region
 from tests.support.fpga.pins import Note, run_host
 
-#: Counters that follow from what the device is fed; a core has the last one only.
+#: Counters determined by the input; a core has only the last one.
 _COUNTERS = ("accesses", "fences", "unmonitored", "reports_dropped")
 _OVERLOAD_SEED, _OVERLOAD_EVENTS = 1, 100
 
 
 def _connect(link: HostLink, plan: dict[str, Any]) -> tuple[ScordParams, Session, Region]:
-    """Configuration of the device, a conversation with it, and what it is to monitor."""
+    """Configuration of the device, a session with it, and the region to monitor."""
     params = ScordParams(**plan["params"])
     session = Session(link, params, "the plan")
     return params, session, monitored_region(session, params, program_region())
@@ -50,20 +50,20 @@ def _golden(params: ScordParams, region: Region, events: Iterable[Event]) -> Sco
 
 
 def _runs(params: ScordParams, names: list[str]) -> Iterator[SuiteRun]:
-    """One run of each micro-benchmark; placements over several SMs where there is one."""
+    """One run of each micro-benchmark, placed over several SMs if possible."""
     runs = {run.benchmark.name: run for run in suite_runs(params, 0, 1)}
     return (runs[name] for name in names)
 
 
 def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
-    """Play all micro-benchmarks; gives the lights that must be on."""
+    """Play all micro-benchmarks; return the lights that must be on."""
     params, session, region = _connect(link, plan)
     check_registers(session, params)
     is_core, total = plan["core"], 0
     for run in _runs(params, plan["benchmarks"]):
         name, events = run.benchmark.name, list(run.events())
         result, golden = run_trace(session, params, region, events), _golden(params, region, events)
-        # A whole system's numbers run on over kernels; a core gives none.
+        # A whole system's numbers continue over kernels; a core gives none.
         due = [
             replace(race, sequence=0 if is_core else total + n)
             for n, race in enumerate(golden.races)
@@ -81,7 +81,8 @@ def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
 
 
 def _overload(link: HostLink, plan: dict[str, Any], _: Note) -> set[str]:
-    """Every report is pulled, in order, or counted as dropped; gives the lights due."""
+    """Check that every report is pulled, in order, or counted as dropped; return the lights
+    expected."""
     params, session, region = _connect(link, plan)
     knobs = KNOBS["atomics"]
     events = list(random_events(params, region, knobs, _OVERLOAD_SEED, _OVERLOAD_EVENTS))
