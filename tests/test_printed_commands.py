@@ -26,7 +26,7 @@ _NOT_RUN = {
     r"^(?:gtkwave|surfer) ": "a window of another program",
     r"^(?:pip|fusesoc|dask) |192\.168|/litex/": "needs a network or programs of others",
     r"\b(?:[A-Z]{4,}|NAME|FILE|\.\.\.)(?:\b|$)|\[": "words stand for others",
-    r"\b(?:driver|program|more|run|generate-a)\b[.-]|\./(?:program|app|configure)":
+    r"\b(?:driver|program|more)\.|\brun\.trace|<\(|\./(?:program|app|configure)":
         "files stand for the reader's",
     r"^(?:make|pytest|\.) ": "a target of make, or a test",
     r"^racetrap (?:bench|campaign|cost|evaluate|fpga build|sweep|simulate scord)\b":
