@@ -70,7 +70,7 @@ class Connection:
         return message, message.decode(self._read(size, True))
 
     def reply(self, message: Message, status: int, numbers: Sequence[int] = ()) -> None:
-        """Send a reply; a client that is gone is not told."""
+        """Send a reply; a client that is gone is ignored."""
         data = message.encode_reply(status, numbers)
         # A client that is gone shows when the next request is read.
         with suppress(OSError):

@@ -41,24 +41,24 @@ class RunSettings:
     independent_threads : bool
         Whether lanes that part run independently of each other.
     stall_limit : int
-        Warp instructions without progress after which a launch is given up.
+        Warp instructions without progress after which a launch is aborted.
     capability : int
         Compute capability of the GPU, 10 * major + minor.
     kernel : str
-        Kernel whose launches the trace tells of; empty for all.
+        Kernel whose launches are traced; empty for all.
     launches : range, optional
-        Numbers of the launches that it tells of; by default of all.
+        Numbers of the launches that are traced; by default all.
     output : int
         Descriptor for what the program prints, its kernels too.
     memory : WeakMemorySettings, optional
         Memory model, whose choices also order the warps; without it memory is sequentially
         consistent.
     instruction_limit : int
-        Warp instructions after which a launch is given up whatever it does.
+        Warp instructions after which a launch is aborted in any case.
     event_limit : int
-        Events of all launches after which one is given up.
+        Events of all launches together after which a launch is aborted.
     watch : Watch
-        Who looks at launches while they run; by default nobody.
+        Observer of running launches; none by default.
     """
 
     geometry: Geometry = USUAL_GEOMETRY
@@ -93,7 +93,7 @@ class Context:
     buffers : dict of int to AllocationKind
         What the program has allocated, by address.
     problems : list of str
-        What could not be done for the program, each in a sentence.
+        Requests of the program that could not be served, a sentence each.
     fault : CudaError
         Error that every request has since a kernel has faulted.
     """

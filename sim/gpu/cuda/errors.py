@@ -50,7 +50,7 @@ class RequestError(ValueError):
     error : CudaError
         What the program gets.
     sentence : str
-        Why, for people; empty if the program's own error handling tells enough.
+        Reason, for users; empty if the program's own error handling says enough.
     """
 
     def __init__(self, error: CudaError, sentence: str = ""):

@@ -31,9 +31,9 @@ class LaunchRecord(NamedTuple):
     call : int
         Program counter of the call, in the trace.
     traced : bool
-        Whether the trace tells of it.
+        Whether it is traced.
     stats : LaunchStats, optional
-        What it came to, if it ended by itself.
+        Its counts, if it ended by itself.
     fault : str
         What ended it, if it did not.
     hangs : bool
@@ -110,7 +110,7 @@ class LaunchRequests:
         )  # fmt: skip
 
     def _is_selected(self, kernel: str) -> bool:
-        """Whether the trace is to tell of the next launch, of a kernel."""
+        """Whether the next launch, of a kernel, is to be traced."""
         wanted, numbers = self._context.settings.kernel, self._context.settings.launches
         named = not wanted or is_named(kernel, wanted)
         return named and (numbers is None or len(self.records) in numbers)

@@ -183,7 +183,7 @@ class MemoryRequests:
             raise RequestError(CudaError.INVALID_VALUE)
 
     def _note(self, kind: EventKind, rows: _Rows, request: Any) -> None:
-        """Let the trace tell of a read or write by a copy."""
+        """Add a read or write by a copy to the trace."""
         context, ranges = self._context, rows.ranges()
         for start in range(0, len(ranges), _MOST_RANGES):
             operation = context.operation(request.stream, request.site)

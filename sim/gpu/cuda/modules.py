@@ -14,7 +14,7 @@ from racetrap.sim.gpu.ptx.parser import parse_ptx
 
 
 class Kernel(NamedTuple):
-    """A kernel that the program knows.
+    """A kernel that the program has registered.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Modules:
         ExecutionError
             If the module has no such kernel.
         PtxError
-            If it has an instruction that the executor does not know.
+            If it has an instruction that the executor does not support.
         """
         self._kernels.append(Kernel(module, name, compile_kernel(module, name)))
         return len(self._kernels) - 1

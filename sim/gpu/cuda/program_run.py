@@ -40,7 +40,7 @@ class ProgramRun:
     launches : tuple of LaunchRecord
         Its launches.
     problems : tuple of str
-        What could not be done for it, each in a sentence.
+        Requests of it that could not be served, a sentence each.
     functions : tuple of Function
         Kernels and device functions that it has loaded.
     """

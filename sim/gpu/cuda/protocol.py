@@ -97,7 +97,7 @@ class Message:
 
     @property
     def reply_bytes(self) -> int:
-        """Bytes of a reply's body, unless it tells of an error."""
+        """Bytes of a reply's body, unless it reports an error."""
         return self._reply.size
 
     def decode(self, body: bytes) -> Any:
@@ -122,7 +122,7 @@ class Message:
         return REQUEST_HEADER.pack(self.code, len(body)) + body
 
     def encode_reply(self, status: int, numbers: Sequence[int] = ()) -> bytes:
-        """Whole reply; one that tells of an error has no body."""
+        """Whole reply; one that reports an error has no body."""
         body = b"" if status else self._reply.pack(*numbers)
         return REPLY_HEADER.pack(self.code, len(body), status) + body
 

@@ -60,7 +60,7 @@ class Session:
 
     @property
     def problems(self) -> list[str]:
-        """What could not be done for the program, each in a sentence."""
+        """Requests of the program that could not be served, a sentence each."""
         return self._context.problems
 
     def trace(self, source: str) -> Trace:

@@ -12,7 +12,7 @@ CALL_BASE = 1 << 31
 
 
 class Sites:
-    """Places by number, from 1; 0 stands for one that is not known."""
+    """Places by number, from 1; 0 is an unknown place."""
 
     def __init__(self) -> None:
         self._places: list[tuple[str, int]] = []

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 #: The legacy default stream.
 LEGACY = 0
 
-#: What someone knows to be done: by stream, number of its last operation.
+#: Operations known to be complete: by stream, the number of the last one.
 _Known = dict[int, int]
 
 
@@ -31,9 +31,9 @@ def _learn(known: _Known, other: _Known) -> None:
 
 
 class Streams:
-    """Streams and events of one program, and what of them the host knows.
+    """Streams and events of one program, and what the host knows to be complete.
 
-    Threads of the host count as one: what one of them has waited for, all know.
+    Threads of the host count as one: what one of them has waited for is complete for all.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Streams:
         if stream == LEGACY:
             raise StreamError("The default stream cannot be destroyed")
         if stream in self._blocking:
-            # The legacy default stream goes on waiting for what it was given.
+            # The legacy default stream continues to wait for these operations.
             _learn(self._streams[LEGACY], self._streams[stream])
             self._blocking.discard(stream)
         del self._streams[stream]
@@ -129,7 +129,7 @@ class Streams:
         }
 
     def record(self, event: int, stream: int) -> None:
-        """Record an event: it stands for what the stream has been given."""
+        """Record an event: it stands for the operations submitted to the stream so far."""
         self._check_event(event)
         self._events[event] = dict(self._before_next(stream))
 
@@ -139,16 +139,16 @@ class Streams:
         _learn(self._before_next(stream), self._events[event])
 
     def host_waits_for_stream(self, stream: int) -> None:
-        """The host knows all that a stream has been given to be done."""
+        """The host has waited for all operations submitted to a stream."""
         _learn(self._host, self._before_next(stream))
 
     def host_waits_for_event(self, event: int) -> None:
-        """The host knows all that an event stands for to be done."""
+        """The host has waited for all operations that an event stands for."""
         self._check_event(event)
         _learn(self._host, self._events[event])
 
     def host_waits_for_all(self) -> None:
-        """The host knows everything to be done."""
+        """The host has waited for all operations."""
         if self._operations:
             for stream in self._streams:
                 _learn(self._host, self._streams[stream])

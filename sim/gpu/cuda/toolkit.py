@@ -12,7 +12,7 @@ from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.tools import install_extra
 
-#: Compute capability that programs are compiled for: the oldest that the compiler knows.
+#: Compute capability that programs are compiled for: the oldest that the compiler supports.
 DEFAULT_CAPABILITY = 75
 #: End of the names of CUDA sources.
 PROGRAM_SUFFIX = ".cu"

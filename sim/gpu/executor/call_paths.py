@@ -46,7 +46,7 @@ class CallPaths:
     """Frames of the instructions of modules.
 
     The path of a function that is called leads on to the caller if one instruction of its module
-    calls it; from several it begins with the function, since traces do not tell them apart.
+    calls it; with several callers it begins with the function, as traces do not distinguish them.
 
     Parameters
     ----------

@@ -100,19 +100,19 @@ class Device:
         Whether the lanes of a warp are scheduled independently (from Volta on) and not in
         lockstep.
     stall_limit : int
-        Warp instructions after which a launch is given up in which all the time no value in
-        memory has changed, no warp has ended and no barrier has been passed.
+        Warp instructions after which a launch is aborted if during all of them no value in memory
+        has changed, no warp has ended and no barrier has been passed.
     instruction_limit : int, optional
-        Warp instructions after which a launch is given up whatever it does.
+        Warp instructions after which a launch is aborted in any case.
     event_limit : int, optional
-        Events of all launches after which one is given up.
+        Events of all launches together after which a launch is aborted.
     memory_file : int, optional
         Descriptor of a file of ``HEAP_END`` bytes that holds the memory, for another process to
         share.
     write : callable
-        Takes what threads print; by default on standard error.
+        Receives what threads print; by default, standard error.
     watch : Watch
-        Who looks at launches while they run; by default nobody.
+        Observer of running launches; none by default.
     memory : WeakMemorySettings, optional
         Memory model, whose choices also say which warp is next; without it memory is
         sequentially consistent.
@@ -328,14 +328,13 @@ class Device:
         launch : Launch
             What `prepare` has given.
         operation : Operation, optional
-            Its place among the operations of the trace; without it the trace does not tell of
-            the launch.
+            Its place among the operations of the trace; without it the launch is not traced.
 
         Raises
         ------
         KernelFault
-            If a thread does what it must not, or the launch cannot end; the trace tells of all
-            that came before.
+            If a thread does something illegal, or the launch cannot end; the trace has everything
+            before that.
         """
         self._log.resume()
         launch.started = self._time

@@ -114,11 +114,11 @@ class LaunchSpec(LaunchTable, TomlFile):
     independent_threads : bool
         Whether lanes that diverge run independently of each other.
     stall_limit : int
-        Warp instructions without progress after which a launch is given up.
+        Warp instructions without progress after which a launch is aborted.
     instruction_limit : int
-        Warp instructions after which a launch is given up whatever it does.
+        Warp instructions after which a launch is aborted in any case.
     event_limit : int
-        Events of all launches after which one is given up.
+        Events of all launches together after which a launch is aborted.
     """
 
     buffers: list[NamedBuffer] = Field(default_factory=list)

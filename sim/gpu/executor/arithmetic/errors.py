@@ -8,9 +8,9 @@ from racetrap.sim.gpu.ptx.module import Instruction
 
 
 class UnknownInstruction(ValueError):
-    """An instruction, or a form of one, that the executor does not know."""
+    """An instruction, or a form of one, that the executor does not support."""
 
     @classmethod
     def named(cls, instruction: Instruction) -> Self:
-        """The error of an instruction that is not known as a whole."""
+        """The error of an instruction of which no form is supported."""
         return cls(f"Instruction {instruction.name} is not supported")

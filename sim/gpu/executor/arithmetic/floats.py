@@ -42,7 +42,7 @@ def saturate(a: np.ndarray) -> np.ndarray:
 def finish(
     function: Function, flags: tuple[str, ...], flushed: tuple[str, ...] = ("f2", "f4")
 ) -> Function:
-    """The function with what ``.ftz`` (of values of types ``flushed``) and ``.sat`` ask for."""
+    """The function with the effects of ``.ftz`` (on values of types ``flushed``) and ``.sat``."""
     if not {"ftz", "sat"} & set(flags):
         return function
 

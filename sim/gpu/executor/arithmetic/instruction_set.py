@@ -1,4 +1,4 @@
-"""Instruction set: every arithmetic instruction that the executor knows.
+"""Instruction set: every arithmetic instruction that the executor supports.
 
 Ref: PTX ISA 9.0, Section 9.7.
 """

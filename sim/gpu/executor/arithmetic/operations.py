@@ -1,6 +1,6 @@
 """Arithmetic instructions: for each a function of whole rows, and its types.
 
-The functions know nothing of warps: they take rows of values, one a lane, and return new ones,
+The functions are independent of warps: they take rows of values, one a lane, and return new ones,
 without regard to which lanes are active.
 
 Ref: PTX ISA 9.0, Section 9.7.

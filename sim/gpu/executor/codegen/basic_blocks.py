@@ -37,7 +37,7 @@ from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Instruction, Register, Vecto
 
 _HANDLERS: dict[str, Handler] = {**MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS}
 
-#: Opcodes that the executor knows; compilation refuses the forms of them that it does not.
+#: Opcodes that the executor supports; compilation refuses forms of them that it does not.
 SUPPORTED: frozenset[str] = ARITHMETIC_OPCODES | frozenset(_HANDLERS)
 
 #: Memory that no other thread sees.
@@ -123,7 +123,7 @@ def _code(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     Raises
     ------
     PtxError
-        If the executor does not know the instruction, or its operands are not its own.
+        If the executor does not support the instruction, or the operands do not suit it.
     """
     try:
         return _HANDLERS.get(instruction.opcode, _arithmetic)(e, flow, instruction)
@@ -173,7 +173,7 @@ def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
     Raises
     ------
     PtxError
-        If the executor does not know an instruction.
+        If the executor does not support an instruction.
     """
     points = _reconvergence_points(flow)
     found: dict[int, BlockCode] = {}

@@ -114,7 +114,7 @@ def compile_kernel(module: Module, kernel: str, weak: bool = False) -> KernelPro
     ExecutionError
         If there is no such kernel, or it needs clusters of several blocks.
     PtxError
-        If it, or a function that it calls, has an instruction that the executor does not know.
+        If it, or a function that it calls, has an instruction that the executor does not support.
     """
     function = module.functions.get(kernel)
     if function is None or not function.is_kernel or not function.defined:

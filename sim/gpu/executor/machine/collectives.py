@@ -34,7 +34,7 @@ def first(warp: Warp, row: Row) -> int:
 
 
 def barrier_number(warp: Warp, mask: int, place: str, row: Row) -> int:
-    """Number of the barrier that lanes come to, from a register.
+    """Number of the barrier that lanes arrive at, from a register.
 
     Raises
     ------

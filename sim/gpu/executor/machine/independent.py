@@ -1,9 +1,8 @@
 """Warp whose lanes are scheduled independently, as from Volta on.
 
-Lanes with the same program counter and call run together as a group; groups take turns
-whenever one of them has branched backward, has come to a reconvergence point, or must wait, so
-that each lane makes progress whatever the others do.  Groups that come to one instruction become
-one group.
+Lanes with the same program counter and call run together as a group; groups take turns whenever one
+of them has branched backward, has reached a reconvergence point, or must wait, so that each lane
+makes progress whatever the others do. Groups that reach the same instruction become one group.
 
 Ref: PTX ISA 9.0, Section 3.1 (independent thread scheduling) and 9.7.13.2 (bar.warp.sync).
 """
@@ -31,7 +30,7 @@ from racetrap.sim.gpu.executor.machine.warp import (
 
 
 class _Group:
-    """Lanes that are at one instruction of one call."""
+    """Lanes at the same instruction of one call."""
 
     __slots__ = ("barrier", "frame", "has_yielded", "mask", "members", "pc", "together", "wait_pc")
 
@@ -39,7 +38,7 @@ class _Group:
         self.pc = pc
         self.mask = mask
         self.frame = frame
-        #: Whether they have given the others time to come to the same instruction.
+        #: Whether they have given the others time to reach the same instruction.
         self.has_yielded = False
         #: What they wait for: a barrier of the block, or these lanes of the warp.
         self.barrier = ""

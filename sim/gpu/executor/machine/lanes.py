@@ -19,7 +19,7 @@ Parts = Sequence[tuple[int, int]]
 LANE_IDS = np.arange(WARP_SIZE)
 LANE_IDS.flags.writeable = False
 
-# Data-dependent branches can make any number of sets: the caches must not grow for ever.
+# Data-dependent branches can make any number of sets: the caches must not grow without limit.
 _CACHED_SETS = 1 << 14
 
 

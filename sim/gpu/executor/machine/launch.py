@@ -51,7 +51,7 @@ Watch = Callable[["Launch"], AbstractContextManager[Callable[[], object]]]
 
 @contextmanager
 def unwatched(launch: Launch) -> Iterator[Callable[[], object]]:
-    """The ``Watch`` of launches that nobody looks at."""
+    """The ``Watch`` of launches without an observer."""
     yield lambda: None
 
 
@@ -102,16 +102,16 @@ class Launch:
     independent_threads : bool
         Whether lanes are scheduled independently.
     limits : Limits
-        When it is given up.
+        When it is aborted.
     number : int
         Number of the launch on its device.
     grid_workspace : int
         Address of the memory with which the blocks of a cooperative launch, which are all
         resident at once, wait for each other; 0 for other launches.
     write : callable
-        Takes what threads print.
+        Receives what threads print.
     watch : Watch
-        Who looks at it while it runs.
+        Observer of the running launch.
     memory : WeakMemorySettings, optional
         Memory model; without it memory is sequentially consistent.
 
@@ -343,7 +343,7 @@ class Launch:
             warp = after(warp, status)
 
     def _deadline(self) -> float:
-        """Warp instructions after which the limits are to be looked at."""
+        """Warp instructions after which the limits are to be checked."""
         _, instructions, events = self._limits
         # An instruction makes an event or so, and few make more.
         room = math.inf if events is None else max(1, events - self.log.count)

@@ -1,4 +1,4 @@
-"""Limits of a launch: when one that would run away is given up."""
+"""Limits of a launch: when a runaway launch is aborted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT_EVENT_LIMIT = 10_000_000
 
 
 class Limits(NamedTuple):
-    """Limits after which a launch is given up.
+    """Limits after which a launch is aborted.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class LockstepWarp(Warp):
     """A warp with one program counter.
 
     Lanes that do not branch go first.  A barrier in one side of a branch counts the whole warp:
-    the lanes of the other side come to it on their own, if at all.
+    the lanes of the other side reach it on their own, if at all.
     """
 
     def __init__(self, *arguments: Any):

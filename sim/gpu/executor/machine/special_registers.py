@@ -32,7 +32,7 @@ def _clock(part: Callable[[int], Row]) -> Callable[[Warp, int], Row]:
 
     def read(warp: Warp, instructions: int) -> Row:
         launch = warp.launch
-        # Whoever reads the time may wait for it: others go on meanwhile.
+        # A warp that reads the time may be waiting for it: other warps run in the meantime.
         launch.timed = warp.polled = True
         return part(launch.time + instructions)
 

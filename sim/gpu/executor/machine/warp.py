@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.weak_access import LateRow
 
 
-#: Status after a basic block, besides ``None``, when the warp just goes on: other warps should go
+#: Status after a basic block, besides ``None``, when the warp just continues: other warps should go
 #: first; it cannot go on; it has ended; nothing was run, since other lanes of it go first.
 YIELD, BLOCKED, ENDED, NOT_RUN = 1, 2, 3, 4
 

@@ -58,7 +58,7 @@ class _RoundRobin(WarpScheduler):
 
 
 class _InOrder(WarpScheduler):
-    """The oldest warp goes on until it cannot or yields.
+    """The oldest warp runs until it stalls or yields.
 
     Warps that have yielded, or come later, wait until all others have had their chance.
     """
@@ -85,7 +85,7 @@ class _InOrder(WarpScheduler):
 
 
 class _GreedyThenOldest(WarpScheduler):
-    """SMs take turns; each goes on with its warp until that cannot or yields, then its oldest."""
+    """SMs take turns; each runs its warp until that stalls or yields, then its oldest."""
 
     def __init__(self) -> None:
         self._orders: dict[int, _InOrder] = {}
@@ -114,7 +114,7 @@ class _GreedyThenOldest(WarpScheduler):
 
 
 class _Random(WarpScheduler):
-    """Any warp that can go on, by a seed."""
+    """Any warp that can run, by a seed."""
 
     def __init__(self, seed: int):
         self._ready: list[Warp] = []
@@ -138,7 +138,7 @@ class _Random(WarpScheduler):
 
 
 class ChosenOrder(WarpScheduler):
-    """A warp goes on until it cannot or yields, unless a choice says otherwise.
+    """A warp runs until it stalls or yields, unless a choice says otherwise.
 
     There is a choice behind each strong access and fence; weak memory makes up for all others.
 

@@ -179,7 +179,7 @@ class WeakMemory(ByteMemory):
             return self._heap, offset
         shared = self._launch.shared_of(block - 1)
         if shared is None:
-            # What is settled once its block has ended is seen by nobody.
+            # What is settled once its block has ended is never observed.
             return memoryview(bytearray(location.size)), 0
         return shared.raw.data, offset
 
@@ -206,7 +206,7 @@ class WeakMemory(ByteMemory):
         return (warp.block.index + 1) * BLOCK_STRIDE if access.space_code else 0
 
     def touched(self, warp: Warp, mask: int, addresses: Sequence[int], size: int) -> None:
-        """Lanes have read what nobody has written yet."""
+        """Lanes have read values not written yet."""
         choices = self._settings.choices
         if choices.keeps_touched or self.model.execution is not None:
             for lane, address in zip(lanes_of(mask), addresses, strict=True):
