@@ -11,6 +11,8 @@ JOBS ?= 2
 
 # What make builds lies in the checkout; without make, in the user's cache.
 export RACETRAP_CACHE ?= $(CURDIR)/$(BUILD)
+# Tests start hundreds of processes of ours, each of which would compile the modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 

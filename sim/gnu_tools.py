@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from racetrap.sim.failure import Failure
@@ -65,15 +66,25 @@ def source_lines(
     error : type
         As of ``run_tool``.
     """
-    # The call lies before its return address, which may belong to the next line.
-    lines = run_tool(
-        ["addr2line", *([] if whole_paths else ["-s"]), "-e", str(file)],
-        "Source lines of the program cannot be read",
-        given="".join(f"{offset - 1:#x}\n" for offset in offsets.values()),
-        error=error,
-    ).splitlines()
-    places = (line.split(" (discriminator")[0] for line in lines)
+    known = _known_lines(file, file.stat().st_mtime_ns if file.is_file() else 0, whole_paths)
+    asked = [offset for offset in offsets.values() if offset not in known]
+    if asked:
+        # The call lies before its return address, which may belong to the next line.
+        lines = run_tool(
+            ["addr2line", *([] if whole_paths else ["-s"]), "-e", str(file)],
+            "Source lines of the program cannot be read",
+            given="".join(f"{offset - 1:#x}\n" for offset in asked),
+            error=error,
+        ).splitlines()
+        known.update(zip(asked, (line.split(" (discriminator")[0] for line in lines), strict=True))
+    places = {address: known[offset] for address, offset in offsets.items()}
     return {
-        address: place for address, place in zip(offsets, places, strict=True)
+        address: place for address, place in places.items()
         if not place.startswith("??") and not place.endswith((":?", ":0"))
     }  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _known_lines(file: Path, changed: int, whole_paths: bool) -> dict[int, str]:
+    """Answers for a file that has not changed since: recordings share libraries."""
+    return {}

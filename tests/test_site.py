@@ -81,21 +81,32 @@ def test_nothing_is_fetched(site):
         assert not re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="(?:https?:)?//[^"]*"', text)
 
 
-@pytest.mark.parametrize(
-    ("page", "warning"),
-    [
-        ("# A\n\n[b](c.md)\n", "xref_missing"),
-        ("# A\n\n[b](#c)\n", "xref_missing"),
-        ("# A\n\n### B\n", "header"),
-        ("# A\n\n```{generated} B\n```\n", "Part must be one of "),
-    ],
-)
-def test_a_mistake_of_a_page_is_seen(tmp_path, page, warning):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text(page)
-    status, text = build(tmp_path / "site", tmp_path / "docs")
+#: Pages with a mistake, and a word of what is said of each.
+_MISTAKES = {
+    "file": ("# A\n\n[b](c.md)\n", "xref_missing"),
+    "place": ("# A\n\n[b](#c)\n", "xref_missing"),
+    "level": ("# A\n\n### B\n", "header"),
+    "part": ("# A\n\n```{generated} B\n```\n", "Part must be one of "),
+}
+
+
+@pytest.fixture(scope="module")
+def mistakes(tmp_path_factory):
+    """What is said of all of them in one build."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    links = "".join(f"[{name}]({name}.md)\n" for name in _MISTAKES)
+    (folder / "index.md").write_text(f"# Index\n\n## Pages\n\n{links}")
+    for name, (text, _) in _MISTAKES.items():
+        (folder / f"{name}.md").write_text(text)
+    return build(folder / "site", folder)
+
+
+@pytest.mark.parametrize("name", _MISTAKES)
+def test_a_mistake_of_a_page_is_seen(mistakes, name):
+    status, text = mistakes
     assert status == 1
-    assert warning in text
+    (said,) = [line for line in text.splitlines() if f"/{name}.md" in line]
+    assert _MISTAKES[name][1] in said
 
 
 @NEEDS_BROWSER

@@ -98,8 +98,8 @@ def follow(
         assert run(command).returncode in (0, 1), f"$ {command}"
 
 
-#: In `make tutorials`: they build simulators of whole presets, or a bitstream.
-_LATER = ("bitstream", "generated-hardware", "threaded-program")
+#: In `make tutorials`: they build simulators, or a bitstream.
+_LATER = ("bitstream", "generated-hardware", "own-verilog", "threaded-program")
 
 
 @pytest.mark.parametrize(

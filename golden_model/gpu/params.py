@@ -157,22 +157,22 @@ class GpuParams(Parameters, ABC):
 
     # Geometry ---------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def sm_bits(self) -> int:
         """Bits of an SM's number."""
         return index_bits(self.sm_count)
 
-    @property
+    @cached_property
     def slot_bits(self) -> int:
         """Bits of a block's slot in its SM."""
         return index_bits(self.blocks_per_sm)
 
-    @property
+    @cached_property
     def block_bits(self) -> int:
         """Bits of a BlockID: SM number above, slot below."""
         return self.sm_bits + self.slot_bits
 
-    @property
+    @cached_property
     def warp_bits(self) -> int:
         """Bits of a warp's slot in its SM."""
         return index_bits(self.warps_per_sm)

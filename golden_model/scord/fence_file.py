@@ -30,11 +30,12 @@ class FenceFile:
 
     def __init__(self, params: ScordParams) -> None:
         self._warp_bits = params.warp_bits
-        warp_mask = (1 << params.warp_bits) - 1
-        self.slot = [
-            params.sm_of_block(owner >> params.warp_bits) << params.warp_bits | owner & warp_mask
-            for owner in range(1 << params.block_bits + params.warp_bits)
-        ]
+        warps = range(1 << params.warp_bits)
+        # Of the SM's own first slot, since a model is made for each of many small runs.
+        firsts = (
+            params.sm_of_block(block) << params.warp_bits for block in range(1 << params.block_bits)
+        )
+        self.slot = [first | warp for first in firsts for warp in warps]
         self._size = 1 << params.sm_bits + params.warp_bits
         self._mask = (1 << params.fence_id_bits) - 1
         self.clear()

@@ -43,6 +43,8 @@ _ARGUMENTS = {
 #: Calls without an access, or that do the access themselves.
 _NO_ACCESS = ("__tsan_func_", "__tsan_init", "__tsan_atomic", "__sanitizer_cov_")
 
+_CALLBACK = re.compile(r"\tcall +\w+ <__(?:tsan|sanitizer_cov)_")
+
 
 class _Instruction(NamedTuple):
     address: int
@@ -53,31 +55,43 @@ class _Instruction(NamedTuple):
     function: str  # containing function
 
 
-def _disassemble(program: Path) -> list[_Instruction]:
+def _disassemble(program: Path) -> tuple[list[_Instruction], int, int]:
+    """Instructions of the functions that call the runtime; first and last address of all code.
+
+    Most of a small program is our own runtime, which is passed over.
+    """
     text = run_tool(
         ["objdump", "-d", "--no-show-raw-insn", str(program)],  # all sections that have code
         "Instructions of the program cannot be read",
         error=RecordError,
     )
-    found, function = [], ""
-    for line in text.splitlines():
-        if line.endswith(">:"):
-            function = line[line.index("<") + 1 : -2]
+    found: list[_Instruction] = []
+    ends: list[int] = []
+    for part in text.split("\n\n"):
+        head, _, body = part.partition("\n")
+        if not head.endswith(">:"):
             continue
-        address, colon, rest = line.partition(":\t")
-        if not colon:
-            continue
-        words = rest.split()
-        while len(words) > 1 and words[0] in _PREFIXES:
-            del words[0]
-        name = words[0]
-        operands = words[1] if len(words) > 1 else ""
-        target, goal = "", -1
-        if name[0] in "cj" and (name[0] == "j" or name == "call") and operands[0] not in "*%":
-            goal = int(operands, 16)
-            target = words[2].strip("<>") if len(words) > 2 else ""
-        found.append(_Instruction(int(address, 16), name, operands, target, goal, function))
-    return found
+        function = head[head.index("<") + 1 : -2]
+        lines = [line for line in body.splitlines() if ":\t" in line]
+        ends += [int(line.partition(":\t")[0], 16) for line in (*lines[:1], *lines[-1:])]
+        if _CALLBACK.search(body):
+            found += [_instruction(line, function) for line in lines]
+    return found, min(ends, default=0), max(ends, default=0)
+
+
+def _instruction(line: str, function: str) -> _Instruction:
+    """What a line of the disassembler says of an instruction."""
+    address, _, rest = line.partition(":\t")
+    words = rest.split()
+    while len(words) > 1 and words[0] in _PREFIXES:
+        del words[0]
+    name = words[0]
+    operands = words[1] if len(words) > 1 else ""
+    target, goal = "", -1
+    if name[0] in "cj" and (name[0] == "j" or name == "call") and operands[0] not in "*%":
+        goal = int(operands, 16)
+        target = words[2].strip("<>") if len(words) > 2 else ""
+    return _Instruction(int(address, 16), name, operands, target, goal, function)
 
 
 def _is_callback(instruction: _Instruction) -> bool:
@@ -92,13 +106,15 @@ class _Walk:
         self.rows = {item.address: row for row, item in enumerate(instructions)}
 
     def count(self, row: int) -> int:
-        """Instructions from ``row`` up to the next call or the return."""
-        total = 0
+        """Instructions from ``row`` up to the next call or the function's end."""
+        total, function = 0, self.instructions[row].function
         seen: set[int] = set()
         loaded: set[str] = set()  # registers of arguments, since the last call
         while row < len(self.instructions) and row not in seen:
             seen.add(row)
             item = self.instructions[row]
+            if item.function != function:
+                break
             if _is_callback(item):
                 return total - len(loaded.intersection(_ARGUMENTS.get(item.target, ("di",))))
             is_work = not _NO_WORK.match(f"{item.name} {item.operands}")
@@ -111,7 +127,7 @@ class _Walk:
                 break
             if item.name.startswith("jmp"):
                 next_row = self.rows.get(item.goal)
-                if next_row is None or self.instructions[next_row].function != item.function:
+                if next_row is None:
                     break
                 row = next_row
             else:
@@ -143,10 +159,9 @@ def write_counts(program: Path, target: Path) -> None:
 
     It covers all code of the program: the runtime takes a return address beyond it as a library's.
     """
-    instructions = _disassemble(program)
+    instructions, low, last = _disassemble(program)
     counts = _count(instructions)
-    places = [item.address for item in instructions] or [0]
-    low, end = min(places), max(places) + _LONGEST_INSTRUCTION
+    end = last + _LONGEST_INSTRUCTION
     table = np.zeros(end + 1 - low, COUNT_DTYPE)
     addresses = np.fromiter(counts, np.int64, len(counts))
     table[addresses - low] = np.fromiter(counts.values(), COUNT_DTYPE, len(counts))

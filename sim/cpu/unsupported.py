@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from racetrap.sim.cpu.errors import RecordError
 from racetrap.sim.gnu_tools import run_tool
@@ -33,7 +35,7 @@ def why_refused(name: str, refused: Sequence[tuple[str, str]] = ()) -> str | Non
     )
 
 
-def _refuse(names: set[str], refused: Sequence[tuple[str, str]] = ()) -> None:
+def _refuse(names: Set[str], refused: Sequence[tuple[str, str]] = ()) -> None:
     for name in sorted(names):
         if reason := why_refused(name, refused):
             raise RecordError(f"Function {name} cannot be recorded: {reason}")
@@ -57,25 +59,40 @@ def check_objects(objects: Sequence[str], refused: Sequence[tuple[str, str]] = (
     _refuse(set(listed.split()), refused)
 
 
-def _symbols(program: Path, which: str) -> set[str]:
+class _Dynamic(NamedTuple):
+    """What a program takes from shared libraries, and what they find in it."""
+
+    undefined: frozenset[str]
+    defined: frozenset[str]
+
+
+def _dynamic_symbols(program: Path) -> _Dynamic:
+    return _read_dynamic(program, program.stat().st_mtime_ns if program.is_file() else 0)
+
+
+@lru_cache(maxsize=8)
+def _read_dynamic(program: Path, changed: int) -> _Dynamic:
+    """The same, read once as long as the program has not changed: a recording asks three times."""
     listed = run_tool(
-        ["nm", "--dynamic", which, "--without-symbol-versions", "--format=just-symbols",
-         str(program)],
+        ["nm", "--dynamic", "--without-symbol-versions", "--format=posix", str(program)],
         f"Program {program} cannot be run", error=RecordError,
     )  # fmt: skip
-    return set(listed.split())
+    symbols = [line.split()[:2] for line in listed.splitlines()]
+    # An undefined symbol may be weak.
+    undefined = frozenset(name for name, kind in symbols if kind in "Uvw")
+    return _Dynamic(undefined, frozenset(name for name, _ in symbols) - undefined)
 
 
-def undefined_symbols(program: Path) -> set[str]:
+def undefined_symbols(program: Path) -> frozenset[str]:
     """Functions and variables that a program imports from shared libraries."""
-    return _symbols(program, "--undefined-only")
+    return _dynamic_symbols(program).undefined
 
 
 def check_program(program: Path) -> None:
     """Raise :class:`RecordError` if a program lacks our runtime, or uses unsupported functions."""
     if not program.is_file():
         raise RecordError(f"Program {program} was not found")
-    if RUNTIME_SYMBOL not in _symbols(program, "--defined-only"):
+    if RUNTIME_SYMBOL not in _dynamic_symbols(program).defined:
         raise RecordError(
             f"Program {program} was not built for recording: build it by `racetrap "
             "cc` or `racetrap c++`, with shared libraries"

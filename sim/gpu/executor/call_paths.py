@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.sim.gpu.ptx.kernel_names import written_name
@@ -92,8 +93,12 @@ class CallPaths:
         return self._outermost[key]
 
 
+@lru_cache(maxsize=8)
 def _callers(module: Module) -> dict[str, list[_Caller | None]]:
-    """Instructions that call a function, by its name; ``None`` stands for any by its address."""
+    """Instructions that call a function, by its name; ``None`` stands for any by its address.
+
+    They are looked for once in a module, which every schedule of its kernels has a trace of.
+    """
     callers: dict[str, list[_Caller | None]] = defaultdict(list)
     for variable in module.variables.values():
         for _, name, _ in variable.addresses:

@@ -44,6 +44,9 @@ def test_a_changed_configuration_replaces_no_file_of_its_preset(tmp_path, monkey
     assert len(modules) == 3
     for one, other in combinations(modules, 2):
         assert not one & other
+    text = Path("rtl/scord-tiny-asynchronous-reset.v").read_text()
+    assert "posedge rst" in text
+    assert "asynchronous reset\n" in text[:500]
 
 
 def test_name_is_that_of_folder_files_and_modules(tmp_path, monkeypatch):
@@ -52,6 +55,7 @@ def test_name_is_that_of_folder_files_and_modules(tmp_path, monkeypatch):
     done = run("generate", "sigrace-tiny", *settings, "--name", "my-soc", "--json", "-")
     result = json.loads(done.stdout)
     assert (result["preset"], result["name"]) == ("sigrace-tiny", "my-soc")
+    assert result["files"]["verilog"] == str(Path("my-soc", "my-soc.v"))
     assert [path.name for path in tmp_path.iterdir()] == ["my-soc"]
     for path in (tmp_path / "my-soc").iterdir():
         assert path.name.startswith("my-soc")
@@ -68,21 +72,6 @@ def test_files_are_in_a_folder_of_their_own(tmp_path, monkeypatch):
     assert run("--quiet", "generate", "scord-tiny").output == ""
     assert [path.name for path in tmp_path.iterdir()] == ["scord-tiny"]
     assert (tmp_path / "scord-tiny" / "scord-tiny.v").is_file()
-
-
-def test_generate_with_asynchronous_reset(tmp_path):
-    assert run("generate", "scord-tiny", "--asynchronous-reset", "-o", tmp_path).exit_code == 0
-    text = (tmp_path / "scord-tiny-asynchronous-reset.v").read_text()
-    assert "posedge rst" in text
-    assert "asynchronous reset\n" in text[:500]
-
-
-def test_generate_json(tmp_path):
-    done = run("generate", "scord-tiny", "-o", tmp_path, "--json", "-")
-    assert done.exit_code == 0
-    result = json.loads(done.stdout)
-    assert result["preset"] == "scord-tiny"
-    assert result["files"]["verilog"] == str(tmp_path / "scord-tiny.v")
 
 
 @pytest.mark.parametrize(

@@ -121,12 +121,16 @@ def test_a_command_without_a_row_says_so(call, monkeypatch, name):
     assert document["missing"]
 
 
-#: The command line, to which a signal comes when the first row has been printed.
+#: The command line, to which a signal comes when the first row has been printed; its rows are kept
+#: in a folder of their own, what it builds in the cache of all.
 _SIGNALLED = """\
 import os, sys
+from pathlib import Path
 from racetrap.cli import main
+from racetrap.commands.shared import long_work
 from racetrap.commands.shared.long_work import LongWork
-number, say = int(sys.argv.pop(1)), LongWork._say
+number, say, folder = int(sys.argv.pop(1)), LongWork._say, Path(sys.argv.pop(1))
+long_work.cache_folder = lambda: folder
 def say_and_stop(self, *words):
     say(self, *words)
     if number:
@@ -141,8 +145,8 @@ def _signalled(number, folder, stderr):
     file = folder / "result.json"
     words = [*_COMMANDS["rules"].split(), "--jobs", "1", "--json", str(file)]
     done = subprocess.run(
-        [sys.executable, "-c", _SIGNALLED, str(int(number)), *words], check=False, text=True,
-        env={**os.environ, "RACETRAP_CACHE": str(folder)}, stdout=subprocess.PIPE, stderr=stderr,
+        [sys.executable, "-c", _SIGNALLED, str(int(number)), str(folder), *words],
+        check=False, text=True, stdout=subprocess.PIPE, stderr=stderr,
     )  # fmt: skip
     return done.stdout.splitlines(), done.returncode, json.loads(file.read_text())
 

@@ -199,35 +199,38 @@ def _fst_values(file, name):
     return scopes, list(signals.by_name), values
 
 
-def test_waves_are_written(simulated, tmp_path):
+@pytest.mark.parametrize(
+    ("preset", "signal", "value", "least"),
+    [
+        ("hirace-tiny", "race [2:0]", f"{RaceKind.READ_AFTER_WRITE:03b}", 20),
+        # Three times as long to build.
+        pytest.param(
+            "scord-tiny", "row [4:0]", f"{TableRow.LOAD_UNFENCED_WRITE:05b}", 40,
+            marks=pytest.mark.campaign,
+        ),
+    ],
+)  # fmt: skip
+def test_waves_are_written(simulated, tmp_path, preset, signal, value, least):
     file = tmp_path / "waves" / "run.fst"
     file.parent.mkdir()
     trace = _trace(tmp_path / "t", fenced=False)
-    result = simulated("scord-tiny", trace, "--output", file)
+    result = simulated(preset, trace, "--output", file)
     assert result.exit_code == 1, result.output
     assert f"Waves: {file}\n" in result.output
     names = {"run.fst", "run.fst.gtkw", "run.fst.sucl"}
     assert {path.name for path in file.parent.iterdir()} == names
-    scopes, names, rows = _fst_values(file, "testbench.step_0.row [4:0]")
+    scopes, names, rows = _fst_values(file, f"testbench.step_0.{signal}")
     for scope in scopes:
         assert not scope.startswith("testbench.dut")
-    assert f"{TableRow.LOAD_UNFENCED_WRITE:05b}" in rows
+    assert value in rows
     shown = {name.replace(" ", "") for name in names}
     signals = re.findall(r"^testbench\..*", (tmp_path / "waves/run.fst.gtkw").read_text(), re.M)
-    assert len(signals) > 40
+    assert len(signals) > least
     assert shown.issuperset(signals)
     plain = {name.split("[")[0] for name in shown}
     added = re.findall(r"^variable_add (.*)", (tmp_path / "waves/run.fst.sucl").read_text(), re.M)
     assert plain.issuperset(added)
     assert len(added) == len(signals)
-
-
-def test_waves_of_hirace_are_written(simulated, tmp_path):
-    file = tmp_path / "w.fst"
-    result = simulated("hirace-tiny", _trace(tmp_path / "t", fenced=False), "--output", file)
-    assert result.exit_code == 1, result.output
-    _, _, races = _fst_values(file, "testbench.step_0.race [2:0]")
-    assert f"{RaceKind.READ_AFTER_WRITE:03b}" in races
 
 
 @pytest.mark.parametrize("name", ["w", "w.vcd.gz", "w.txt"])

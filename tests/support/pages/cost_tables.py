@@ -1,5 +1,7 @@
 """A cost table as a run would make it, with figures that are easy to recognise."""
 
+from functools import cache
+
 from racetrap.fpga.cost.explain import compare, explain_state
 from racetrap.fpga.cost.table import BlockRow, Cost, CostTable
 from racetrap.fpga.flow.place_and_route import PlacedBlock
@@ -25,6 +27,7 @@ def placement(seed, fmax_mhz):
     )  # fmt: skip
 
 
+@cache
 def cost_table():
     """The bank measured on an FPGA with three seeds and as cells; the tracker failed."""
     params = PRESETS["scord-tiny"].params
