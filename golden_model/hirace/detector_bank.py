@@ -5,10 +5,10 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any, Final, NamedTuple
 
-from racetrap.golden_model.gpu.model import Counters, has, one_for_each, totals
+from racetrap.golden_model.gpu.detector_bank import GpuDetectorBank
+from racetrap.golden_model.gpu.model import Counters, has, one_for_each
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.packets import Packet, RaceKind, Step, race_kind
@@ -42,7 +42,7 @@ COUNTERS: Final[Counters] = {
 }
 
 
-class DetectorBank:
+class DetectorBank(GpuDetectorBank):
     """Checks packets in the order in which they arrive.
 
     Parameters
@@ -54,8 +54,8 @@ class DetectorBank:
 
     Attributes
     ----------
-    entries : dict of int to int
-        Metadata entries by index; an absent one is uninitialised.
+    entries
+        As of ``GpuDetectorBank``.
 
     Raises
     ------
@@ -63,10 +63,10 @@ class DetectorBank:
         If the region cannot be used with the parameters.
     """
 
+    counted, counter_table = Counted, COUNTERS
+
     def __init__(self, params: HiraceParams, region: Region) -> None:
-        region.check(params)
-        self.entries: dict[int, int] = {}
-        self._params, self._region = params, region
+        super().__init__(params, region)
         layout = params.entry_layout
         self._warp, self._block = layout.offset("warp"), layout.offset("block")
         self._lane = layout.offset("lane")
@@ -76,7 +76,6 @@ class DetectorBank:
         self._barrier_mask = (1 << params.barrier_bits) - 1
         self._warp_barrier_mask = (1 << params.warp_barrier_bits) - 1
         self._thread_mask = (1 << params.thread_layout.width) - 1
-        self._counted: dict[tuple[int, ...], int] = defaultdict(int)  # by ``Counted``
 
     def step(self, packet: Packet, read_error: bool = False) -> Step:
         """Check one packet.
@@ -124,13 +123,3 @@ class DetectorBank:
         if not difference >> self._warp - self._lane:
             return 1
         return 2 if not difference >> self._block - self._lane else 3
-
-    def clear(self) -> None:
-        """Make metadata uninitialised, as at launch; counters stay."""
-        self.entries.clear()
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """Counters by name since construction (``accesses`` are those checked)."""
-        counted = {Counted(*step): times for step, times in self._counted.items()}
-        return totals(COUNTERS, counted)

@@ -5,11 +5,11 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from racetrap.golden_model.gpu.model import Counters, has, one_for_each, totals
+from racetrap.golden_model.gpu.detector_bank import GpuDetectorBank
+from racetrap.golden_model.gpu.model import Counters, has, one_for_each
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.layout import Layout
@@ -87,7 +87,7 @@ def decide_packed(
     return rule.row, rule.condition.preliminary, rule.condition.race, layout.pack(after)
 
 
-class DetectorBank:
+class DetectorBank(GpuDetectorBank):
     """Checks packets in the order in which they arrive.
 
     Parameters
@@ -101,8 +101,8 @@ class DetectorBank:
 
     Attributes
     ----------
-    entries : dict of int to int
-        Metadata entries by index within the region; an absent one is uninitialised.
+    entries
+        As of ``GpuDetectorBank``.
     fence_file : FenceFile
         The bank's copy of the fence file (fences go to every bank).
 
@@ -112,14 +112,14 @@ class DetectorBank:
         If the region cannot be used with the parameters, or there is no such bank.
     """
 
+    counted, counter_table = Counted, COUNTERS
+
     def __init__(self, params: ScordParams, region: MonitoredRegion, bank: int = 0) -> None:
         if not 0 <= bank < params.banks:
             raise ValueError(f"Bank must be from 0 to {params.banks - 1}, not {bank}")
+        super().__init__(params, region)
         self.bank = bank
         self.fence_file = FenceFile(params)
-        region.check(params)
-        self.entries: dict[int, int] = {}
-        self._params = params
         self._table = region if isinstance(region, RegionTable) else None
         self._index_mask = self._index_bits = self._region_shift = self._region_number = 0
         if not isinstance(region, RegionTable):
@@ -135,7 +135,6 @@ class DetectorBank:
         self._warp_bits = params.warp_bits
         self._owner_mask = (1 << params.warp_bits + params.block_bits) - 1
         self._tag_mask = (1 << params.tag_bits) - 1
-        self._counted: dict[tuple[int, ...], int] = defaultdict(int)  # by ``Counted``
 
     def step(self, packet: Packet, read_error: bool = False) -> Step:
         """Check one packet.
@@ -189,14 +188,8 @@ class DetectorBank:
 
     def clear(self) -> None:
         """Make metadata uninitialised and reset the fence file, as at launch; counters stay."""
-        self.entries.clear()
+        super().clear()
         self.fence_file.clear()
-
-    @property
-    def counters(self) -> dict[str, int]:
-        """Counters by name since construction (``accesses`` are those checked)."""
-        counted = {Counted(*step): times for step, times in self._counted.items()}
-        return totals(COUNTERS, counted)
 
     def _unmonitored_step(self, packet: Packet) -> Step:
         self._counted[packet[0], TableRow.UNMONITORED, 0, 0, 0, 0] += 1
