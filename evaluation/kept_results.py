@@ -91,7 +91,7 @@ class KeptResults:
         write_whole(self._path(key), pickle.dumps((key, result)))
 
     def forget(self, key: str) -> None:
-        """Keep a result no longer."""
+        """Delete a result."""
         self._path(key).unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:

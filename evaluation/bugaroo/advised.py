@@ -68,7 +68,7 @@ class Advised:
     program, variant, lacks : str
         What it is, and what it lacks.
     author : tuple of str
-        Lines of what the author has there, and the right program alone.
+        Lines of the author's synchronisation that only the right program has.
     advice : Advice, optional
         The advice; nothing if the program is wrong already on sequentially consistent memory.
     verdict : str
@@ -170,7 +170,7 @@ def _advise_application(run: AdviceRun) -> _Found:
 def _compare(
     run: AdviceRun, right: Sequence[Subject], lacking: Subject
 ) -> tuple[tuple[str, ...], Advice, str]:
-    """Advice on a subject, beside what the right one that is most like it has besides."""
+    """Advice on a subject, beside what the most similar right one has in addition."""
     has = _synchronisation(lacking.traces[0])
     author = min(right, key=lambda each: len(_synchronisation(each.traces[0]) ^ has))
     places = _missing_places(author.traces[0], lacking.traces[0])
@@ -180,7 +180,7 @@ def _compare(
 
 def _missing_places(right: Trace, lacking: Trace) -> set[str]:
     """Lines of what a right run has and the other lacks."""
-    # What the other has in its place counts as well: a narrower one may be another line.
+    # The other's counterpart counts as well: a narrower one may be at another line.
     missing = _synchronisation(right) ^ _synchronisation(lacking)
     if not missing:  # some warps alone lack it
         warps = _synchronising_warps(right) ^ _synchronising_warps(lacking)
@@ -189,7 +189,7 @@ def _missing_places(right: Trace, lacking: Trace) -> set[str]:
 
 
 def _verdict(advice: Advice, places: set[str], author: Subject, lacking: Subject) -> str:
-    """How advice compares with what the author has at some lines."""
+    """Comparison of advice with the author's synchronisation at some lines."""
     if not advice.cured:
         return "no fences cure it"
     if not advice.changes or any(change.action in _LESS for change in advice.changes):
@@ -233,7 +233,7 @@ def _text(change: AdvisedChange) -> str:
 
 
 def advice_table(advised: Sequence[Advised]) -> Table:
-    """Advice on each program beside what its author has there."""
+    """Advice on each program beside its author's synchronisation."""
     return Table(
         "advice", "Advice on programs, beside what their authors have",
         "Right variants have a fence of no use added at line 1.  Instead: orders of accesses that "

@@ -61,7 +61,7 @@ class Failures(NamedTuple):
 
 
 class FlushLengths(NamedTuple):
-    """What the text says of a figure: stores that a buffer holds when it is flushed.
+    """A figure as the text gives it: stores that a buffer holds when it is flushed.
 
     Parameters
     ----------

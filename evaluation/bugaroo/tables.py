@@ -1,4 +1,4 @@
-"""Tables of the evaluation of weak memory, the paper's figures beside ours.
+"""Tables of the evaluation of weak memory, with the paper's figures beside our own.
 
 Ref: Bugaroo Tables II, III and IV, Figures 3 and 4.
 """

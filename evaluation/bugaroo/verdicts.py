@@ -72,7 +72,7 @@ class Verdict:
 def variant_runs(
     names: Collection[str], schedules: int, threads: int | None = None, right_only: bool = False
 ) -> list[VariantRun]:
-    """Runs of every variant of the programs of these names; without names, of all programs.
+    """Runs of every variant of the programs with these names; without names, of all programs.
 
     With ``right_only``, of the variants that lack nothing.
     """
@@ -120,7 +120,7 @@ def _counts(captured: Capture) -> PaperCounts:
 
 
 def problems(verdicts: Collection[Verdict]) -> list[str]:
-    """What is not as the suite states it, in sentences."""
+    """Deviations from the suite's statements, in sentences."""
     found = []
     for each in verdicts:
         name = each.program.kernel(each.variant)

@@ -74,7 +74,7 @@ class WorkloadSubject(Subject):
         self._shared = shared_words(self.traces, False)
 
     def _play(self, device: Device) -> str:
-        """What is wrong with the result of a run."""
+        """Error in the result of a run, in a sentence."""
         workload, names = self._workload, [each.name for each in self._workload.switches]
         mask = sum(1 << names.index(name) for name in self._switches)
         generator = np.random.default_rng(_SEED)

@@ -9,9 +9,9 @@ from typing import Any
 
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 
-#: About so many accesses in the first launch of a case, and in the second.
+#: Approximate number of accesses in the first launch of a case, and in the second.
 ACCESSES = (16_000, 4_000)
-#: Fraction of the regions that are of any size that the parameters take.
+#: Fraction of the regions with any size that the parameters allow.
 ANY_SIZE = 0.25
 #: What a launch counts besides cycles.
 FIGURES = ("accesses", "races")

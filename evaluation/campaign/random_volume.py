@@ -74,7 +74,7 @@ class Case:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """What a case compared.
+    """Result of a case.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _model(preset: str) -> FastModel[Any]:
 
 
 def is_enough(volume: int, results: Sequence[CaseResult]) -> bool:
-    """Whether cases have compared so many accesses or events together, or one differs."""
+    """Whether cases have compared enough accesses or events together, or one differs."""
     return sum(result.volume for result in results) >= volume or any(
         result.difference for result in results
     )

@@ -1,4 +1,4 @@
-"""Files that are right, one or more of each kind: what mutation begins with."""
+"""Correct files, one or more of each kind: the starting points of mutation."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from types import FrameType
 from racetrap.evaluation.fuzzing.mutation import mutate
 from racetrap.evaluation.fuzzing.readers import READERS, REFUSALS, Reader
 
-#: What a file may take that is no larger than those of the corpus.
+#: Limits for a file no larger than those of the corpus.
 SECONDS = 10
 MEMORY_BYTES = 1 << 30
 _BATCH_INPUTS = 250
@@ -58,11 +58,11 @@ class Batch:
 
 
 class _TooLongError(BaseException):
-    """Time is over; no reader takes it for an error of a file."""
+    """Time is over; readers do not handle it as an error of a file."""
 
 
 def batches(names: Sequence[str], inputs: int, seed: int) -> list[Batch]:
-    """So many inputs in all, shared equally among readers."""
+    """A number of inputs in all, shared equally among readers."""
     shares = [
         (name, inputs // len(names) + (number < inputs % len(names)))
         for number, name in enumerate(names)
@@ -75,7 +75,7 @@ def batches(names: Sequence[str], inputs: int, seed: int) -> list[Batch]:
 
 
 def run_batch(batch: Batch) -> list[Finding]:
-    """What is wrong with a batch's files; the same for the same batch."""
+    """Findings in a batch's files; the same for the same batch."""
     reader = READERS[batch.reader]
     right = reader.corpus()
     findings = []
@@ -99,7 +99,7 @@ def keep(finding: Finding, folder: Path) -> Path:
 
 
 def outcome(reader: Reader, path: Path) -> str:
-    """What is wrong with how a file is read; empty if nothing is."""
+    """Problem in how a file is read; empty if there is none."""
     Path("/proc/self/clear_refs").write_text("5")  # forgets the most memory that was taken so far
     before = _status("VmRSS")
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
@@ -108,7 +108,7 @@ def outcome(reader: Reader, path: Path) -> str:
         if _status("VmHWM") - before > MEMORY_BYTES:
             raise MemoryError
     except REFUSALS as error:
-        # A sentence of ours comes from a statement of ours: Python's own says no rule of a format.
+        # Our sentences come from our own statements: Python's own state no rule of a format.
         if (traceback.extract_tb(error.__traceback__)[-1].line or "").startswith("raise "):
             return ""
         return f"Sentence is Python's own: {str(error)[:200]!r}"
@@ -141,7 +141,7 @@ def _limits() -> Iterator[None]:
 
 
 def _status(name: str) -> int:
-    """A number of bytes that the system knows of this process."""
+    """A number of bytes that the system reports for this process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return 1024 * int(line.split()[1])

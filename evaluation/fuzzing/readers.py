@@ -33,7 +33,7 @@ class Reader:
     corpus : callable
         Gives files that it reads without an error.
     read : callable
-        Reads a file, which may be anything, to the point where a command has all that it says.
+        Reads any file to the point where a command has its whole contents.
     """
 
     name: str

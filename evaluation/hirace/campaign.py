@@ -40,7 +40,7 @@ def play(
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     params = model.params
     style = list(STYLES.values())[number % len(STYLES)]

@@ -36,7 +36,7 @@ def play(
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     params = model.params
     with FastSim(model, random.getrandbits(63), _timing(random)) as sim:

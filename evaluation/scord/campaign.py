@@ -54,7 +54,7 @@ def play(
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     with FastSim(model, random.getrandbits(63), memory_timing(random)) as sim:
         for kernel, accesses in enumerate(ACCESSES):

@@ -32,7 +32,7 @@ def play(
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     params = model.params
     knobs = list(KNOBS.values())[number % len(KNOBS)]

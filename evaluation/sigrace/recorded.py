@@ -92,7 +92,7 @@ def compare_trace(
     Mismatch
         If hardware and golden model differ.
     SimulationError
-        If the simulation cannot go on.
+        If the simulation cannot continue.
     """
     random = Random(seed)
     with FastSim(model, seed) as sim:

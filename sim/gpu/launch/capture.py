@@ -40,7 +40,7 @@ class Capture:
     differences : list of str
         Buffers that do not hold what is expected, each in a sentence.
     fault : KernelFault, optional
-        What ended a kernel before its time, and with it the run.
+        The fault that ended a kernel early, and with it the run.
     """
 
     make_trace: Callable[[], Trace]
@@ -75,7 +75,7 @@ def capture(
     instruction_limit : int, optional
         Another limit than the file's.
     watch : Watch
-        Who looks at the launches while they run; by default nobody.
+        Observer of the running launches; none by default.
 
     Raises
     ------

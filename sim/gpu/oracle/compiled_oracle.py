@@ -31,7 +31,7 @@ from racetrap.sim.twins import constants, enumeration, record, structure
 
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
-#: Warps that the compiled form can tell apart.
+#: Warps that the compiled form can distinguish.
 _MOST_WARPS = 1 << 23
 _FOUND_DTYPE = np.dtype([
     ("address", "<u8"), ("first_row", "<u4"), ("second_row", "<u4"), ("instances", "<u4"),
@@ -53,7 +53,8 @@ class _Kernel(ctypes.Structure):
     _fields_ = (
         *((name, c_uint64) for name in (
             # `first_lane` numbers the first lane record; `cell_bits` is log2 of the bytes of a
-            # cell, those of the smallest access; `independent`: whether lanes are scheduled so.
+            # cell, those of the smallest access; `independent`: whether lanes are scheduled
+            # independently.
             "rows", "blocks", "warps", "first_lane", "cell_bits", "independent",
         )),
         *((name, c_void_p) for name in (
@@ -99,8 +100,8 @@ class ProgramOrders(NamedTuple):
     Parameters
     ----------
     orders : numpy.ndarray
-        ``MemoryOrder`` of each event.  Traces that have none for an access tell it by the fences
-        that are part of it.
+        ``MemoryOrder`` of each event. Traces without one for an access give it by the fences that
+        are part of the access.
     is_part : numpy.ndarray
         Which events are fences that are part of an access, and order by the access alone.
     """

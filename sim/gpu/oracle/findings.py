@@ -1,4 +1,4 @@
-"""Unordered pairs of accesses that an analysis has found, and what they are by each rule.
+"""Unordered pairs of accesses that an analysis has found, and their classification by each rule.
 
 Ref: PTX ISA 9.0, Sections 8.7.1 (Conflict and Data-races) and 8.8 (Patterns).
 """
@@ -26,7 +26,7 @@ from racetrap.golden_model.events import EventKind, MemoryOrder, Scope, Space
 
 
 class OracleRule(StrEnum):
-    """What an unordered pair of strong accesses is.
+    """Classification of an unordered pair of strong accesses.
 
     CAUSALITY takes that of a volatile access for a race, unless it is the pair by which a
     release and an acquire pattern make known what nothing else does; PTX never does.
@@ -50,7 +50,7 @@ class OracleRule(StrEnum):
 
 
 class Finding(NamedTuple):
-    """A pair of conflicting accesses that nothing orders.
+    """A pair of conflicting accesses that is unordered.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
     is_strong : bool
         Whether the two are morally strong.
     is_narrow : bool
-        Whether they would be, were it not for their scopes.
+        Whether they would be with wider scopes.
     is_volatile : bool
         Whether one is a volatile access.
     instances : int

@@ -13,8 +13,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle.compiled_oracle import CompiledOracle
 from racetrap.sim.gpu.oracle.findings import OracleRule
 
-#: Rules by which the oracle can judge: the one whose verdict counts where none is asked for comes
-#: first, and that of the paper's tables last.
+#: Rules by which the oracle can judge: the default first, and that of the paper's tables last.
 ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")
 JUDGE, PAPER_RULE = ORACLE_RULES[0], ORACLE_RULES[-1]
 
@@ -29,8 +28,7 @@ def run_oracle(trace: Trace, rule: str, independent: bool = False) -> Result:
     rule : str
         What is a race.
     independent : bool
-        Whether the lanes of a warp are scheduled independently; to the paper's rule a warp is in
-        lockstep.
+        Whether the lanes of a warp are scheduled independently; the paper's rule assumes lockstep.
     """
     if rule == PAPER_RULE:
         return ScopedOracle().run(trace)

@@ -1,9 +1,9 @@
 """Advice: synchronisation that a program lacks, and what is redundant or wider than needed.
 
-A set of changes is refuted by one failing run, and confirmed by none: what is said is that no run
-of a search has refuted it.  Fences are put before accesses, line by line.  What is called too much
-must have run, and without it no run looked at may have a race by the exact oracle, nor strong
-accesses be unordered that were ordered.
+A set of changes is refuted by one failing run, and confirmed by none: advice means that no run of a
+search has refuted it. Fences are put before accesses, line by line. Synchronisation called
+redundant must have run; without it, no run examined may have a race by the exact oracle, or leave
+strong accesses unordered that were ordered.
 
 Ref: Bugaroo Section III-D (root cause analysis), which puts them behind accesses.
 """
@@ -31,7 +31,7 @@ _FENCES: tuple[Sync, ...] = (
 )  # fmt: skip
 #: A relaxed access of the device.
 _PLAIN: Sync = Order.RELAXED, Scope.GPU
-#: What an action comes to: that which makes something narrower, and that which makes it wider.
+#: Kind of each action: narrowing or widening.
 _VERBS = {
     "insert": ("insert", "insert"), "insert_after": ("insert_after", "insert_after"),
     "fence": ("narrow", "widen"), "access": ("weaken", "order"),
@@ -39,7 +39,7 @@ _VERBS = {
 
 
 class AdvisedChange(NamedTuple):
-    """What is said of one fence or access.
+    """Advice on one fence or access.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class AdvisedChange(NamedTuple):
     place : str
         Line before or after which to insert, or of the fence or access.
     what : str
-        What is to stand there, in PTX, or what is to be removed.
+        The PTX to put there, or to remove.
     """
 
     action: str
@@ -58,14 +58,14 @@ class AdvisedChange(NamedTuple):
 
 
 class Unexecuted(NamedTuple):
-    """A fence or an ordered access of which nothing is said.
+    """A fence or an ordered access without advice.
 
     Parameters
     ----------
     place : str
         Its line.
     what : str
-        What stands there, in PTX.
+        The PTX at this line.
     """
 
     place: str
@@ -74,25 +74,25 @@ class Unexecuted(NamedTuple):
 
 @dataclass(frozen=True)
 class Advice:
-    """What is said of a program.
+    """Advice on a program.
 
     Parameters
     ----------
     changes : list of AdvisedChange
         What to change.
     instead : list of AdvisedChange
-        What to change instead of these: orders of accesses that are there; empty if they do
-        not cure it, or nothing is missing.
+        Changes to make instead: orders of existing accesses; empty if they do not cure it, or
+        nothing is missing.
     cured : bool
-        Whether with the changes no run has failed; if not, no fences help.
+        Whether no run with the changes has failed; if not, no fences help.
     runs : int
         Runs of the search that did not refute it.
     memories : tuple of str
         Memory models of these runs.
     unexecuted : list of Unexecuted
-        What did not run, or not everywhere.
+        Fences and ordered accesses that did not run, or not everywhere.
     races : bool
-        Whether accesses race as the program stands, so that nothing is called too much.
+        Whether accesses of the unchanged program race, so that nothing is called redundant.
     """
 
     changes: list[AdvisedChange]
@@ -126,8 +126,8 @@ class Advisor:
         return self._search.refutes(chosen, self._divisor)
 
     def _lasting(self, find: Callable[[], _Chosen | None]) -> _Chosen | None:
-        """What is found with short searches if a whole one does not refute it; with longer ones
-        if it does.  What has been refuted stays so, and most is refuted soon."""
+        """Result of short searches if a whole one does not refute it; of longer ones if it does. A
+        refutation is final, and most come soon."""
         for self._divisor in _DIVISORS:
             found = find()
             if found is None or not self._search.refutes(found):
@@ -161,7 +161,7 @@ class Advisor:
         ]  # fmt: skip
 
     def _name(self, what: Action, sync: Sync | None) -> str:
-        """What is to stand at a line; what stands there, if that is to go."""
+        """The PTX to put at a line, or to remove from it."""
         if what.name == "access":
             assert sync is not None
             opcodes = {access.opcode for access in self._program.accesses[what.place].values()}
@@ -245,7 +245,7 @@ class Advisor:
         return self._narrowest(self._fewest(chosen))
 
     def _tried(self, what: Action) -> Sequence[Sync]:
-        """What may stand at a line, the narrowest first."""
+        """Possible synchronisation at a line, the narrowest first."""
         if what.name != "access":
             return _FENCES
         accesses = self._program.accesses[what.place].values()
@@ -265,7 +265,7 @@ class Advisor:
         return chosen
 
     def _fewest(self, chosen: _Chosen) -> _Chosen:
-        """Leave changes out, many at once as long as that goes."""
+        """Leave changes out, many at once as long as that works."""
         size = -(-len(chosen) // 2)
         while size:
             changes, start = list(chosen), 0
@@ -278,7 +278,7 @@ class Advisor:
             size = size // 2
         return chosen
 
-    # What is too much
+    # What is redundant
 
     def _excess(self) -> _Chosen:
         """Fences and orders that no run needs, or not as wide, and that order nothing."""
@@ -291,7 +291,7 @@ class Advisor:
 
     @cached_property
     def _unordered(self) -> list[Unordered]:
-        """What is unordered in each run as the program stands."""
+        """Unordered pairs in each run of the unchanged program."""
         return [unordered_with(trace, Changes()) for trace in self._subject.traces]
 
     def _orders(self, chosen: _Chosen) -> bool:

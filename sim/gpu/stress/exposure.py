@@ -30,7 +30,7 @@ _SHRUNK = 3
 
 @dataclass(frozen=True)
 class Exposure:
-    """What became of a race in runs under weak memory.
+    """Outcome of a race in runs under weak memory.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Exposure:
 
 
 def _places(story: Story, locations: Mapping[int, str]) -> frozenset[str]:
-    """Lines of the accesses that a deviation is about."""
+    """Lines of the accesses that deviate."""
     accesses = [who.access for who in (story.origin, story.other) if isinstance(who, Origin)]
     return frozenset(locations.get(access.pc, "") for access in accesses)
 

@@ -1,4 +1,4 @@
-"""A kernel with its launches as a subject of stress, and what results are right.
+"""A kernel with its launches as a subject of stress, and its right results.
 
 Ref: Bugaroo Sections III-D and IV-B.
 """
@@ -57,11 +57,11 @@ class KernelSubject(Subject):
     module : Module
         The kernels.
     launch : LaunchSpec
-        Their launches; what buffers are expected to hold says what is right.
+        Their launches; the expected contents of buffers define right results.
     expected : mapping of int or str to ndarray
-        What further buffers are expected to hold, by name or number of the argument.  If nothing
-        is expected at all, right is what sequentially consistent runs give: those made, and
-        each run by a memory model that turns out to be one.
+        Expected contents of further buffers, by name or number of the argument. If nothing is
+        expected at all, the results of sequentially consistent runs are right: of those made, and
+        of each run by a memory model that turns out to be one.
     """
 
     module: Module

@@ -1,8 +1,8 @@
 """Pairs of accesses that a change of synchronisation leaves unordered: a run's trace with other
 fences, judged by the exact oracle.
 
-A search by runs does not refute every wrong advice, since a memory model does not show all that
-PTX allows; a race that appears does.
+A search by runs does not refute all wrong advice, since a memory model does not show all that PTX
+allows; a race that appears does.
 
 Ref: PTX ISA 9.0, Section 8.7.1 (Data races).
 """
@@ -51,7 +51,7 @@ class Unordered(NamedTuple):
 
 
 def unordered_with(trace: Trace, changes: Changes) -> Unordered:
-    """What would be unordered in a run if fences and accesses of the program were others.
+    """Pairs that would be unordered in a run with other fences and accesses in the program.
 
     Parameters
     ----------

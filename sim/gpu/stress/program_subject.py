@@ -128,7 +128,7 @@ def _not_done(run: ProgramRun) -> str:
 
 
 def _different_line(wanted: bytes, found: bytes) -> str:
-    """The first line of an output that is another."""
+    """The first line of an output that differs."""
     lines = [output.decode(errors="replace").splitlines() for output in (wanted, found)]
     number = next(
         (number for number, pair in enumerate(zip(*lines, strict=False)) if pair[0] != pair[1]),

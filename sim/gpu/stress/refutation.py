@@ -16,10 +16,10 @@ _JUDGE = "views"
 
 
 class RefutingSearch:
-    """Search for runs that refute changes: those that fail although they are made.
+    """Search for runs that refute changes: runs that fail in spite of them.
 
-    What has refuted something is tried first on what comes next, and each answer is kept.  Changes
-    must stand PTX's memory model, whatever the one that is asked for: others know no scopes, or
+    Runs that have refuted changes are tried first on the next ones, and each answer is kept.
+    Changes must also withstand PTX's memory model if another is selected: others have no scopes, or
     no stale loads.
 
     Parameters
@@ -40,7 +40,7 @@ class RefutingSearch:
     Attributes
     ----------
     memories : tuple of str
-        Memory models of the runs: the one asked for, and PTX's.
+        Memory models of the runs: the one selected, and PTX's.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class RefutingSearch:
         self._subject, self._program = subject, program
         self.memories = tuple(dict.fromkeys((memory, _JUDGE)))
         self._runs, self._bounded, self._seed = runs, bounded, seed
-        #: What repeats runs that have refuted something, the latest first.
+        #: Deviations of runs that have refuted changes, the latest first.
         self._refuters: list[Callable[[Changes], Run]] = []
         #: Smallest divisor of searches that have not refuted changes; 0 of what is refuted.
         self._answers: dict[frozenset[object], int] = {}
@@ -68,7 +68,7 @@ class RefutingSearch:
         chosen : mapping of Action to Sync or None
             The changes.
         divisor : int
-            What part of all runs is made if none refutes them: one divided by this.
+            Fraction of all runs that is made if none refutes them: one divided by this.
         """
         key = frozenset(chosen.items())
         if key not in self._answers or self._answers[key] > divisor:

@@ -67,7 +67,7 @@ def read_replay(path: str, kernel: str) -> Replay:
     Raises
     ------
     ValueError
-        If it is none, or of another kernel.
+        If it is not a replay file, or is of another kernel.
     OSError
         If it cannot be read.
     """

@@ -59,7 +59,7 @@ def replay(
 
 
 def shrink(subject: Subject, memory: str, failing: Run) -> Run:
-    """A run with as few deviations as can be that fails in the same way."""
+    """A run with as few deviations as possible that fails in the same way."""
     best, left = failing, _MOST_RUNS
 
     def fails(deviations: Sequence[Deviation]) -> bool:
@@ -74,7 +74,7 @@ def shrink(subject: Subject, memory: str, failing: Run) -> Run:
             best = run
         return True
 
-    # Most preemptions are of no account.
+    # Most preemptions are irrelevant.
     fails([one for one in best.deviations if one.kind is not Kind.TURN])
     _ddmin(list(best.deviations), fails)
     return best

@@ -1,4 +1,4 @@
-"""Subject of stress: whatever runs by a memory model, and what its failures are.
+"""Subject of stress: anything that runs by a memory model, and its failures.
 
 Ref: Bugaroo Sections III-D and IV-B.
 """
@@ -82,7 +82,7 @@ class Run:
 
 
 class Subject(ABC):
-    """What is stressed; it is right by sequentially consistent memory."""
+    """Subject of stress; it is right with sequentially consistent memory."""
 
     #: Kernels and device functions, those that never run among them.
     functions: Iterable[Function]
@@ -104,13 +104,13 @@ class Subject(ABC):
         """
 
     def fails(self, run: Run) -> bool:
-        """Whether a run fails still, as the results are known by now that sequentially consistent
-        memory gives."""
+        """Whether a run still fails, given the results of sequentially consistent memory known by
+        now."""
         return run.failure is not None
 
     @staticmethod
     def demand_right(what: str, wrong: str) -> None:
-        """Demand that nothing is wrong with a sequentially consistent run; ``ValueError`` else."""
+        """Raise ``ValueError`` if anything is wrong with a sequentially consistent run."""
         if wrong:
             raise ValueError(
                 f"{what} is wrong already in sequentially consistent memory, so "

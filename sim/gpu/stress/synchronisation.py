@@ -31,7 +31,7 @@ _ORDERS = {
 
 
 class Action(NamedTuple):
-    """What can be changed at a line.
+    """A change that can be made at a line.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Action(NamedTuple):
     place: str
 
 
-#: What is to stand at places; ``None`` where a fence is left out.
+#: Synchronisation to put at places; ``None`` where a fence is left out.
 Chosen = Mapping[Action, Sync | None]
 
 
@@ -94,7 +94,7 @@ def _fence_sync(instruction: Instruction) -> Sync:
 
 
 def _access_sync(instruction: Instruction) -> Sync | None:
-    """How a strong access that is not volatile synchronises; nothing of others."""
+    """How a strong access that is not volatile synchronises; ``None`` for others."""
     named = [_ORDERS[name] for name in instruction.modifiers if name in _ORDERS]
     if not named and instruction.opcode not in ("atom", "red"):
         return None
@@ -130,8 +130,8 @@ class Synchronisation:
     functions : iterable of Function
         The functions.
     executed : collection of int, optional
-        Program counters of the accesses and fences that ran, by default all.  Of a function in
-        which none did nothing is kept but ``unexecuted``.
+        Program counters of the accesses and fences that ran, by default all. Of a function in which
+        none ran, only ``unexecuted`` is kept.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class Synchronisation:
                     self.unexecuted[_place(instruction)] = name_of(opcode, sync)
 
     def _add(self, function: Function) -> None:
-        """Take in a function."""
+        """Add a function."""
         latest: dict[int, set[str]] = {}
         for following in _next_accesses(function, -1):
             latest.setdefault(following, set()).add("")

@@ -1,4 +1,4 @@
-"""Systematic search: runs with few deviations, without those that go like others.
+"""Systematic search: runs with few deviations, without those equivalent to others.
 
 Ref: Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (1996), Section
 5, for sleep sets.
@@ -18,22 +18,22 @@ from racetrap.golden_model.ptx_memory_model.operational import (
 from racetrap.sim.gpu.stress.subject import Changes, Run, Subject
 
 _Deviations = tuple[Deviation, ...]
-#: What was touched, by granule, and whether it was written.
+#: Accesses by granule: whether each was written.
 _Touched = Mapping[int, bool]
 
 
 def bounded_runs(
     subject: Subject, memory: str, most: int, changes: Changes | None = None
 ) -> Iterator[Run]:
-    """Every run with at most so many deviations, those with fewest first, but for runs that go like
-    others.
+    """Every run with at most a number of deviations, those with fewest first, except runs
+    equivalent to others.
 
-    A load of what no other thread writes takes the same value however late it is settled.  It is
-    settled late only once a run has shown a write by another thread; runs that were left out
-    before are made then.
+    A load of an address that no other thread writes takes the same value however late it is
+    settled.  It is settled late only once a run has shown a write by another thread; runs that were
+    left out before are made then.
 
-    A preemption that is the last deviation goes like that one turn later if what the preempted
-    thread does in that turn touches nothing that others touch until it goes on.
+    A preemption that is the last deviation is equivalent to the same preemption one turn later if
+    the preempted thread touches nothing in that turn that others touch until it resumes.
     """
     return _BoundedSearch(subject, memory, most, changes).runs()
 
@@ -96,7 +96,7 @@ class _BoundedSearch:
         """Runs with one preemption more, of each thread the latest first."""
         _, before = self._run(deviations)
         turns = {turn.number: place for place, turn in enumerate(before.turns) if turn.ready[1:]}
-        #: Of a preemption by the thread of an option: what others touch until it goes on.
+        #: Of a preemption by the thread of an option: accesses of others until it resumes.
         asleep: dict[int, _Touched] = {}
         latest: Turn | None = None
         preemptions = [one for one, _ in _further(deviations, before) if one.kind is Kind.TURN]
@@ -122,7 +122,7 @@ def _conflict(one: _Touched, other: _Touched) -> bool:
 
 
 def _touched_by_others(turns: Sequence[Turn], number: int) -> _Touched:
-    """What is touched from a preemption on until the preempted thread goes on."""
+    """Accesses of other threads from a preemption until the preempted thread resumes."""
     place = next(
         place for place, turn in enumerate(turns) if turn.number == number and turn.ready[1:]
     )

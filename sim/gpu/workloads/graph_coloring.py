@@ -25,7 +25,7 @@ _SWITCHED = tuple(
     for kernel in ("assign", "detect", "forbid")
     for error in (QueueError.BLOCK_SCOPE_TAKE, QueueError.NO_BARRIER_AFTER_TAKE)
 )
-#: More rounds than a graph of ours needs; with switches on there may be no end.
+#: More rounds than any of our graphs needs; with switches on there may be no end.
 _MOST_ROUNDS = 50
 
 
