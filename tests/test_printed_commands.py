@@ -29,13 +29,16 @@ _NOT_RUN = {
     r"\b(?:driver|program|more)\.|\brun\.trace|<\(|\./(?:program|app|configure)":
         "files stand for the reader's",
     r"^(?:make|pytest|\.) ": "a target of make, or a test",
-    r"^racetrap (?:bench|campaign|cost|evaluate|fpga build|sweep|simulate scord)\b":
+    r"^racetrap evaluate rules atomic": "stopped by hand",
+    r"^racetrap (?:bench|campaign|cost|evaluate|fpga build|simulate scord|sweep \S+-(?:scord|sig))":
         "takes minutes",
-    r"^python -m (?:racetrap\.(?:evaluation|fpga)|docs\.site\.history)": "takes minutes",
+    r"^python -m .*(?:cosimulation|history|_programs phase)": "takes minutes",
     r"^cd |^racetrap check dot_product": "its page's own test",
 }  # fmt: skip
 #: Those that take more than some two seconds, in `make tutorials` and `make campaign`.
-_LATER = re.compile(r"^racetrap (?:scord$|stress|generate|litmus .*\*)|handover\.(?:cu|trace)")
+_LATER = re.compile(
+    r"^racetrap (?:scord$|stress|sweep|generate|litmus .*\*)|handover\.(?:cu|trace)|^python -m "
+)
 
 
 class _Line(NamedTuple):
