@@ -105,11 +105,21 @@ class GpuParams(Parameters, ABC):
     def entry_layout_bits(self) -> int:
         """Bits of an entry in use."""
 
+    @property
+    def entry_bits(self) -> int:
+        """Bits of a metadata entry in memory."""
+        return ENTRY_BITS
+
+    @property
+    def entry_bytes(self) -> int:
+        """Bytes of a metadata entry in memory."""
+        return self.entry_bits // 8
+
     def check_entry(self, parts: str) -> None:
         """Raise ``ValueError`` unless all fits in an entry; ``parts`` can be reduced."""
-        if self.entry_layout_bits > ENTRY_BITS:
+        if self.entry_layout_bits > self.entry_bits:
             raise ValueError(
-                f"Metadata entry must fit in {ENTRY_BITS} bits, not {self.entry_layout_bits} "
+                f"Metadata entry must fit in {self.entry_bits} bits, not {self.entry_layout_bits} "
                 f"(reduce {parts})"
             )
 
@@ -205,7 +215,7 @@ class GpuParams(Parameters, ABC):
     @property
     def metadata_overhead(self) -> float:
         """Bytes of metadata for each byte of monitored data."""
-        return ENTRY_BYTES / (1 << self.entry_share_log2)
+        return self.entry_bytes / (1 << self.entry_share_log2)
 
     @property
     def lane_bits(self) -> int:
@@ -257,7 +267,7 @@ class GpuParams(Parameters, ABC):
     @property
     def segment_bytes(self) -> int:
         """Bytes of the metadata that a port reads and writes as one."""
-        return ENTRY_BYTES * self.words_per_cycle
+        return self.entry_bytes * self.words_per_cycle
 
     @property
     def word_bits(self) -> int:
@@ -282,7 +292,7 @@ class GpuParams(Parameters, ABC):
         """Largest monitored region (log2 bytes): the address space, or what local memory holds."""
         if not self.local_bytes:
             return self.address_bits - 1
-        granules = self.local_bytes // ENTRY_BYTES * self.ratio
+        granules = self.local_bytes // self.entry_bytes * self.ratio
         return min(self.address_bits, self.granularity_bits + granules.bit_length() - 1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from racetrap.golden_model.events import DataRegion
-from racetrap.golden_model.gpu.params import ENTRY_BYTES, GpuParams
+from racetrap.golden_model.gpu.params import GpuParams
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Region:
                 f"Metadata base must be a multiple of {params.segment_bytes}, "
                 f"not {self.metadata_base:#x}"
             )
-        end = self.metadata_base + self.entries(params) * ENTRY_BYTES
+        end = self.metadata_base + self.entries(params) * params.entry_bytes
         if end > 1 << params.address_bits:
             raise ValueError(
                 f"Metadata end must fit in {params.address_bits} address bits, not {end:#x}"
@@ -59,7 +59,7 @@ class Region:
         return ((self.data_base, 1 << self.size_log2),)
 
     def indices(self, params: GpuParams) -> range:
-        """Indices of the metadata entries; entry ``i`` is ``8 * i`` bytes after the base."""
+        """Indices of the metadata entries; they lie one behind the other."""
         return range(self.entries(params))
 
     def numbered(self, params: GpuParams, index: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.axi import AxiBurst
-from racetrap.golden_model.gpu.params import ENTRY_BITS, ENTRY_BYTES, GpuParams
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.common.axi import Axi4WriteSignature, is_error
 from racetrap.rtl.gpu.hazard_window import slot_bits
 from racetrap.rtl.gpu.region import index_bits, region_layout, segment_address
@@ -16,7 +16,7 @@ from racetrap.rtl.gpu.region import index_bits, region_layout, segment_address
 def entry_write(params: GpuParams) -> data.StructLayout:
     """A segment's entries, which of them are lost and not written, and its index."""
     return data.StructLayout({
-        "entries": data.ArrayLayout(ENTRY_BITS, params.words_per_cycle),
+        "entries": data.ArrayLayout(params.entry_bits, params.words_per_cycle),
         "lost": data.ArrayLayout(lost_bits(params), params.words_per_cycle),
         "index": index_bits(params),
     })  # fmt: skip
@@ -82,7 +82,7 @@ class EntryWriter(wiring.Component):
             axi.awburst.eq(AxiBurst.INCR),
             axi.wvalid.eq(entry_waits),
             axi.wdata.eq(write.entries),
-            axi.wstrb.eq(Cat((~lost.any()).replicate(ENTRY_BYTES) for lost in write.lost)),
+            axi.wstrb.eq(Cat((~lost.any()).replicate(params.entry_bytes) for lost in write.lost)),
             axi.wlast.eq(1),
             axi.bready.eq(1),
             self.o_done.eq(axi.bvalid),

@@ -11,7 +11,7 @@ from amaranth.hdl import Const, Module, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.gpu.params import ENTRY_BYTES, GpuParams
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.common.bits import is_between
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.report_writer import RECORD_BYTES
@@ -157,7 +157,7 @@ class LaunchControl(wiring.Component):
         low, high = params.min_region_log2, params.max_region_log2
         size = Const(1, 1) << self.i_size_log2
         entries = size >> params.entry_share_log2
-        metadata_end = bases.metadata + entries * ENTRY_BYTES
+        metadata_end = bases.metadata + entries * self._params.entry_bytes
         end = 1 << params.address_bits
         return [
             is_between(self.i_size_log2, low, high),

@@ -13,7 +13,7 @@ from amaranth.lib.wiring import In, Out, connect
 
 from racetrap.golden_model.axi import AxiBurst
 from racetrap.golden_model.events import EventKind
-from racetrap.golden_model.gpu.params import ENTRY_BITS, WORD_BYTES, GpuParams
+from racetrap.golden_model.gpu.params import WORD_BYTES, GpuParams
 from racetrap.rtl.common.axi import is_error
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
@@ -198,7 +198,7 @@ class MetadataAccessor(wiring.Component):
         params, axi = self._params, self.m_axi
         first, words, depth = self.i_checked[0].p, params.words_per_cycle, params.outstanding
         answer = data.StructLayout({
-            "entries": data.ArrayLayout(ENTRY_BITS, words), "read_error": 1,
+            "entries": data.ArrayLayout(params.entry_bits, words), "read_error": 1,
         })  # fmt: skip
         # No word is used that was read at the clock edge of a write to its slot.
         m.submodules.packets = segments = block_memory(_kept_segment(params), depth)
@@ -215,7 +215,7 @@ class MetadataAccessor(wiring.Component):
             segment_in.data.eq(self.i.p),
             answer_in.en.eq(axi.rvalid),
             answer_in.addr.eq(axi.rid),
-            answer_in.data.entries.eq(axi.rdata & ~failed.replicate(ENTRY_BITS * words)),
+            answer_in.data.entries.eq(axi.rdata & ~failed.replicate(params.entry_bits * words)),
             answer_in.data.read_error.eq(failed),
             result_in.en.eq(self.i_checked[0].valid),
             result_in.addr.eq(first.slot),

@@ -9,7 +9,6 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge
 
-from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.gpu.region import port_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.gpu.valid_table import clearing_cycles
@@ -183,7 +182,7 @@ class GpuEnvironment(ReportRingEnvironment):
 
     def _entry(self, index: int) -> int:
         params, memories = self._testbench.params, self.metadata or self._third_party
-        address = self._region.metadata_base + index * ENTRY_BYTES
+        address = self._region.metadata_base + index * params.entry_bytes
         base = self._region.metadata_base
         if isinstance(self._region, RegionTable):
             base = next(
@@ -199,7 +198,8 @@ class GpuEnvironment(ReportRingEnvironment):
         if not self._is_preset:
             return None
         base = self._region.metadata_base
-        return [(place - base) // ENTRY_BYTES for memory in self.metadata for place in memory.words]
+        size = self._testbench.params.entry_bytes
+        return [(place - base) // size for memory in self.metadata for place in memory.words]
 
     def _cover_counters(self, counters: dict[str, int]) -> None:
         for counter, name in (

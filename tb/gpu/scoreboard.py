@@ -8,7 +8,6 @@ from typing import Any
 
 from pyuvm import ConfigDB, uvm_component
 
-from racetrap.golden_model.gpu.params import ENTRY_BYTES
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.tb.memory_knobs import ReadRecord
@@ -113,7 +112,7 @@ class GpuScoreboard(uvm_component):
         index = self.entry_of(step)
         if index is None:
             return False
-        reads = self._reads[self._region.metadata_base + index * ENTRY_BYTES]
+        reads = self._reads[self._region.metadata_base + index * self._params.entry_bytes]
         done = reads and reads[0].done_cycle is not None and reads[0].done_cycle < self._cycle()
         self.coverage.hit("entry.read" if done else "entry.forwarded")
         return reads.popleft().error if done else False
