@@ -21,7 +21,7 @@ _Result = TypeVar("_Result")
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Executor]:
-    """Processes of this machine; what has not begun is dropped at the end.
+    """Processes of this machine; runs that have not begun are dropped at the end.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def processes(jobs: int) -> Iterator[Executor]:
 
 
 class InThisProcess(Executor):
-    """Runs what it is given at once, beside nothing else."""
+    """Runs each call at once, in this process."""
 
     def submit(
         self, function: Callable[..., _Result], /, *items: Any, **named: Any

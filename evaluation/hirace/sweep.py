@@ -22,7 +22,7 @@ from racetrap.verdict.hirace.fit import around
 
 
 def hirace_quality(params: HiraceParams, spec: QualitySpec) -> Quality:
-    """What the golden model makes of the workloads.
+    """Detection quality of the golden model on the workloads.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class MonitorQuality(Sums):
     compactions : int
         How often two entries of a full set became one.
     lost, falsely_definite : list of str
-        Pairs that the monitor does not report, and that it reports as definite and are not there.
+        Pairs that the monitor does not report, and pairs that it wrongly reports as definite.
     """
 
     operations: int = 0
@@ -60,7 +60,7 @@ class MonitorQuality(Sums):
 
     @property
     def problems(self) -> list[str]:
-        """What a monitor may not do."""
+        """Violations of requirements on the monitor, in sentences."""
         return [
             *(f"Bus monitor must report {one}" for one in self.lost),
             *(f"Bus monitor must not report as definite {one}" for one in self.falsely_definite),
@@ -85,9 +85,9 @@ def params_for(memory: MemorySystem, mode: Mode, entries: int) -> NoncoherentPar
 def monitor_quality(
     params: NoncoherentParams, operations: Sequence[Operation], name: str
 ) -> MonitorQuality:
-    """Compare on one trace, whose name the pairs that are wrong get."""
+    """Compare on one trace; wrong pairs are labelled with its name."""
     monitor = Monitor(params)
-    # Without a place in the program each row is its own place, and reported.
+    # Without source places, each row counts as a place of its own and is reported.
     rows = list(_rows(operations))
     detector = Noncoherent(params.memory, params.mode.value)
     found = run_compiled(detector, [row for _, row in rows]).races

@@ -127,7 +127,7 @@ def _rules(races: Iterable[Race]) -> tuple[str, ...]:
 
 
 def program_problems(cases: Sequence[ProgramCase]) -> list[str]:
-    """What no case may show."""
+    """Violations of requirements on all cases, in sentences."""
     found = []
     for case in cases:
         name = f"Program {case.program} without {case.omission}"

@@ -1,6 +1,6 @@
 """Both modes against the exhaustive machine on random traces of tiny machines.
 
-What is compared is the first operation at which the run is racy.  A mode that has none, or a
+The first operation at which the run is racy is compared.  A mode that has none, or a
 later one, has missed a race; a mode that has an earlier one has added a race.
 """
 
@@ -21,7 +21,7 @@ from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.random_operations import random_memory, random_operations
 
 _MOST_OPERATIONS = 10
-#: Traces of a part, so that workers have something to share.
+#: Traces of a part: small enough to be shared among workers.
 _PART = 1000
 _NEVER = 1 << 30
 
@@ -39,7 +39,7 @@ class Sums:
     """Numbers, lists and counters that add up, each by its name."""
 
     def add(self, other: Self) -> None:
-        """Take those of other traces in."""
+        """Add those of other traces."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
 
@@ -68,7 +68,7 @@ class ModeCounts(Sums):
 
 @dataclass
 class RandomResult:
-    """What a part, or all of them, have given.
+    """Result of a part, or of all parts.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class RandomResult:
 
 
 def parts_of(seed: int, traces: int) -> list[RandomPart]:
-    """Parts that have so many traces together."""
+    """Parts with a given number of traces in all."""
     return [
         RandomPart(seed, first, min(first + _PART, traces) - 1) for first in range(0, traces, _PART)
     ]

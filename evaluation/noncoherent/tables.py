@@ -1,4 +1,4 @@
-"""All tables of the evaluation with accelerators, the thesis' figures beside ours.
+"""All tables of the evaluation with accelerators, with the thesis' figures beside our own.
 
 Ref: Young (UBC 2020) Chapter 5.
 """
@@ -25,7 +25,7 @@ _SHORT_LINES = MemorySystem(line_bytes=16, granule_bytes=16)
 
 @dataclass
 class Evaluation:
-    """What has been run.
+    """Results of the evaluation.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def make_tables(found: Evaluation) -> list[Table]:
 
 
 def problems(found: Evaluation) -> list[str]:
-    """What no evaluation may show."""
+    """Violations of requirements on the evaluation, in sentences."""
     published = [
         f"Trace {trace.name} must give {', '.join(trace.rules) or 'no race'} in mode thesis"
         for trace in PUBLISHED

@@ -92,7 +92,7 @@ class PolicyRun:
 
 @dataclass
 class PolicyCount:
-    """What a policy makes of a build, over all schedules.
+    """Result of a policy for a build, over all schedules.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class PolicyCount:
 
 
 def fullness(transactions: Iterable[tuple[int, Transaction]], policy: Policy) -> Iterator[bool]:
-    """Of each transaction of a run, whether its SM's buffer has no room for it."""
+    """For each transaction of a run, whether its SM's buffer is full."""
     params = policy.params
     buffer = AccessBuffer(params)
     held: list[deque[int]] = [deque() for _ in range(params.sm_count)]

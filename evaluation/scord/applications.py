@@ -19,7 +19,7 @@ _GOLDEN = "golden"
 
 @dataclass
 class ApplicationVerdict:
-    """What came of all runs of one build of an application.
+    """Result of all runs of one build of an application.
 
     Parameters
     ----------

@@ -235,7 +235,7 @@ _WIDE_TRAFFIC: dict[str, _Traffic] = {
 
 
 def width(words: int, merged: bool = True, latency: int = 1) -> list[Width]:
-    """All traffic through one metadata port of so many words, on preset ``scord-tiny``.
+    """All traffic through one metadata port of a given width, on preset ``scord-tiny``.
 
     Parameters
     ----------

@@ -42,19 +42,19 @@ class Build:
 
     @property
     def racy(self) -> bool:
-        """Whether a race is to be expected."""
+        """Whether a race is expected."""
         if self.row == MICRO_BENCHMARKS_ROW:
             return MICRO_BENCHMARKS[self.program].racy
         return bool(self.switches)
 
     @property
     def name(self) -> str:
-        """Program and switches for people."""
+        """Program and switches for display."""
         return f"{self.program} ({self.label})" if self.row == self.program else self.program
 
     @property
     def label(self) -> str:
-        """The switches for people."""
+        """The switches for display."""
         return ", ".join(sorted(self.switches)) or "race-free"
 
 
@@ -101,7 +101,7 @@ def micro_benchmarks() -> Iterator[Build]:
 
 
 def trace_of(build: Build, size: str, schedule: Schedule, seed: int, region_log2: int) -> Trace:
-    """Run a build and give what its warps did.
+    """Run a build and return its trace.
 
     Parameters
     ----------

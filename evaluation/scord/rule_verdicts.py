@@ -74,7 +74,7 @@ class SubjectRun:
 
 @dataclass
 class Verdicts:
-    """What each rule finds in a subject, over all schedules.
+    """Findings of each rule in a subject, over all schedules.
 
     Parameters
     ----------

@@ -40,13 +40,13 @@ class BuildRun:
     detectors : mapping of str to ScordParams
         Configurations of the golden model to run, by name.
     explained : str
-        Which of them is asked what it made of each race that is there.
+        The one whose outcome for each actual race is recorded.
     model : FastModel or None
         Hardware to run too.
     region_log2 : int
         Log2 of the bytes of an application that are monitored at least.
     rule : str
-        What the oracle takes for a race: one of ``ORACLE_RULES``.
+        The oracle's definition of a race: one of ``ORACLE_RULES``.
     """
 
     build: Build
@@ -62,7 +62,7 @@ class BuildRun:
 
 @dataclass
 class RunResult:
-    """What came of a run.
+    """Result of a run.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ class RunResult:
     detectors : dict of str to set of UniqueRace
         Unique races that each golden model reports.
     reports : Reports
-        What the explained detector reports, each with the instructions that it conflicts with.
+        Reports of the explained detector, each with the instructions that it conflicts with.
     outcomes : Counter of str
-        What the explained detector made of each unique race, also of those that it does not
-        look for.
+        Outcomes in the explained detector of each unique race, also of those that it does not look
+        for.
     hardware : HardwareRun or None
-        What the hardware did.
+        Result on the hardware.
     places : dict of int to str
         Source place of each program counter of a race.
     """
@@ -114,7 +114,7 @@ def run_build(run: BuildRun) -> RunResult:
         events=len(trace),
         oracle={_key(each.race) for each in checked},
         detectors={
-            # What reports come of is a whole run of that golden model.
+            # Explaining reports takes a whole run of that golden model.
             name: set(reports) if name == run.explained else detect(trace, params)
             for name, params in run.detectors.items()
         },

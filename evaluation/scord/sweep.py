@@ -36,7 +36,7 @@ _KEPT_TRACES = 1024
 
 
 def scord_quality(params: ScordParams, spec: QualitySpec) -> Quality:
-    """What the golden model makes of the workloads.
+    """Detection quality of the golden model on the workloads.
 
     Parameters
     ----------

@@ -40,9 +40,9 @@ class BuildSummary:
     oracle : set of (int, int, str)
         Unique races of the oracle over all runs.
     reports : dict of UniqueRace to set of int
-        What the detector with caching reports, each with the instructions that it conflicts with.
+        Reports of the detector with caching, each with the instructions that it conflicts with.
     outcomes : Counter of str
-        What the detector with caching made of the oracle's unique races, summed over the runs.
+        Outcomes in the detector with caching of the oracle's unique races, summed over the runs.
     places : dict of int to str
         Source places of program counters.
     """

@@ -14,7 +14,7 @@ from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 
 @dataclass
 class Verdict:
-    """What came of all runs of one micro-benchmark.
+    """Result of all runs of one micro-benchmark.
 
     Parameters
     ----------

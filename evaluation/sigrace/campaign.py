@@ -52,7 +52,7 @@ def _timing(random: Random) -> Timing:
 
 
 def _software(sim: FastSim, board: Scoreboard, random: Random) -> None:
-    """What software does before a run."""
+    """Software's actions before a run."""
     on = random.random() < 0.9
     sim.rdm.control(enable=on, irq_enable=random.random() < 0.5)
     board.enable(on)

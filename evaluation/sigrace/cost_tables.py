@@ -162,7 +162,7 @@ def verdict_table(results: _Results) -> Table:
 
 
 def hardware_table(results: _Results) -> Table:
-    """What the generated hardware did."""
+    """Results of the generated hardware."""
     return Table(
         "hardware",
         "Generated hardware, each step compared with the golden model",

@@ -67,7 +67,7 @@ class Sustained:
 
 
 def _start(params: SigraceParams) -> Iterator[Command]:
-    """A thread on each core; none knows of another."""
+    """A thread on each core, not ordered with any other."""
     for core in range(params.cores):
         yield Remap(core, 0, core)
         yield CoreCommand(core, 0, CoreEvent(CoreOp.SWITCH_IN, index=core), OWN)

@@ -23,7 +23,7 @@ from racetrap.verdict.threads.oracle import unconfirmed
 
 @dataclass(frozen=True)
 class HardwareRun:
-    """What the hardware did with a program.
+    """Result of a program on the hardware.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class HardwareRun:
 def run_hardware(model: FastModel[SigraceParams], trace: ThreadTrace, seed: int) -> HardwareRun:
     """Run a program on the hardware; a difference is a result, not an exception.
 
-    What is found with it must also be what the compiled SigRace finds.
+    The races found with it must equal those of the compiled SigRace.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class ProgramSimulation:
 
 @dataclass(frozen=True)
 class SimulatedProgram:
-    """What the hardware found in a program, beside the oracle.
+    """Races that the hardware found in a program, beside the oracle's.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class SimulatedProgram:
 
 
 def simulate_program(job: ProgramSimulation) -> SimulatedProgram:
-    """Run a recorded program on the hardware, and ask the oracle about what is found."""
+    """Run a recorded program on the hardware, and compare its findings with the oracle's."""
     params = job.model.params
     trace = program_trace(job.program, job.size, params.threads)
     sigrace = Sigrace(params, Environment(job.environment))

@@ -16,7 +16,7 @@ from racetrap.sim.cpu.sigrace.compiled_sigrace import measure_sigrace
 
 @dataclass(frozen=True)
 class FalsePositives:
-    """Intersections executed, and those that say something common though there is nothing.
+    """Intersections executed, and those not null although the sets are disjoint.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Table 7 of the SigRace paper from our own runs, and what became of the races.
+"""Table 7 of the SigRace paper from our own runs, and outcomes of the races.
 
 Ref: SigRace (ISCA'09) Section 5.4.1.
 """
@@ -100,7 +100,7 @@ def _injected_counts(result: ProgramResult) -> tuple[int, ...]:
 
 
 def outcome_table(results: _Results) -> Table:
-    """What became, with SigRace, of the races of the oracle."""
+    """Outcomes of the oracle's races with SigRace."""
     rows: list[tuple[Cell, ...]] = []
     for result in results:
         existing, injected = Counter(result.existing.outcomes), Counter[str]()

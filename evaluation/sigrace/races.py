@@ -55,7 +55,7 @@ class Existing:
     unreal : int
         Races that SigRace or Ideal SigRace reports and the oracle does not.
     outcomes : mapping of str to int
-        What became of the oracle's races.
+        Outcomes of the oracle's races.
     false_positives, conflicts : int
         Conflicts analysed without a race, and all that the RDM has found.
     statistics : SigraceStatistics
@@ -83,13 +83,13 @@ class Injected:
     Parameters
     ----------
     removed : str
-        What was taken out.
+        The synchronisation that was taken out.
     exact, sigrace, reenact : RaceCount
         Races by each detector.
     unreal : int
         Races that SigRace reports and the oracle does not, of all races.
     outcomes : mapping of str to int
-        What became of the oracle's races.
+        Outcomes of the oracle's races.
     first_race : FirstRace or None
         SigRace's costs until its first race, of all races.
     """

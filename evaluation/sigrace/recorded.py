@@ -20,9 +20,9 @@ from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.stream_compare import StreamCompare
 from racetrap.sim.cpu.program_traces import program_trace
 
-#: Events between two looks of software at log and counters.
+#: Events between two reads of log and counters by software.
 _SHARE = 1 << 16
-#: What is counted of a program.
+#: Counts of a program.
 FIGURES = ("events", "messages", "rdm_steps", "conflicts", "cycles")
 
 
@@ -48,7 +48,7 @@ class RecordedProgram:
 
 @dataclass(frozen=True)
 class ComparedProgram:
-    """What was compared of a program.
+    """Result of comparing a program.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def compare_program(job: RecordedProgram) -> ComparedProgram:
 def compare_trace(
     model: FastModel[SigraceParams], trace: ThreadTrace, seed: int, counts: Counter[str]
 ) -> None:
-    """Run a trace, each thread on a context of its own, and add what was compared.
+    """Run a trace, each thread on a context of its own, and add its counts.
 
     Between shares of the events software sometimes empties queues and log.
 

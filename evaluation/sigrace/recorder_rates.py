@@ -156,7 +156,7 @@ def _measure(program: MeasuredProgram, runs: int) -> RecorderRates:
 
 
 def _most_memory() -> int:
-    """Bytes of memory that this process has had at most."""
+    """Maximum bytes of memory that this process has used."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 

@@ -56,7 +56,7 @@ class ProgramPart:
 
 @dataclass(frozen=True)
 class ProgramResult:
-    """All that is known of a program.
+    """All results of a program.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class ProgramResult:
     verdict : ProgramVerdict
         Verdicts of oracle and ThreadSanitizer.
     hardware : HardwareRun or None
-        What the hardware did, if it ran.
+        Result on the hardware, if it ran.
     """
 
     program: str

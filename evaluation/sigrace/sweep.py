@@ -60,7 +60,7 @@ def recording_digest(program: str, size: str, threads: int) -> str:
 def sigrace_figures(
     params: SigraceParams, spec: QualitySpec, recordings: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the golden model makes of the programs, and the false-positive rate of Fig. 7.
+    """Detection quality of the golden model on the programs, and the false-positive rate of Fig. 7.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def sigrace_figures(
     DoesNotFit
         If a program does not fit the configuration.
     RecordingDiffers
-        If a recording of this machine is another one.
+        If a recording of this machine is a different one.
     """
     units = params.cores * params.contexts
     if params.threads < params.cores:

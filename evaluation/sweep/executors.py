@@ -18,7 +18,7 @@ class ClusterError(Failure):
 
 @contextmanager
 def cluster(address: str) -> Iterator[Executor]:
-    """Workers of a Dask scheduler; what is not done is cancelled at the end.
+    """Workers of a Dask scheduler; unfinished work is cancelled at the end.
 
     Parameters
     ----------

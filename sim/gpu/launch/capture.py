@@ -162,7 +162,7 @@ def _allocate(
 
 
 def _values(launch: LaunchSpec, addresses: Mapping[int | str, int]) -> list[int | float | bytes]:
-    """What all launches get, one argument after the other."""
+    """Arguments of all launches, one after the other."""
 
     def address_of(pointer: PointerArgument) -> int:
         return addresses[pointer.pointer] + pointer.offset

@@ -38,7 +38,7 @@ def kernel_folder(package: str) -> Path:
 
 
 def kernel_sources(*others: str) -> list[Path]:
-    """Every CUDA source of ours, and those of other packages."""
+    """Every CUDA source of Racetrap, and those of other packages."""
     return [
         path for name in (*PACKAGES, *others) for path in sorted(kernel_folder(name).glob("*.cu"))
     ]

@@ -37,7 +37,7 @@ def read_kernel_file(path: str | Path, options: CompilerOptions | None = None) -
     OSError
         If the file cannot be read.
     """
-    # A command that is given a trace has no use for the parser.
+    # A command that reads a trace does not need the parser.
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_ptx
     from racetrap.sim.gpu.ptx.parser import parse_ptx
 

@@ -97,11 +97,11 @@ class BufferArgument(Table):
     count : int
         Elements; of an array file by default all.
     guard : int
-        Bytes in front of it and behind it that belong to no buffer.
+        Bytes before and after it that belong to no buffer.
     expected : list or Path, optional
         Contents after the last launch: numbers, or an array file.
     tolerance : float
-        By how much a float may differ from what is expected.
+        Maximum difference of a float from its expected value.
     """
 
     buffer: str | Path
@@ -269,7 +269,7 @@ class StructArgument(Table):
         return parameter.size == self.layout[1] and parameter.size != TYPE_BYTES[parameter.type]
 
     def pack(self, address: Callable[[PointerArgument], int]) -> bytes:
-        """The bytes of the structure, given what finds the address of a pointer."""
+        """The bytes of the structure, given a function that finds the address of a pointer."""
         offsets, size = self.layout
         raw = bytearray(size)
         for offset, each in zip(offsets, self.members, strict=True):
@@ -286,7 +286,7 @@ def _takes_address(parameter: Variable) -> bool:
 
 
 def _numbers(value: Any, dtype: np.dtype[Any]) -> np.ndarray | None:
-    """An array of numbers that a type can have; none if they are others."""
+    """An array of numbers if all are in the range of a type; else none."""
     if not isinstance(value, list) or not all(type(each) in (int, float) for each in value):
         return None
     try:

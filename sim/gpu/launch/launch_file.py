@@ -102,7 +102,7 @@ class LaunchSpec(LaunchTable, TomlFile):
     buffers : list of NamedBuffer
         Buffers that pointers of all launches can point into.
     next : list of LaunchTable
-        Further launches, one after the other; what memory holds stays.
+        Further launches, one after the other; memory keeps its contents.
     schedules : int
         Runs of all launches: the first by ``scheduler``, others with warps at random.
     gpu : table
@@ -160,7 +160,8 @@ class LaunchSpec(LaunchTable, TomlFile):
 
 
 def _check_pointers(place: str, argument: Any, sizes: Mapping[str, int]) -> None:
-    """Look up what a pointer, or those in a structure, point into: bytes of buffers by name."""
+    """Check the targets of a pointer, or of those in a structure, given bytes of buffers by
+    name."""
     if isinstance(argument, PointerArgument):
         if argument.pointer not in sizes:
             rule = f"the name of a buffer ({', '.join(sizes) or 'none'})"
@@ -216,7 +217,7 @@ def fitting_kernel(launch: LaunchSpec, module: Module, number: int = 0) -> Funct
     if kernel is None:
         names = [name for name, f in module.functions.items() if f.is_kernel]
         written = list(map(written_name, names))
-        # Of kernels with one name in the source, those in the PTX tell them apart.
+        # Kernels with the same name in the source are distinguished by their names in the PTX.
         kernels = written if len(set(written)) == len(written) else names
         rule = f"one of {', '.join(kernels) or '(no kernel)'}"
         raise launch.error(f"{place}kernel", rule, with_nearest(table.kernel, kernels))

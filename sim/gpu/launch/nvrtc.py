@@ -15,7 +15,7 @@ from types import MappingProxyType
 from racetrap.sim.failure import Failure
 from racetrap.sim.tools import install_extra
 
-#: The oldest architecture that the compiler knows: it has scopes, memory orders and independent
+#: The oldest architecture that the compiler supports: it has scopes, memory orders and independent
 #: threads, and its PTX runs on every later GPU.
 ARCHITECTURE = "compute_75"
 
@@ -55,7 +55,7 @@ def _nvrtc() -> ctypes.CDLL:
 
 
 def _include_options() -> list[str]:
-    """Where the headers are that come with the compiler."""
+    """Options for the folders of the compiler's own headers."""
     folder = _library_folder()
     assert folder is not None
     include = folder.parent / "include"
@@ -98,7 +98,7 @@ def compile_cuda(
     headers : mapping of str to str
         Text of the files that the source includes, by name.
     architecture : str
-        What the PTX is for.
+        Architecture that the PTX is for.
 
     Returns
     -------

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     import networkx
 
 
-#: Opcodes after which a lane is not in the function any more.
+#: Opcodes by which a lane leaves the function.
 _ENDS = ("ret", "exit", "trap")
 _BRANCHES = ("bra", "brx", *_ENDS)
 
 
 def is_branch(instruction: Instruction) -> bool:
-    """Whether lanes may go elsewhere than to the next instruction."""
+    """Whether lanes may continue elsewhere than at the next instruction."""
     return instruction.opcode in _BRANCHES
 
 
 def is_indirect_call(instruction: Instruction) -> bool:
-    """Whether the function that is called is held in a register."""
+    """Whether the called function is in a register."""
     return instruction.opcode == "call" and isinstance(instruction.operands[1], Register)
 
 
 def may_diverge(instruction: Instruction) -> bool:
-    """Whether the lanes of a warp may go different ways."""
+    """Whether the lanes of a warp may take different paths."""
     if instruction.opcode == "brx" or is_indirect_call(instruction):
         return True
     return instruction.guard is not None and instruction.opcode in ("bra", "ret", "exit")
@@ -60,7 +60,7 @@ def _lasting(function: Function, index: int) -> tuple[int, ...]:
     """Successors without those where lanes of a kernel end at once, unless all do.
 
     Lanes that end never reconverge with the others, so the others need not wait for the point
-    where both could: after ``if (i >= n) return;`` a warp goes on as one.  A device function's
+    where both could: after ``if (i >= n) return;`` a warp continues as one.  A device function's
     lanes do reconverge, behind the call.
     """
     following = successors(function, index)
@@ -145,10 +145,10 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     Returns
     -------
     tuple of (int or None)
-        For each instruction its immediate post-dominator, an index in the function, if lanes
-        may diverge there (guarded ``bra``, ``ret`` or ``exit``, ``brx``, a call by a register);
-        ``None`` for the end of the function and for all other instructions.  In a kernel, ways
-        on which lanes end at once do not count.
+        For each instruction its immediate post-dominator, an index in the function, if lanes may
+        diverge there (guarded ``bra``, ``ret`` or ``exit``, ``brx``, a call by a register);
+        ``None`` for the end of the function and for all other instructions.  In a kernel, paths on
+        which lanes end at once do not count.
     """
     end = len(function.instructions)
     points: list[int | None] = [None] * end

@@ -1,6 +1,6 @@
 """Functions from their syntax: statements flattened first, then every operand resolved.
 
-Two steps, since branches name labels that come later.
+Two steps, since branches may name later labels.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Flattener:
     def __init__(self, module: str, sources: Sources, outer: Scope):
         self._module = module
         self._locations = LocationTracker(sources)
-        #: Names that a variable declared inside cannot have: the module's and the parameters'.
+        #: Names that an inner variable cannot have: the module's and the parameters'.
         self._taken = outer.names()
         self.scope = Scope(module, outer)
         self.registers: dict[str, Register] = {}

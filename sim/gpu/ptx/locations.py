@@ -13,7 +13,7 @@ from racetrap.sim.gpu.ptx.module import InlinedCall, Location
 from racetrap.sim.gpu.ptx.nodes import LocationNode
 
 _Place = tuple[int, int, int]
-#: Section of strings in a PTX text, and what it is made of: labels, and bytes after ``.b8``.
+#: Section of strings in a PTX text, and its elements: labels, and bytes after ``.b8``.
 _SECTION = re.compile(r"\.section\s+\.debug_str\s*\{([^}]*)\}")
 _PART = re.compile(r"([$\w]+):|\b(\d+)\b(?!:)")
 
@@ -33,7 +33,7 @@ class DebugStrings:
         self._bytes = b""
 
     def at(self, label: str, offset: int) -> str:
-        """The string that begins so many bytes behind a label; empty if there is none."""
+        """The string at an offset in bytes from a label; empty if there is none."""
         if self._labels is None:
             self._read()
         start = (self._labels or {}).get(label)
@@ -55,7 +55,7 @@ class DebugStrings:
 
 
 class Sources(NamedTuple):
-    """What the numbers and labels of ``.loc`` stand for.
+    """Meaning of the numbers and labels of ``.loc``.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class LocationTracker:
     """Follows the ``.loc`` directives of one function.
 
     Code that was inlined from another file has the place in the function's own file where it
-    was inlined: a person looks for an atomic function's call, not for a compiler's header.
+    was inlined: users look for an atomic function's call, not for a compiler's header.
 
     Parameters
     ----------

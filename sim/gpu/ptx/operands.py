@@ -100,7 +100,7 @@ def _call(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]:
 
 
 def resolve_operands(node: InstructionNode, scope: Scope) -> tuple[Operand, ...]:
-    """Operands of ``node`` as the executor wants them.
+    """Operands of ``node`` in the executor's form.
 
     Raises
     ------

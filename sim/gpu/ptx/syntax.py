@@ -15,7 +15,7 @@ from lark import Lark, UnexpectedCharacters, UnexpectedToken
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.node_builder import ConstantError, NodeBuilder
 
-#: What a reader of an error calls the terminals that are not plain text.
+#: Names in error messages for the terminals that are not plain text.
 _WORDS = {
     "NAME": "a name", "LABEL": "a label", "OPCODE": "an instruction", "INTEGER": "an integer",
     "FLOAT": "a number", "STRING": "a string", "TYPE": "a type", "REGISTER_TYPE": "a type",

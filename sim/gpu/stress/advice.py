@@ -31,7 +31,7 @@ _FENCES: tuple[Sync, ...] = (
 )  # fmt: skip
 #: A relaxed access of the device.
 _PLAIN: Sync = Order.RELAXED, Scope.GPU
-#: Kind of each action: narrowing or widening.
+#: Verbs for each action: if it narrows, and if it widens.
 _VERBS = {
     "insert": ("insert", "insert"), "insert_after": ("insert_after", "insert_after"),
     "fence": ("narrow", "widen"), "access": ("weaken", "order"),

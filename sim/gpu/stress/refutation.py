@@ -50,7 +50,7 @@ class RefutingSearch:
         self._subject, self._program = subject, program
         self.memories = tuple(dict.fromkeys((memory, _JUDGE)))
         self._runs, self._bounded, self._seed = runs, bounded, seed
-        #: Deviations of runs that have refuted changes, the latest first.
+        #: Functions that repeat runs which have refuted changes, the latest first.
         self._refuters: list[Callable[[Changes], Run]] = []
         #: Smallest divisor of searches that have not refuted changes; 0 of what is refuted.
         self._answers: dict[frozenset[object], int] = {}
