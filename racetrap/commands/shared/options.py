@@ -80,7 +80,7 @@ seed = click.option(
 
 
 def budget(what: str, default: int | None, least: int = 1, **attributes: Any) -> _Decorator:
-    """How much is done of what could go on for ever, a number, as ``budget``."""
+    """Limit, a number, of work that would otherwise never end, as ``budget``."""
     return click.option(
         "--budget", metavar="N", type=click.IntRange(min=least), default=default,
         show_default=default is not None, help=what, **attributes,

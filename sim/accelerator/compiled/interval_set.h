@@ -113,7 +113,7 @@ private:
         latest_ = chunk;
         const Run *runs = chunks_[chunk]->runs;
         unsigned low = 0, high = chunks_[chunk]->count - 1;
-        // Operations often go on where the latest one ended.
+        // Operations often continue where the latest one ended.
         if (latest_index_ < high && runs[latest_index_].last < byte) {
             low = latest_index_ + 1;
             if (runs[low].last >= byte) high = low;

@@ -33,9 +33,9 @@ void racetrap_flush_all(void);
 void racetrap_clean_all(void);
 void racetrap_invalidate_all(void);
 
-// Tells an engine to read memory into its own, or to write its own into memory.  It does so at
-// some time after the call, after what it was told before, and before the next sync returns.
-// What lies at `device` is the device's: the CPU does not touch it meanwhile.
+// Requests that an engine read memory into its own, or write its own into memory.  It does so at
+// some time after the call, after all earlier requests, and before the next sync returns.
+// Memory at `device` belongs to the device: the CPU must not touch it in the meantime.
 void racetrap_dma_read(int engine, const volatile void *source, void *device, size_t size);
 void racetrap_dma_write(int engine, volatile void *target, const void *device, size_t size);
 
@@ -45,12 +45,12 @@ void racetrap_dma_read_2d(int engine, const volatile void *source, void *device,
 void racetrap_dma_write_2d(int engine, volatile void *target, const void *device, size_t size,
                            size_t rows, size_t stride, size_t device_stride);
 
-// Has an engine work on its own memory, in turn with its DMA.  `argument` is copied.  What the
-// work accesses is not the CPU's; DMA that it asks of the same engine comes directly after it.
+// Has an engine work on its own memory, in turn with its DMA.  `argument` is copied.  Accesses of
+// the work are not the CPU's; DMA that it requests of the same engine comes directly after it.
 void racetrap_device_run(int engine, void (*work)(void *argument), const void *argument,
                          size_t size);
 
-// Waits until an engine, or all, have done what they were told.
+// Waits until an engine, or all of them, have completed all requests.
 void racetrap_sync(int engine);
 void racetrap_sync_all(void);
 

@@ -27,7 +27,7 @@ struct transfer {
     size_t size, rows, stride, device_stride;  // one row: strides are not used
 };
 
-// An access of the CPU: is told before it happens.
+// An access of the CPU, reported before it happens.
 void core_access(int is_write, uintptr_t address, size_t size, uint32_t pc);
 // An access that belongs to the one before: nothing happens between them.
 void core_access_too(int is_write, uintptr_t address, size_t size, uint32_t pc);
@@ -40,16 +40,16 @@ void core_transfer(const struct transfer *transfer, uint32_t pc);
 void core_run(int engine, void (*work)(void *), const void *argument, size_t size);
 void core_sync(int engine, uint32_t pc);
 void core_sync_all(uint32_t pc);
-// A transfer that a program asks for, once it is checked.
+// A transfer that a program requests, once it is checked.
 void core_ask(const struct transfer *transfer, uint32_t pc);
 void core_check_engine(int engine);
 // Bytes of a line, as the user has given them.
 size_t core_line_bytes(void);
 
-// Above 0 a device is at work: what the compiler's hooks tell is not of the CPU.
+// Above 0 a device is at work: accesses from the compiler's hooks are not the CPU's.
 extern int core_device_depth;
 
-// The library's own copy: the program's calls go through wrappers that tell of its accesses.
+// The library's own copy: the program's calls go through wrappers that report its accesses.
 void *__real_memcpy(void *to, const void *from, size_t size);
 void *__real_memset(void *to, int byte, size_t size);
 

@@ -30,7 +30,7 @@ static int waits_for_ever(int tasks, const char *name) {
     return !limit;
 }
 
-// Whether all other threads of the process wait for ever.  Without the C library's functions for
+// Whether all other threads of the process wait forever.  Without the C library's functions for
 // folders, which would allocate memory.
 static int all_wait(void) {
     char entries[4096];

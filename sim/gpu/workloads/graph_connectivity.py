@@ -30,7 +30,7 @@ _SWITCHED = (
 
 
 def smallest_of_component(vertices: int, edges: np.ndarray) -> np.ndarray:
-    """For each vertex the smallest vertex of its component: minima flow until none changes."""
+    """For each vertex the smallest vertex of its component: minima propagate until none changes."""
     labels = np.arange(vertices, dtype=np.int32)
     while True:
         lowest = labels[edges].min(axis=1)

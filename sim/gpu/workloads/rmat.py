@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-#: Chance that an edge falls into the quadrant of the adjacency matrix that is named by the next
-#: bit of its source and of its target.
+#: Probability that an edge is in the quadrant of the adjacency matrix selected by the next bit of
+#: its source and of its target.
 _QUADRANTS = (0.45, 0.15, 0.15, 0.25)
 
 

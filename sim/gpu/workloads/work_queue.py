@@ -54,7 +54,7 @@ class WorkQueues:
     Parameters
     ----------
     device : Device
-        Where they lie.
+        Device whose memory holds them.
     module : Module
         The kernels that use them.
     size : GraphSize

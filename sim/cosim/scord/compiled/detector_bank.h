@@ -34,7 +34,7 @@ public:
         auto page = pages_.find(index >> PAGE_LOG2);
         return page == pages_.end() ? UNINITIALISED_ENTRY : (*page->second)[index & (PAGE - 1)];
     }
-    // Calls `see` with the index of each entry that an access has left behind, in no order.
+    // Calls `see` with the index of each entry in its state after an access, in no order.
     template <class See> void for_each(See see) const {
         for (auto &[number, page] : pages_)
             for (size_t place = 0; place < PAGE; place++)

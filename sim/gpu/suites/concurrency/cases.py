@@ -29,7 +29,7 @@ _Races = Annotated[frozenset[_Class], Field(strict=False)]
 
 
 class Case(Table):
-    """A small kernel with the verdicts that are right for it.
+    """A small kernel with its right verdicts.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Case(Table):
     reason : str
         Why, in one line.
     scoped : RaceClasses, optional
-        Those that the scope-aware oracle finds, if they are others.
+        Those that the scope-aware oracle finds, if different.
     scoped_reason : str
         Why they are.
     scord_reason : str
@@ -92,7 +92,7 @@ class _Suite(TomlFile):
 
 _GROUPS = read_toml(Path(__file__).with_suffix(".toml"), _Suite).groups
 
-#: Cases by what they are about.
+#: Cases by subject.
 GROUPS: Mapping[str, tuple[Case, ...]] = MappingProxyType({
     group.title: tuple(case.model_copy(update={"source": group.source}) for case in group.cases)
     for group in _GROUPS

@@ -27,7 +27,7 @@ _SYNC_BYTES = 256
 
 
 def run_case(case: Case, device: Device) -> tuple[bytes, ...]:
-    """Run the case's kernel on a device; gives what it leaves in its buffers."""
+    """Run the case's kernel on a device; returns the final contents of its buffers."""
     module = load_kernels(_PACKAGE, case.source)
     buffers = {device.allocate(size): size for size in (_DATA_BYTES, _SYNC_BYTES)}
     for _ in range(case.launches):

@@ -1,4 +1,4 @@
-"""Synchronisation patterns that the micro-benchmarks are made of.
+"""Synchronisation patterns of which the micro-benchmarks are composed.
 
 Ref: ScoRD (ISCA'20) Sections II-B and III.
 """
@@ -19,7 +19,7 @@ from racetrap.sim.gpu.suites.micro.program import (
 
 
 def acquire(scope: Scope, fenced: Scope | None) -> tuple[Statement, ...]:
-    """Take the lock; without the fence the pattern is not seen as a lock."""
+    """Take the lock; without the fence the pattern is not recognised as a lock."""
     take = spin(cas("lock", 0, 1, scope), until=lambda old: old == 0)
     return (take,) if fenced is None else (take, fence(fenced))
 

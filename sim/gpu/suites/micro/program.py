@@ -62,7 +62,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Actor:
-    """What one warp (its first thread) does.
+    """The statements of one warp (its first thread).
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class MicroProgram:
     Parameters
     ----------
     name : str
-        Name for people and reports.
+        Name for display and reports.
     blocks, warps_per_block : int
         Size of the grid.
     actors : tuple of Actor

@@ -1,4 +1,4 @@
-"""Tables of a launch file, made from arrays: what the suite's launches are put together from."""
+"""Tables of a launch file, made from arrays, of which the suite's launches are composed."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ _INNER = _SIDE - 2 * _STEPS
 
 
 def hotspot(kernel: str, blocks: int, threads: int) -> LaunchTables:
-    """Temperatures after two launches; a block has always 64 threads."""
+    """Temperatures after two launches; a block always has 64 threads."""
     del threads
     rows, columns = 2 * _INNER, -(-blocks // 2) * _INNER
     first = np.arange(rows * columns).reshape(rows, columns)

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from racetrap.sim.toml_file import Table, TomlFile, one_of, read_toml
 
-#: What a variant may lack by PTX's memory model.
+#: Synchronisation that a variant may lack by PTX's memory model.
 NEEDS = ("acquire", "release", "store-load")
 
 
@@ -26,13 +26,13 @@ class Variant(Table):
     name : str
         Its name; with the program's, that of its kernel.
     lacks : frozenset of str
-        What it lacks by PTX's memory model, of ``NEEDS``; empty if it is right.
+        Synchronisation that it lacks by PTX's memory model, of ``NEEDS``; empty if it is right.
     reason : str
         Why, in one line.
     table : str
         Its row in the paper's Table IV; empty if it has none.
     oracle : str
-        Why the exact oracle's verdict is another; empty if it is not.
+        Why the exact oracle's verdict differs; empty if it does not.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Program(Table):
         return next(each for each in self.variants if each.name == name)
 
     def kernel(self, variant: Variant) -> str:
-        """What the names of a variant's kernels begin with."""
+        """Prefix of the names of a variant's kernels."""
         return f"{self.name}_{variant.name}"
 
 

@@ -23,7 +23,7 @@ def kernels_of(program: Program) -> Module:
 
 
 def with_kernels(module: Module, kernels: Collection[str]) -> Module:
-    """A module of which some kernels alone are left, with all device functions."""
+    """A module reduced to some kernels, with all device functions."""
     return replace(module, functions={
         name: function for name, function in module.functions.items()
         if not function.is_kernel or name in kernels

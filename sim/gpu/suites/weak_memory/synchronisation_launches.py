@@ -20,7 +20,7 @@ _ROUNDS = 2
 
 
 def _counts(sections: int) -> np.ndarray:
-    """Counter of the critical sections, and the sum of what it has been."""
+    """Counter of the critical sections, and the sum of its values."""
     counter = np.arange(1, sections + 1)
     return np.array([sections, counter.sum()])
 
@@ -47,7 +47,7 @@ _SLOTS, _ITEMS = 2, 6
 
 
 def lamport_queue(kernel: str, blocks: int, threads: int) -> LaunchTables:
-    """What the consumer of each pair of blocks has taken."""
+    """Items that the consumer of each pair of blocks has taken."""
     pairs = -(-blocks // 2)
     items = np.tile(np.arange(1, _ITEMS + 1), pairs)
     arguments = [
@@ -121,7 +121,7 @@ _SHARED_ITEMS = 4
 
 
 def shared_queue(kernel: str, blocks: int, threads: int) -> LaunchTables:
-    """What the consumer of each block has taken; a block has always two warps."""
+    """Items that the consumer of each block has taken; a block always has two warps."""
     del threads
     count = blocks * _SHARED_ITEMS
     arguments = [buffer("arange", count), result(np.arange(1, count + 1))]
