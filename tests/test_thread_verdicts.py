@@ -3,7 +3,7 @@
 import pytest
 
 from tests import thread_verdicts as module
-from tests.support.threads.small_programs import ALL_SMALL_PROGRAMS, unseen_of
+from tests.support.threads.small_programs import SMALL_PROGRAMS
 from tests.thread_verdicts import SmallVerdict, main, small_verdicts
 
 #: Of the sources that take long to compile, a few cases.
@@ -23,14 +23,14 @@ _BY_TIMING = {"once_imitated"}
 def test_small_programs_have_their_verdicts_and_equal_lines():
     programs = [
         case
-        for case in ALL_SMALL_PROGRAMS.values()
+        for case in SMALL_PROGRAMS.values()
         if case.name in _FEW.get(case.source.name, (case.name,))
     ]
     verdicts = list(small_verdicts(programs))
     assert [verdict.program for verdict in verdicts] == programs
     assert [verdict for verdict in verdicts if not verdict.is_right] == []
     # Nothing is forgotten in programs of a few accesses.
-    seen = [verdict for verdict in verdicts if not unseen_of(verdict.program.source)]
+    seen = [verdict for verdict in verdicts if not verdict.program.unseen]
     assert [verdict for verdict in seen if not verdict.agrees] == []
     assert [
         verdict for verdict in seen
@@ -45,8 +45,8 @@ def test_all_small_programs(capsys):
 
 
 def test_table_tells_right_from_wrong(monkeypatch, capsys):
-    clean, racy = ALL_SMALL_PROGRAMS["mutex_held"], ALL_SMALL_PROGRAMS["mutex_left_out"]
-    unseen = ALL_SMALL_PROGRAMS["openmp_lock"]
+    clean, racy = SMALL_PROGRAMS["mutex_held"], SMALL_PROGRAMS["mutex_left_out"]
+    unseen = SMALL_PROGRAMS["openmp_lock"]
 
     def status(*verdicts):
         monkeypatch.setattr(module, "small_verdicts", lambda: verdicts)

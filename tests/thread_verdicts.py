@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from racetrap.sim.cpu.compiler import compile_program
-from racetrap.sim.cpu.programs.small_programs import SmallProgram
 from racetrap.sim.cpu.recorder import record_program
 from racetrap.sim.cpu.thread_sanitizer import LinePair, SanitizedProgram
 from racetrap.sim.cpu.verdicts import race_lines
-from tests.support.threads.small_programs import ALL_SMALL_PROGRAMS, options_of, unseen_of
+from tests.support.threads.small_programs import SMALL_PROGRAMS, SmallProgram
 
 
 class SmallVerdict(NamedTuple):
@@ -52,11 +51,11 @@ class SmallVerdict(NamedTuple):
     @property
     def is_explained(self) -> bool:
         """Whether both verdicts are equal, or ThreadSanitizer does not see all of the source."""
-        return self.agrees or bool(unseen_of(self.program.source))
+        return self.agrees or bool(self.program.unseen)
 
 
 def small_verdicts(
-    programs: Iterable[SmallProgram] = tuple(ALL_SMALL_PROGRAMS.values()), runs: int = 2
+    programs: Iterable[SmallProgram] = tuple(SMALL_PROGRAMS.values()), runs: int = 2
 ) -> Iterator[SmallVerdict]:
     """Verdicts on small programs; each source is compiled once for each detector.
 
@@ -72,8 +71,7 @@ def small_verdicts(
     RecordError, SanitizerError
         If a program cannot be compiled, recorded or run.
     """
-    for source, cases in groupby(programs, attrgetter("source")):
-        options = options_of(source)
+    for (source, options), cases in groupby(programs, attrgetter("source", "options")):
         with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
             ours, theirs = Path(name) / "recorded", Path(name) / "sanitized"
             ours.mkdir()
@@ -91,14 +89,14 @@ def main() -> int:
     words = {True: "racy", False: "clean"}
     for verdict in small_verdicts():
         program = verdict.program
-        remark = "" if verdict.agrees else f"not seen: {unseen_of(program.source)}"
+        remark = "" if verdict.agrees else f"not seen: {program.unseen}"
         if not (verdict.is_right and verdict.is_explained):
             wrong, remark = wrong + 1, f"WRONG, must be {words[program.is_racy]}"
         print(
             f"{program.source.name:14} {program.name:36} {words[bool(verdict.exact)]:6}"
             f"{words[bool(verdict.sanitizer)]:6} {remark}".rstrip()
         )
-    print(f"{len(ALL_SMALL_PROGRAMS)} programs, {wrong} wrong")
+    print(f"{len(SMALL_PROGRAMS)} programs, {wrong} wrong")
     return 1 if wrong else 0
 
 

@@ -7,7 +7,7 @@ import textwrap
 
 from docs.site.markdown import table
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES, PthreadProgram
-from tests.support.threads.small_programs import ALL_SMALL_PROGRAMS
+from tests.support.threads.small_programs import SMALL_PROGRAMS
 
 
 def _paragraphs(program: PthreadProgram) -> str:
@@ -42,12 +42,12 @@ def program_chapters() -> str:
 def small_programs_table() -> str:
     """The small programs of each source, racy and clean."""
     rows: list[tuple[object, ...]] = []
-    for source in dict.fromkeys(case.source for case in ALL_SMALL_PROGRAMS.values()):
-        cases = [case for case in ALL_SMALL_PROGRAMS.values() if case.source == source]
+    for source in dict.fromkeys(case.source for case in SMALL_PROGRAMS.values()):
+        cases = [case for case in SMALL_PROGRAMS.values() if case.source == source]
         rows.append((f"`{source.name}`", *(
             ", ".join(case.name.replace("_", " ") for case in cases if case.is_racy == is_racy)
             for is_racy in (True, False)
         )))  # fmt: skip
-    racy = sum(case.is_racy for case in ALL_SMALL_PROGRAMS.values())
-    rows.append((f"{len(ALL_SMALL_PROGRAMS)} programs", racy, len(ALL_SMALL_PROGRAMS) - racy))
+    racy = sum(case.is_racy for case in SMALL_PROGRAMS.values())
+    rows.append((f"{len(SMALL_PROGRAMS)} programs", racy, len(SMALL_PROGRAMS) - racy))
     return table(("small programs", "racy", "clean"), rows)

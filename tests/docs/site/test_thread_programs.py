@@ -6,7 +6,7 @@ from docs.site.thread_programs import (
     small_programs_table,
 )
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS
-from tests.support.threads.small_programs import ALL_SMALL_PROGRAMS
+from tests.support.threads.small_programs import SMALL_PROGRAMS
 
 
 def test_every_program_has_a_row_and_a_chapter():
@@ -21,6 +21,6 @@ def test_every_program_has_a_row_and_a_chapter():
 
 def test_every_source_of_small_programs_has_a_row():
     rows = small_programs_table()
-    for case in ALL_SMALL_PROGRAMS.values():
+    for case in SMALL_PROGRAMS.values():
         assert f"\n| `{case.source.name}` | " in rows
         assert case.name.replace("_", " ") in rows

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
-from tests.support.threads.small_programs import ALL_SMALL_PROGRAMS
+from tests.support.threads.small_programs import SMALL_PROGRAMS
 
 _SIZE_NUMBER = 1  # the second word of every command line
 
@@ -88,8 +88,8 @@ def test_unknown_size_is_refused():
 
 
 def test_small_programs_are_listed_with_both_verdicts():
-    for source in {program.source for program in ALL_SMALL_PROGRAMS.values()}:
-        verdicts = {case.is_racy for case in ALL_SMALL_PROGRAMS.values() if case.source == source}
+    for source in {program.source for program in SMALL_PROGRAMS.values()}:
+        verdicts = {case.is_racy for case in SMALL_PROGRAMS.values() if case.source == source}
         assert verdicts == {True, False}, source
         listed = source.read_text().count("    CASE(")
-        assert listed == sum(case.source == source for case in ALL_SMALL_PROGRAMS.values())
+        assert listed == sum(case.source == source for case in SMALL_PROGRAMS.values())

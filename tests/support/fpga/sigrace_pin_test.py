@@ -10,9 +10,9 @@ from racetrap.fpga.boards.table import Board
 from racetrap.fpga.sigrace.self_test import random_trace
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
-from racetrap.sim.cpu.programs.small_programs import SMALL_PROGRAMS
 from racetrap.sim.cpu.recorder import record
 from tests.support.fpga.cosimulation import PinTest, write_traces
+from tests.support.threads.small_programs import PTHREAD_PROGRAMS, SMALL_PROGRAMS
 
 #: One small program with threads, and a random one whose conflict logs become full.
 _PROGRAMS, _SEEDS = ("create_before_data",), (3,)
@@ -20,7 +20,7 @@ _PROGRAMS, _SEEDS = ("create_before_data",), (3,)
 
 def program_traces(
     params: SigraceParams,
-    programs: Sequence[str] = tuple(SMALL_PROGRAMS),
+    programs: Sequence[str] = PTHREAD_PROGRAMS,
     seeds: Sequence[int] = range(6),
 ) -> dict[str, ThreadTrace]:
     """Small programs, recorded now, and random ones, whose conflict logs become full.
@@ -30,7 +30,7 @@ def program_traces(
     params : SigraceParams
         Configuration, whose number of threads the random programs have.
     programs : sequence of str
-        Names of the small programs; by default all.
+        Names of the small programs; by default those of pthreads.
     seeds : sequence of int
         Seeds of the random ones.
 
