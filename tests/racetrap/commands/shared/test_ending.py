@@ -43,9 +43,12 @@ def test_full_device(arguments):
 
 
 def _without_room(*arguments):
-    """A command on a device that has room for small temporary files only."""
+    """A command on a device that has room for small temporary files only.
+
+    It keeps no bytecode: Python does not notice that it was cut off, and fails when it reads it.
+    """
     return _run(
-        *arguments, stdout=subprocess.PIPE,
+        *arguments, stdout=subprocess.PIPE, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)),
     )  # fmt: skip
 
