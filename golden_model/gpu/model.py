@@ -129,12 +129,15 @@ class GpuModel(ABC):
         """Step of a bank with a packet, and its report if it is a race."""
         step = self.banks[bank].step(packet)
         if step.race:
-            report = self.report.from_step(self._params, step, bank, self.race_count)
-            self.race_count += 1
-            if self._keep_races:
-                self.races.append(report)
-            self.unique.setdefault(report.key, report)
+            self.keep_report(self.report.from_step(self._params, step, bank, self.race_count))
         return step
+
+    def keep_report(self, report: Any) -> None:
+        """Count a race, and keep it if reports are kept or it is the first of its key."""
+        self.race_count += 1
+        if self._keep_races:
+            self.races.append(report)
+        self.unique.setdefault(report.key, report)
 
     @property
     def counters(self) -> dict[str, int]:

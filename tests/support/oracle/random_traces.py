@@ -58,14 +58,16 @@ class RandomRun:
         Source of all choices.
     steps : int
         Warp instructions, more or less.
+    own_pcs : bool, optional
+        Whether each of them has a PC of its own; otherwise a matter of chance.
     """
 
-    def __init__(self, rng: Random, steps: int) -> None:
+    def __init__(self, rng: Random, steps: int, own_pcs: bool | None = None) -> None:
         self._rng = rng
         self._steps = steps
         self._sizes = rng.choice([[4], [4], [4, 8], [1, 4], [2, 4, 16]])
         self._words = rng.choice([1, 2, 4])
-        self._own_pcs = rng.random() < 0.5
+        self._own_pcs = (rng.random() < 0.5) if own_pcs is None else own_pcs
         self._device = rng.choice([0.2, 0.5, 0.8])
         self._pc = 0x1000
         self._warps: list[_Warp] = []

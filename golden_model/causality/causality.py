@@ -1,0 +1,156 @@
+"""Causality: the whole detector over a list of events, in their global order.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section VI.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from racetrap.golden_model.causality.collector import Collector, Race
+from racetrap.golden_model.causality.detector_bank import DetectorBank, Step
+from racetrap.golden_model.causality.packets import (
+    Marker,
+    Transaction,
+    TransactionKind,
+)
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.causality.report import RaceReport
+from racetrap.golden_model.causality.tracker import Tracker
+from racetrap.golden_model.causality.word_splitter import split_words
+from racetrap.golden_model.events import Event, lanes_of
+from racetrap.golden_model.gpu.model import GpuModel, sum_counters
+from racetrap.golden_model.gpu.region import Region, bank_of
+
+
+class Causality(GpuModel):
+    """Trackers of all SMs, detector banks and the collector.
+
+    Attributes
+    ----------
+    collector : Collector
+        Rows and tables of all warps.
+    found : list of Race
+        Races that the collector has reported in the last event.
+    """
+
+    report = RaceReport
+
+    def parts(self, region: Region) -> tuple[list[Tracker], list[DetectorBank]]:
+        """Trackers and banks; the collector is made with them."""
+        params: CausalityParams = self._params
+        self.collector = Collector(params)
+        self.found: list[Race] = []
+        trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
+        banks = [
+            DetectorBank(params, region, self.collector.rows, self.collector.has_fenced)
+            for _ in range(params.banks)
+        ]
+        return trackers, banks
+
+    def launch(self) -> None:
+        """Start a kernel: metadata and all that trackers, banks and collector hold are cleared."""
+        super().launch()
+        self.collector.clear()
+
+    def run(self, event: Event) -> list[Step]:
+        """Check one event (KERNEL_BEGIN launches); its steps of all banks."""
+        self.found = []
+        return super().run(event)
+
+    def transactions(self, event: Event) -> list[Transaction]:
+        """What the word splitter makes of an event."""
+        return split_words(event, self._params)
+
+    def transact(self, sm: int, transaction: Transaction) -> list[Step]:
+        """Check one transaction of an SM."""
+        tracker = self.trackers[sm]
+        if transaction.kind <= TransactionKind.ATOMIC:
+            packet = tracker.packet(transaction)
+            step: Step = self.banks[bank_of(self._params, packet.word)].step(packet)
+            self._report(self.collector.meet(step))
+            return [step]
+        self._wrap_clocks()
+        self._report(self._settle(tracker, tracker.marker(transaction), transaction) or [])
+        return []
+
+    def _report(self, races: list[Race]) -> None:
+        for race in races:
+            bank = bank_of(self._params, race.step.packet.word)
+            self.keep_report(RaceReport.from_race(self._params, race, bank, self.race_count))
+        self.found += races
+
+    def _settle(
+        self, tracker: Tracker, marker: Marker, transaction: Transaction
+    ) -> list[Race] | None:
+        """Let the collector settle a marker, and the warps concerned go on with their clocks."""
+        collector, kind = self.collector, transaction.kind
+        if kind == TransactionKind.BLOCK_START:
+            self._start_block(tracker, transaction.slot, marker)
+            return None
+        if kind == TransactionKind.BLOCK_END:
+            return collector.end_block(marker.block)
+        if kind in (TransactionKind.BARRIER, TransactionKind.PARTIAL_BARRIER):
+            warps = collector.warps_of(marker.block)
+            clocks = [self._state(warp).clock for warp in warps]
+            if kind == TransactionKind.BARRIER:
+                collector.barrier(marker.block, clocks)
+            else:
+                collector.partial_barrier(marker, clocks)
+            for warp in warps:
+                self._go_on(warp)
+            return None
+        races = None
+        row = collector.rows[marker.warp]
+        if kind == TransactionKind.FENCE:
+            races = collector.fence(marker)
+            tracker.pass_fence(transaction)
+        elif kind == TransactionKind.BEGIN:
+            collector.begin_release(marker)
+            tracker.pass_fence(transaction)
+        elif kind == TransactionKind.END:
+            collector.end_operation(marker)
+        elif kind == TransactionKind.ARRIVE:
+            collector.arrive(marker)
+        elif kind == TransactionKind.IF:
+            row.begin_branch(transaction.lanes, collector.advance(marker))
+        elif kind == TransactionKind.ELSE:
+            row.swap_branch()
+        elif kind == TransactionKind.FI:
+            row.end_branch()
+        else:
+            row.warp_barrier(transaction.lanes, collector.advance(marker))
+        if kind not in (TransactionKind.ELSE, TransactionKind.FI):
+            self._go_on(marker.warp)
+        return races
+
+    def _go_on(self, warp: int) -> None:
+        """A warp goes on with what the collector has made of its clock and fences."""
+        state, carried = self._state(warp), self.collector.carried[warp]
+        state.clock, state.sc = carried.clock, int(carried.sc)
+
+    def _state(self, warp: int) -> Any:
+        sm, slot = divmod(warp, 1 << self._params.warp_bits)
+        return self.trackers[sm].warps[slot]
+
+    def _start_block(self, tracker: Tracker, slot: int, marker: Marker) -> None:
+        sm = self._params.sm_of_block(marker.block)
+        slots = list(lanes_of(marker.warps))
+        warps = [self._params.warp_id(sm, warp) for warp in slots]
+        self.collector.start_block(marker.block, warps, tracker.begin_block(slot, slots))
+
+    def _wrap_clocks(self) -> None:
+        """Take all accesses as ordered before a clock could wrap."""
+        states = [state for tracker in self.trackers for state in tracker.warps]
+        if all(state.clock < self._params.last_clock for state in states):
+            return
+        self.collector.begin_epoch()
+        for bank in self.banks:
+            bank.begin_epoch()
+        for state in states:
+            state.clock = 1
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Counters by name, summed over banks and collector."""
+        return sum_counters([*self.banks, self.collector])

@@ -1,0 +1,87 @@
+"""Entry: what metadata keep of a word.
+
+Ref: ScoRD (ISCA'20) Section IV-A (an entry for each word), Section VI.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from racetrap.golden_model.causality.params import CausalityParams
+
+
+class Side(NamedTuple):
+    """Last write of a word, or the last read since.
+
+    ``lane`` is the highest of the lanes that made it; ``several`` says that its bytes are of
+    accesses by different lanes, so that no byte's lane is known.  ``named`` says that it is an
+    atomic or names its order.  ``sc`` are the ``fence.sc`` (``Fenced``)
+    before it.  The last four are of a writer: whether its warp has released before, to its block
+    and to the device, whether it is a release operation itself, and whether it took on the message
+    that was there.
+    """
+
+    warp: int
+    block: int
+    clock: int
+    lane: int
+    several: int
+    bytes: int
+    strong: int
+    named: int
+    atomic: int
+    device: int
+    sc: int
+    size: int
+    released: int = 0
+    released_device: int = 0
+    operation: int = 0
+    handed: int = 0
+
+
+class Entry(NamedTuple):
+    """Entry of a word.
+
+    ``message`` are the bytes of the message that its writer wrote, ``mixed`` says that they are of
+    several writes, so that a read of any size finds it.  ``lost`` says of the place that a message
+    of another word was displaced from it, ``unknown`` that this word may be the one.
+    """
+
+    epoch: int = 0
+    tag: int = 0
+    lost: int = 0
+    unknown: int = 0
+    observed: int = 0
+    message: int = 0
+    mixed: int = 0
+    writer: Side | None = None
+    reader: Side | None = None
+
+    def pack(self, params: CausalityParams) -> int:
+        """The entry as in memory."""
+        layout: Any = params.entry_layout
+        sides = {
+            name: _side_values(params, side, layout.fields[name].fields)
+            for name, side in (("writer", self.writer), ("reader", self.reader))
+        }
+        packed: int = layout.pack({**self._asdict(), **sides, "unused": 0})
+        return packed
+
+
+def _side_values(params: CausalityParams, side: Side | None, fields: Any) -> dict[str, int]:
+    if side is None:
+        return dict.fromkeys(fields, 0)
+    values = side._asdict() | {"slot": side.block & (1 << params.slot_bits) - 1}
+    return {name: values[name] for name in fields}
+
+
+def unpack_entry(params: CausalityParams, word: int) -> Entry:
+    """Entry of what memory holds."""
+    values = params.entry_layout.unpack(word)
+    del values["unused"]
+    for name in ("writer", "reader"):
+        side = values[name]
+        sm = side["warp"] >> params.warp_bits
+        side["block"] = params.block_id(sm, side.pop("slot"))
+        values[name] = Side(**side) if side["bytes"] else None
+    return Entry(**values)

@@ -1,0 +1,335 @@
+"""Parameters of a causality instance; every width of model and hardware is derived here, once.
+
+Ref: ScoRD (ISCA'20) Section VI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from racetrap.golden_model.events import WARP_SIZE
+from racetrap.golden_model.gpu.params import WORD_BYTES, GpuParams
+from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.parameters import integer
+
+#: Bits of a lane's number in its warp, of a word's bytes, and of a size code.
+LANE_BITS = WARP_SIZE.bit_length() - 1
+SIZE_BITS = 3
+
+
+@dataclass(frozen=True)
+class CausalityParams(GpuParams):
+    """Size of a causality instance: what ``GpuParams`` has, and its own.
+
+    Parameters
+    ----------
+    clock_bits : int
+        Width of a warp's clock.  Before one wraps, all accesses so far are taken as ordered.
+    epoch_bits : int
+        Width of the number that tells entries of before a wrap from those after it.
+    hash_bits : int
+        Bits of each table of knowledge for what its exact entries cannot hold.
+    known, pending, seen : int
+        Exact entries of the tables for what is ordered, for messages that no acquire has taken in,
+        and for fence order.
+    levels, records : int
+        Nested branches of a warp, and warp barriers of some of its lanes, that are kept exactly.
+    undecided : int
+        Volatile accesses of a warp that may be flags; further ones count as flags.
+    independent_threads : bool
+        Whether only warp barriers order the lanes of a warp, as since Volta; otherwise they run in
+        lockstep.
+    ratio : int
+        Words that share one entry.
+    banks : int
+        Detector banks, each with a metadata port of its own; entries are interleaved over them.
+    shared_bytes : int
+        Monitored bytes of each block slot's shared memory, from the first; 0: none.
+    """
+
+    clock_bits: int = integer(12, 3, 16)
+    epoch_bits: int = integer(2, 1, 4)
+    hash_bits: int = integer(64, 1, 1024, power_of_two=True)
+    known: int = integer(2, 0, 1 << 20)
+    pending: int = integer(1, 0, 1 << 20)
+    seen: int = integer(1, 0, 1 << 20)
+    levels: int = integer(2, 0, 32)
+    records: int = integer(2, 0, 32)
+    undecided: int = integer(1, 0, 32)
+    independent_threads: bool = True
+    ratio: int = integer(32, 1, 64, power_of_two=True)
+    banks: int = integer(1, 1, 128, power_of_two=True)
+    shared_bytes: int = integer(4096, 0, 1 << 18)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_entry("sm_count, blocks_per_sm, warps_per_sm, clock_bits, epoch_bits or ratio")
+        self.check_bytes("shared_bytes", WORD_BYTES * self.banks * self.ratio)
+        if self.min_region_log2 > self.max_region_log2:
+            raise ValueError(
+                f"Parameter shared_bytes must leave room for the window in {self.address_bits} "
+                f"address bits, not {self.shared_bytes}"
+            )
+
+    # Method -----------------------------------------------------------------------------
+
+    @property
+    def last_clock(self) -> int:
+        """Clock at which all is taken as ordered, before an event can make a clock wrap."""
+        return (1 << self.clock_bits) - 3
+
+    @property
+    def slot_warp_bits(self) -> int:
+        """Bits of a warp slot's number in the GPU: SM above, warp below."""
+        return self.sm_bits + self.warp_bits
+
+    def warp_id(self, sm: int, warp: int) -> int:
+        """Number of a warp slot in the GPU."""
+        return sm << self.warp_bits | warp
+
+    def hash_of(self, block: int) -> int:
+        """Bit of a block slot in a table of knowledge, as a mask."""
+        slot = block & (1 << self.slot_bits) - 1
+        return 1 << (7 * self.sm_of_block(block) + slot) % self.hash_bits
+
+    # Metadata ---------------------------------------------------------------------------
+
+    @property
+    def entry_bits(self) -> int:
+        """Bits of an entry: a writer and a reader need twice ScoRD's."""
+        return 128
+
+    @property
+    def uninitialised_entry(self) -> int:
+        """Neither a writer nor a reader."""
+        return 0
+
+    @property
+    def shared_words_log2(self) -> int:
+        """Log2 of the words of a block slot's shared memory that are watched."""
+        return max(self.shared_bytes // WORD_BYTES, 1).bit_length() - 1
+
+    @property
+    def entry_share_log2(self) -> int:
+        """With a window for shared memory there are twice as many entries."""
+        return super().entry_share_log2 - (self.shared_bytes > 0)
+
+    @property
+    def min_region_log2(self) -> int:
+        """Smallest monitored region (log2 bytes): the window has as many entries as its words."""
+        window = self.shared_words_log2 + self.block_bits + WORD_BYTES.bit_length() - 1
+        share = self.granularity_bits + self.tag_bits + self.bank_index_bits
+        least = max(super().min_region_log2, share)
+        return max(least, window) if self.shared_bytes else least
+
+    @property
+    def entry_layout_bits(self) -> int:
+        """Bits of an entry in use."""
+        return Layout(self._entry_fields).width
+
+    @cached_property
+    def side_layout(self) -> Layout:
+        """What an entry has of a reader."""
+        return Layout({
+            "warp": self.slot_warp_bits,
+            "slot": self.slot_bits,
+            "clock": self.clock_bits,
+            "lane": LANE_BITS,
+            "several": 1,
+            "bytes": WORD_BYTES,
+            "strong": 1,
+            "named": 1,
+            "atomic": 1,
+            "device": 1,
+            "sc": 3,
+            "size": SIZE_BITS,
+        })  # fmt: skip
+
+    @cached_property
+    def entry_layout(self) -> Layout:
+        """Metadata entry: the last writer, the last reader since, and the word's message."""
+        used = self.entry_layout_bits
+        return Layout({**self._entry_fields, "unused": max(0, self.entry_bits - used)})
+
+    @property
+    def _entry_fields(self) -> dict[str, int | Layout]:
+        writer: dict[str, int | Layout] = {
+            **self.side_layout.fields, "released": 1, "released_device": 1, "operation": 1,
+            "handed": 1,
+        }  # fmt: skip
+        return {
+            "epoch": self.epoch_bits,
+            "tag": self.tag_bits,
+            "lost": 1,
+            "unknown": 1,
+            "observed": 2,
+            "message": WORD_BYTES,
+            "mixed": 1,
+            "writer": Layout(writer),
+            "reader": self.side_layout,
+        }
+
+    # Streams ----------------------------------------------------------------------------
+
+    @cached_property
+    def transaction_layout(self) -> Layout:
+        """What an SM hands to its tracker: accesses to one word, or what orders them."""
+        return Layout({
+            "kind": 4,
+            "slot": self.slot_bits,
+            "warp": self.warp_bits,
+            **self._access_fields,
+            "lanes": WARP_SIZE,
+            "order": 2,
+            "number": 4,
+            "warps": 64,
+        })  # fmt: skip
+
+    @property
+    def _access_fields(self) -> dict[str, int]:
+        return {
+            "pc": self.pc_bits,
+            "shared": 1,
+            "writes": 1,
+            "strong": 1,
+            "named": 1,
+            "device": 1,
+            "acquire": 1,
+            "release": 1,
+            "unequal": 1,
+            "size": SIZE_BITS,
+            "bytes": WORD_BYTES,
+            "word": self.word_bits,
+        }
+
+    @cached_property
+    def packet_layout(self) -> Layout:
+        """What a detector bank checks: an access of some lanes of a warp to one word."""
+        return Layout({
+            "kind": 3,
+            "block": self.block_bits,
+            "warp": self.slot_warp_bits,
+            **self._access_fields,
+            "lanes": WARP_SIZE,
+            "clock": self.clock_bits,
+            "released": 1,
+            "released_device": 1,
+            "sc": 3,
+        })  # fmt: skip
+
+    @cached_property
+    def step_layout(self) -> Layout:
+        """One step on a bank's trace port."""
+        return Layout({
+            "packet": self.packet_layout,
+            "monitored": 1,
+            "against": 2,
+            "undecided": 3,
+            "met": 1,
+            "took_on": 1,
+            "unknown": 1,
+            "displaced": 1,
+            "read_error": 1,
+            "before": self.entry_bits,
+            "after": self.entry_bits,
+        })  # fmt: skip
+
+    @cached_property
+    def report_layout(self) -> Layout:
+        """One race report in the ring buffer: 32 bytes, every field on a byte boundary."""
+        return Layout({
+            "address": 64,
+            "pc": 32,
+            "sequence": 32,
+            "block": 16,
+            "warp": 8,
+            "lane": 8,
+            "kind": 8,
+            "race": 8,
+            "owner_block": 16,
+            "owner_warp": 8,
+            "owner_lane": 8,
+            "owner_kind": 2,
+            "owner_strong": 1,
+            "owner_device": 1,
+            "strong": 1,
+            "device": 1,
+            "shared": 1,
+            "late": 1,
+            "against": 2,
+            "reserved": 6,
+            "bank": 8,
+            "reserved_end": 24,
+        })  # fmt: skip
+
+    # Between trackers, banks and collector -----------------------------------------------
+
+    @property
+    def segment_layout(self) -> Layout:
+        """A bank has a metadata port of its own: a segment is a packet."""
+        return self.packet_layout
+
+    def table_layout(self, places: int) -> Layout:
+        """A table of knowledge with so many exact entries; a place is free if its clock is 0."""
+        known = Layout({
+            "is_block": 1,
+            "warp": self.slot_warp_bits,
+            "block": self.block_bits,
+            "clock": self.clock_bits,
+            "direct": 1,
+        })  # fmt: skip
+        return Layout({
+            **{f"known_{place}": known for place in range(places)},
+            "bits": self.hash_bits,
+            "lossy": self.clock_bits,
+            "fenced": 3,
+        })  # fmt: skip
+
+    @cached_property
+    def row_layout(self) -> Layout:
+        """What the collector tells all banks of a warp."""
+        return Layout({
+            "start": self.clock_bits,
+            "bar": self.clock_bits,
+            "own": self.clock_bits,
+            "lanes_before": self.clock_bits,
+            "know": self.table_layout(self.known),
+        })  # fmt: skip
+
+    @cached_property
+    def marker_layout(self) -> Layout:
+        """What a tracker tells the collector; ``warps`` are slots of its SM."""
+        return Layout({
+            "kind": 4,
+            "block": self.block_bits,
+            "warp": self.slot_warp_bits,
+            "order": 2,
+            "device": 1,
+            "clock": self.clock_bits,
+            "number": 4,
+            "warps": self.warps_per_sm,
+        })  # fmt: skip
+
+    @cached_property
+    def notice_layout(self) -> Layout:
+        """What a bank tells the collector: a step that it must know of, or a marker's place."""
+        return Layout({
+            "packet": self.packet_layout,
+            "against": 2,
+            "undecided": 3,
+            "met": 1,
+            "took_on": 1,
+            "unknown": 1,
+            "before": self.entry_layout,
+        })  # fmt: skip
+
+    @cached_property
+    def resume_layout(self) -> Layout:
+        """What the collector tells a tracker when it has settled a marker."""
+        return Layout({
+            "warp": self.warp_bits,
+            "clock": self.clock_bits,
+            "sc": 3,
+            "is_last": 1,
+        })  # fmt: skip
