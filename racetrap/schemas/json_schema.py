@@ -58,12 +58,15 @@ _ENTRY = re.compile(r"^(\w[\w, ]*)(?: : .*)?\n((?:    .*\n?|\n)+)", re.MULTILINE
 
 
 def _notes(cls: type) -> Mapping[str, str]:
-    """Meaning of each key: what its type is annotated with, or what a docstring says."""
+    """Meaning of each key: the note of its type, or the docstrings of a class and its bases."""
     if not is_typeddict(cls):
-        text = f"{inspect.getdoc(cls) or ''}\n".partition("Parameters\n----------\n")[2]
+        texts = (inspect.cleandoc(base.__doc__ or "") for base in reversed(cls.__mro__))
         return {
             name: " ".join(meaning.replace("``", "`").split())
-            for names, meaning in _ENTRY.findall(text)
+            for text in texts
+            for names, meaning in _ENTRY.findall(
+                f"{text}\n".partition("Parameters\n----------\n")[2]
+            )
             for name in names.split(", ")
         }
     return {
