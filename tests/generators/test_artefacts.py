@@ -1,6 +1,5 @@
 """The files of a preset: complete, in agreement with each other, the same everywhere."""
 
-import functools
 import json
 import os
 import re
@@ -12,7 +11,7 @@ from importlib import metadata
 import pytest
 
 from racetrap.generators.artefacts import generate, generate_simulated
-from racetrap.generators.presets import PRESETS, find_preset, with_settings
+from racetrap.generators.presets import PRESETS
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.configuration import configuration_hash
 from racetrap.rtl.scord.system import ScordSystem
@@ -28,18 +27,6 @@ from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS
 generate("scord-tiny", PRESETS["scord-tiny"].params, Path(sys.argv[1]))
 """
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Function that writes the files of a preset with settings, each once."""
-
-    @functools.cache
-    def make(preset, *settings):
-        params = with_settings(find_preset(preset).params, settings)
-        return generate(preset, params, tmp_path_factory.mktemp(preset), name=preset)
-
-    return make
 
 
 @pytest.fixture(scope="module")

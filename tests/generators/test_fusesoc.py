@@ -10,12 +10,16 @@ from racetrap.generators.fusesoc import core_name
 from racetrap.generators.presets import PRESETS
 
 
-@pytest.fixture(scope="module", params=[("scord-tiny", None), ("sigrace-tiny", "mine")], ids=str)
-def generated(request, tmp_path_factory):
+@pytest.fixture(scope="module", params=[("scord-tiny", "mine"), ("sigrace-tiny", None)], ids=str)
+def generated(request, made, tmp_path_factory):
     """Core description and side-car description of a preset, and their folder."""
-    folder = tmp_path_factory.mktemp("core")
     preset, name = request.param
-    paths = generate(preset, PRESETS[preset].params, folder, name=name)
+    if name is None:
+        paths = made(preset)
+    else:
+        folder = tmp_path_factory.mktemp("core")
+        paths = generate(preset, PRESETS[preset].params, folder, name=name)
+    folder = paths["fusesoc"].parent
     core = yaml.safe_load(paths["fusesoc"].read_text())
     return core, json.loads(paths["description"].read_text()), folder
 

@@ -6,17 +6,13 @@ from xml.etree import ElementTree
 import pytest
 from systemrdl import RDLCompiler
 
-from racetrap.generators.artefacts import generate
-from racetrap.generators.presets import PRESETS
-
 NAMES = {"ipxact": "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"}
 ACCESS = {"read-only": "r", "read-write": "rw"}
 
 
 @pytest.fixture(scope="module", params=["scord-tiny", "sigrace-tiny"])
-def generated(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param)
-    paths = generate(request.param, PRESETS[request.param].params, folder)
+def generated(request, made):
+    paths = made(request.param)
     return paths, json.loads(paths["description"].read_text())
 
 

@@ -135,6 +135,8 @@ def every_combination():
         yield packet, entry, False, 3, owner, (41, 52)
 
 
+# The proof has every access on every entry in `make test`.
+@pytest.mark.campaign
 def test_every_combination_of_conditions():
     rows = check(TINY, list(every_combination()))
     assert rows == set(TableRow) - {TableRow.NONE, TableRow.FENCE, TableRow.UNMONITORED}
