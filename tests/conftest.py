@@ -22,6 +22,11 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+# Nothing of what is imported and collected is garbage: a search for it would take a third of the
+# time.
+gc.disable()
+
+
 def pytest_configure(config):
     """Simulators of `make test` play little, and their builds are most of what it does."""
     if config.option.markexpr == "not campaign":
@@ -31,6 +36,7 @@ def pytest_configure(config):
 def pytest_collection_finish():
     """What has been imported and collected stays: no search for garbage walks over it again."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):
