@@ -236,7 +236,7 @@ def test_nothing_is_written_if_the_design_cannot_be_made(tmp_path, monkeypatch):
 _FEWER_BANKS = {"scord-v100": 16, "scord-a100": 40}
 #: Presets that are linted each time: the small ones, and those with blocks that no other has.
 _LINTED = {
-    "scord-tiny", "scord-local", "sigrace-tiny", "noncoherent-tiny", "noncoherent-bitmap",
+    "scord-tiny", "scord-local", "sigrace-tiny", "noncoherent-bitmap",
     "noncoherent-axi", "hirace-tiny",
 }  # fmt: skip
 

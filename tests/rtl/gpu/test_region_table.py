@@ -14,6 +14,7 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.metadata_accessor import located_segment
 from racetrap.rtl.gpu.region_table import RegionChecker, RegionLocator
 from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.campaign import later_but
 from tests.support.planted_bugs import modules_with
 from tests.support.rtl.streams import get, put, random_idle, simulate
 from tests.support.scord import bank_bench
@@ -115,7 +116,7 @@ def _compare(settings, seed, locator=RegionLocator):
     assert 0 < monitored < len(words)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", later_but(lambda seed: seed == 0, range(3)))
 @pytest.mark.parametrize("settings", SIZES, ids=str)
 def test_locates_like_the_golden_model(settings, seed):
     _compare(settings, seed)

@@ -25,7 +25,7 @@ from tests.support.scord.tracker_bench import (
 KIND = TransactionKind
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", later_but(lambda seed: seed < 2, range(4)))
 def test_random_transactions(seed):
     params = ScordParams()
     rng = random.Random(seed)

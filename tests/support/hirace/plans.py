@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from racetrap.generators.presets import find_preset
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.params import HiraceParams
 
+#: Four banks, so that the interconnect matters, each with room for an access a cycle: one build of
+#: several tests.
+DEEP_BANKS = replace(find_preset("hirace-tiny").params, banks=4, outstanding=32)
 _DATA_BASE = 0x1_0000
 _METADATA_BASE = 0x1_0000
 

@@ -30,6 +30,8 @@ def test_interrupts_are_answered(model, testbench):
     assert served[1] > 2
 
 
+# Seeds are the shared base's; ScoRD has the same test in `make test`.
+@pytest.mark.campaign
 def test_same_seed_gives_the_same_run(model, testbench):
     built = model("sigrace-tiny")
     plan = random_plan(["mixed", "moving"], 100, fast_cores())

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from racetrap.generators.presets import find_preset
-from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region import Region, bank_of_entry
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.packets import Transaction, TransactionKind
 from racetrap.golden_model.hirace.report import RaceReport
@@ -15,6 +14,7 @@ from racetrap.sim.cosim.hirace.coverage import Coverage
 from racetrap.sim.cosim.hirace.fast_compare import check_launch, transactions_of
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
 from racetrap.sim.cosim.hirace.random_events import STYLES, random_events
+from tests.support.hirace.plans import DEEP_BANKS
 
 _TIMINGS = {
     "fastest": MemoryTiming(),
@@ -63,15 +63,15 @@ def test_regions_of_any_size(model, size_log2):
     assert result.accesses > 100
 
 
-def test_a_bank_takes_an_access_a_cycle(model, region):
+def test_a_bank_takes_an_access_a_cycle():
     """Also to one word: each takes the result of the one just ahead."""
-    params = find_preset("hirace-tiny").params
-    fast = build_fast("hirace-tiny", replace(params, outstanding=32))
-    for stride in (0, 1):
-        stores = [
-            (0, Transaction(TransactionKind.STORE, word=(region.data_base >> 2) + n * stride))
-            for n in range(400)
-        ]
+    fast = build_fast("hirace-tiny", DEEP_BANKS)
+    region = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
+    for stride in (0, DEEP_BANKS.banks):  # always the same bank
+        words = [(region.data_base >> 2) + n * stride for n in range(400)]
+        indices = {region.locate(DEEP_BANKS, 4 * word)[0] for word in words}
+        assert {bank_of_entry(DEEP_BANKS, index) for index in indices} == {0}
+        stores = [(0, Transaction(TransactionKind.STORE, word=word)) for word in words]
         with FastSim(fast, seed=5, timing=MemoryTiming(latency=1)) as sim:
             result = check_launch(sim, fast.params, region, stores)
         assert result.accesses == 400
