@@ -298,6 +298,20 @@ class CausalityParams(GpuParams):
         })  # fmt: skip
 
     @cached_property
+    def row_write_layout(self) -> Layout:
+        """A warp's row on its way to all banks.
+
+        If its block ``begins`` they forget the warp's branches and the barriers of some of its
+        lanes, if all its lanes ``met`` at a barrier of the block or of some warps the latter.
+        """
+        return Layout({
+            "warp": self.slot_warp_bits,
+            "begins": 1,
+            "met": 1,
+            "row": self.row_layout,
+        })  # fmt: skip
+
+    @cached_property
     def marker_layout(self) -> Layout:
         """What a tracker tells the collector; ``warps`` are slots of its SM."""
         return Layout({
