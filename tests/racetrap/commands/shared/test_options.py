@@ -1,5 +1,6 @@
 """Options are spelt the same in every command, and refuse what would fail after a long run."""
 
+import contextlib
 import importlib
 import os
 import pkgutil
@@ -10,7 +11,9 @@ import click
 import pytest
 
 import racetrap.commands
+from racetrap.cli import cli
 from racetrap.commands.shared.lazy_group import LazyGroup
+from tests.load import COMMANDS
 
 #: The one spelling of what several commands have, by the parameter's name.
 _SPELLINGS = {
@@ -39,6 +42,20 @@ def test_spellings(name, command):
         assert not _OTHER_SPELLINGS & set(option.opts)
         assert option.help, option.opts
         assert option.help.endswith((".", "]")), option.opts
+
+
+@pytest.mark.parametrize("words", [[str(word) for word in words] for words, _ in COMMANDS])
+def test_commands_of_make_load_have_the_options_that_there_are(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    command, name, context = cli, "racetrap", None
+    words = list(words)
+    while isinstance(command, click.Group):
+        context = click.Context(command, parent=context)
+        if words[0].startswith("-"):
+            break
+        command, name = command.get_command(context, words[0]), words.pop(0)
+    with contextlib.suppress(click.exceptions.Exit):  # of --help
+        command.make_context(name, words, parent=context)
 
 
 @pytest.mark.parametrize(("option", "end"), [("--json", ""), ("--output", ".html")])
