@@ -106,7 +106,7 @@ def environment(site, tmp_path_factory):
 _EXAMPLES = REPOSITORY / "docs" / "examples"
 _TRACE = _EXAMPLES / "block-fence.trace"
 _LAUNCH = ("--launch", _EXAMPLES / "handover.toml")
-_THREADS = REPOSITORY / "sim" / "cpu" / "programs" / "small" / "accesses.c"
+_THREADS = REPOSITORY / "tests" / "support" / "threads" / "small" / "accesses.c"
 _DRIVER = REPOSITORY / "sim" / "accelerator" / "programs" / "adc_ring.c"
 #: Commands that need no extra, and their exit status.
 _LIGHT = {
