@@ -162,11 +162,10 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
     for place, side in enumerate((entry.writer, entry.reader)):
         if side is None or not side.bytes & packet.bytes or (place and not packet.writes):
             continue
-        if row.orders(side, packet.warp, packet.block, packet.lanes):
-            continue
-        if lanes_meet and row.is_own(side, packet.warp):
-            continue
-        if not place and _follows_observer(entry, packet, row):
+        lanes = row.unordered(side, packet.warp, packet.block, packet.lanes)
+        if not place:
+            lanes = _unordered_by_observers(entry, packet, row, lanes)
+        if not lanes or (lanes_meet and row.is_own(side, packet.warp)):
             continue
         kinds[place] = conflict(side, not place, packet, row)
     against = (kinds[0] == Conflict.RACE) * Against.WRITER + (
@@ -178,12 +177,13 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
     return Against(against), Undecided(written[0] + 2 * written[1] + (written[0] or written[1]))
 
 
-def _follows_observer(entry: Entry, packet: Packet, row: WarpRow) -> bool:
-    """Whether the packet comes behind a read that observed the last write."""
-    if entry.observed != Observed.READER:
-        return entry.observed == Observed.SEVERAL
-    reader = entry.reader
-    return reader is not None and row.orders(reader, packet.warp, packet.block, packet.lanes)
+def _unordered_by_observers(entry: Entry, packet: Packet, row: WarpRow, lanes: int) -> int:
+    """Those of some lanes that do not come behind a read that observed the last write."""
+    if entry.observed == Observed.SEVERAL:
+        return 0
+    if entry.observed == Observed.NOBODY or entry.reader is None:
+        return lanes
+    return row.unordered(entry.reader, packet.warp, packet.block, lanes)
 
 
 def _side(packet: Packet) -> Side:

@@ -45,8 +45,8 @@ class RaceReport(RingReport):
     sequence : int
         Number of the race since reset.
     block, warp, lane, kind, strong, device : int
-        BlockID, warp slot, highest lane, kind (``PacketKind``), and whether strong and of device
-        scope, of that access.
+        BlockID, warp slot, highest lane (of a warp that races with itself another than the earlier
+        access's), kind (``PacketKind``), and whether strong and of device scope, of that access.
     race : int
         What is missing (``RaceKind``).
     owner_block, owner_warp, owner_lane, owner_kind, owner_strong, owner_device : int
@@ -103,6 +103,9 @@ class RaceReport(RingReport):
         known["warp"] = packet.warp & warps
         if side is not None and against:
             kind = PacketKind.ATOMIC if side.atomic else PacketKind(not is_read)
+            if side.warp == packet.warp and packet.lanes != 1 << packet.lane:
+                # A lane comes behind itself: another one races.
+                known["lane"] = (packet.lanes & ~(1 << side.lane)).bit_length() - 1
             known |= {
                 "owner_block": side.block, "owner_warp": side.warp & warps,
                 "owner_lane": side.lane, "owner_kind": kind, "owner_strong": side.strong,

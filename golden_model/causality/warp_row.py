@@ -80,32 +80,32 @@ class WarpRow:
         """Whether an access was made by the warp's block, in slot ``block``."""
         return side.block == block and side.clock >= self.start
 
-    def orders(self, side: Side, warp: int, block: int, lanes: int) -> bool:
-        """Whether an access may come before one that some lanes of the warp make now."""
+    def unordered(self, side: Side, warp: int, block: int, lanes: int) -> int:
+        """Those of some lanes of the warp that an access does certainly not come before."""
         if side.warp == warp:
             if side.clock >= self.start:
-                return self._orders_lanes(side, warp, block, lanes)
+                return self._unordered_lanes(side, warp, block, lanes)
             if side.clock <= self.own:
-                return True
+                return 0
         elif self.in_block(side, block) and side.clock <= self.bar:
-            return True
-        return self.know.has(side.warp, side.block, side.clock)
+            return 0
+        return 0 if self.know.has(side.warp, side.block, side.clock) else lanes
 
-    def _orders_lanes(self, side: Side, warp: int, block: int, lanes: int) -> bool:
+    def _unordered_lanes(self, side: Side, warp: int, block: int, lanes: int) -> int:
         others = lanes & ~(1 << side.lane)
-        if not others or side.several or side.clock <= self.bar or side.clock < self.lanes_before:
-            return True
+        if side.several or side.clock <= self.bar or side.clock < self.lanes_before:
+            return 0
         if self.know.has(warp, block, side.clock):
-            return True
+            return 0
         if self._params.independent_threads:
             for record in self.records:
                 if side.clock < record.clock and record.lanes >> side.lane & 1:
                     others &= ~(record.lanes & tile_of(side.lane, record.tile))
-            return not others
+            return others
         for level in self.levels:
             if not level.active >> side.lane & 1:
-                return side.clock < level.clock
-        return True
+                return 0 if side.clock < level.clock else others
+        return 0
 
     # Branches ---------------------------------------------------------------------------
 

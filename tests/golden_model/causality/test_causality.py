@@ -143,6 +143,18 @@ def test_lanes_of_one_store_race_if_their_values_differ():
     assert kinds(program) == [RaceKind.UNEQUAL_STORE]
 
 
+@pytest.mark.parametrize(("lanes", "races"), [(0b1100, 0), (0b1110, 1), (0b0010, 1)])
+def test_each_lane_comes_behind_a_write_by_itself_or_by_what_it_has_read(lanes, races):
+    """Lane 3 writes, and lane 2 reads what it wrote."""
+    program = Program()
+    written = program.store(MINE, DATA, lanes=0b1000, order=MemoryOrder.RELAXED)
+    program.load(MINE, DATA, lanes=0b0100, order=MemoryOrder.RELAXED)
+    program.weak_store(MINE, DATA, lanes=lanes, pc=0x7000)
+    found = judged(independent(program))
+    assert (frozenset((written, 0x7000)) in found.reported) == races
+    assert found.reported <= found.races
+
+
 def test_bytes_of_a_word_are_apart():
     program = Program()
     program.weak_store(MINE, DATA, size=1)

@@ -1,11 +1,14 @@
 """Race reports of causality: record and words."""
 
+from dataclasses import replace
+
 import pytest
 
 from racetrap.golden_model.causality.packets import RaceKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.report import RaceReport, race_words
 from racetrap.golden_model.events import Scope
+from racetrap.golden_model.trace import Trace
 from racetrap.verdict.causality.findings import find_races
 from tests.support.causality.judged import params_for
 from tests.support.oracle.programs import BLOCK, DEVICE, SHARED, Program
@@ -66,6 +69,20 @@ def test_sentence_of_a_store_that_races_with_itself_has_one_thread():
         "lanes of one store store different values to one address."
     )
     assert report.race_scope == Scope.BLOCK
+
+
+def test_lane_that_races_with_its_own_warp_is_another():
+    program = Program()
+    program.branch(MINE, 0b1000)
+    program.weak_store(MINE, 0x40, lanes=0b1000)
+    program.weak_store(MINE, 0x40, lanes=0b1001)
+    trace = program.trace
+    header = replace(trace.header, independent_threads=1)
+    trace = Trace.from_events(header, list(trace))
+    (finding,) = find_races(trace, params_for(trace))[1]
+    assert isinstance(finding.report, RaceReport)
+    assert (finding.report.lane, finding.report.owner_lane) == (0, 3)
+    assert finding.sentence().startswith("Lane 0 of the store")
 
 
 def test_atomics_and_their_scopes_are_named():

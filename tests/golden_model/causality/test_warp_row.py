@@ -22,7 +22,7 @@ def side(clock: int, lane: int = 0, warp: int = WARP, block: int = BLOCK, severa
 
 
 def orders(made: WarpRow, earlier: Side, lanes: int = 1 << 1) -> bool:
-    return made.orders(earlier, WARP, BLOCK, lanes)
+    return not made.unordered(earlier, WARP, BLOCK, lanes)
 
 
 def test_lane_comes_behind_itself_and_behind_nobody_known():

@@ -1,15 +1,21 @@
-"""Reports of causality beside the races of the exact judge, as pairs of program counters."""
+"""Reports of a detector beside the races of the exact judge, as pairs of program counters."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle.rules import JUDGE, run_oracle
 from racetrap.verdict.causality.findings import find_races
+from racetrap.verdict.gpu.findings import Finding
 
 Pair = frozenset[int]
+#: Races that a detector reports of a trace.
+Detects = Callable[[Trace], Iterable[Finding]]
 
-#: Nothing is left out for want of room.
+#: Nothing is left out because there is no room.
 UNLIMITED = {
     "known": 1 << 20, "pending": 1 << 20, "seen": 1 << 20, "undecided": 32, "levels": 32,
     "records": 32, "ratio": 1, "clock_bits": 16,
@@ -17,25 +23,50 @@ UNLIMITED = {
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Pairs of instructions of one trace.
+class Verdict:
+    """Pairs of instructions of one trace by the judge.
 
     Parameters
     ----------
     races, strong : set of Pair
-        Races by the judge, and pairs that it finds unordered but free to conflict.
-    reported : set of Pair
-        Pairs that causality reports.
+        Races, and pairs that are unordered but free to conflict.
     """
 
     races: set[Pair]
     strong: set[Pair]
+
+
+@dataclass(frozen=True)
+class Judged(Verdict):
+    """The same beside those of a detector.
+
+    Parameters
+    ----------
+    reported : set of Pair
+        Pairs that the detector reports.
+    """
+
     reported: set[Pair]
 
     @property
     def ordered(self) -> set[Pair]:
-        """Reported pairs that the judge finds ordered: there must be none."""
+        """Reported pairs that the judge finds ordered."""
         return self.reported - self.races - self.strong
+
+    @property
+    def reported_strong(self) -> set[Pair]:
+        """Reported pairs that the judge finds unordered but free to conflict."""
+        return (self.reported & self.strong) - self.races
+
+
+def verdict_on(trace: Trace) -> Verdict:
+    """The judge on one trace."""
+    verdict = run_oracle(trace, JUDGE, bool(trace.header.independent_threads))
+    races, strong = (
+        {frozenset((race.first.pc, race.second.pc)) for race in found}
+        for found in (verdict.races, verdict.unordered_strong)
+    )
+    return Verdict(races, strong)
 
 
 def params_for(trace: Trace, **settings: int) -> CausalityParams:
@@ -47,15 +78,17 @@ def params_for(trace: Trace, **settings: int) -> CausalityParams:
     )  # fmt: skip
 
 
+def causality(**settings: int) -> Detects:
+    """Causality with these parameters, and the size of the trace's GPU."""
+    return lambda trace: find_races(trace, params_for(trace, **settings))[1]
+
+
+def compare(trace: Trace, verdict: Verdict, detects: Detects) -> Judged:
+    """A detector on a trace whose verdict is known."""
+    reported = {frozenset((each.access.pc, each.earlier.pc)) for each in detects(trace)}
+    return Judged(verdict.races, verdict.strong, reported)
+
+
 def judged(trace: Trace, **settings: int) -> Judged:
     """The judge and causality on one trace."""
-    verdict = run_oracle(trace, JUDGE, bool(trace.header.independent_threads))
-    reported = {
-        frozenset((finding.access.pc, finding.earlier.pc))
-        for finding in find_races(trace, params_for(trace, **settings))[1]
-    }
-    return Judged(
-        {frozenset((race.first.pc, race.second.pc)) for race in verdict.races},
-        {frozenset((race.first.pc, race.second.pc)) for race in verdict.unordered_strong},
-        reported,
-    )
+    return compare(trace, verdict_on(trace), causality(**settings))
