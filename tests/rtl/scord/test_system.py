@@ -293,7 +293,7 @@ def test_a_launch_waits_for_what_came_before_and_forgets_it():
     done = []
 
     async def sender(ctx):
-        for _ in range(20):
+        for _ in range(40):
             await send(ctx, bench, RACE[:1])
             await send(ctx, bench, [Transaction(TransactionKind.FENCE, Scope.DEVICE)])
         done.append(True)
