@@ -25,7 +25,6 @@ from racetrap.presenters.tables import print_table
 from tests.support import REPOSITORY
 
 _EXAMPLES = REPOSITORY / "docs" / "examples"
-_SMALL = REPOSITORY / "tests" / "support" / "threads" / "small"
 _GPU, _THREADS = _EXAMPLES / "block-fence.trace", _EXAMPLES / "unlocked-sum.trace"
 #: Commands that neither build nor simulate, and then those that do, each with its exit status.
 COMMANDS: Sequence[tuple[Sequence[str | Path], int]] = (

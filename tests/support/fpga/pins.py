@@ -14,6 +14,7 @@ from cocotb.triggers import ClockCycles
 from cocotbext.uart import UartSink, UartSource
 
 from racetrap.fpga.boards.status_lights import LIGHTS
+from racetrap.fpga.host import session
 from racetrap.fpga.host.client import HostLink
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.plan import note, read_plan
@@ -25,6 +26,9 @@ _CLOCK_NS = 10
 _RESET_CYCLES = 4
 #: Silence after which no reply is expected.
 _WAIT_NS = 1_000_000
+#: Seconds for which the host waits for a device.  A simulated one advances only as the machine
+#: has time for it, so on a busy machine it would count as blocked.
+_PATIENCE_S = 60.0
 
 
 class _PinPort:
@@ -71,6 +75,7 @@ async def run_host(dut: Any, play: Callable[[HostLink, dict[str, Any], Note], se
     Mismatch
         If the line has lost data, or the lights are wrong.
     """
+    session.PATIENCE_S = _PATIENCE_S  # this process is the simulator's
     plan = read_plan()
     baud = 1_000_000_000 // (_CLOCK_NS * plan["divisor"])
 
