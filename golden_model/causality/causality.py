@@ -92,11 +92,10 @@ class Causality(GpuModel):
             return collector.end_block(marker.block)
         if kind in (TransactionKind.BARRIER, TransactionKind.PARTIAL_BARRIER):
             warps = collector.warps_of(marker.block)
-            clocks = [self._state(warp).clock for warp in warps]
             if kind == TransactionKind.BARRIER:
-                collector.barrier(marker.block, clocks)
+                collector.barrier(marker.block)
             else:
-                collector.partial_barrier(marker, clocks)
+                collector.partial_barrier(marker)
             for warp in warps:
                 self._go_on(warp)
             return None

@@ -8,8 +8,8 @@ Ref: ScoRD (ISCA'20) Section VI; the order of fences as in the PTX memory model.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from racetrap.golden_model.causality.detection_logic import missing
@@ -27,6 +27,14 @@ from racetrap.golden_model.causality.packets import (
 )
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.warp_row import WarpRow
+
+#: What is undecided of a write over the writer, and over the reader.
+_WRITTEN = {
+    Against.WRITER: (Undecided.WRITE_AFTER_WRITER, Undecided.WRITE_AFTER_BOTH),
+    Against.READER: (
+        Undecided.WRITE_AFTER_READER, Undecided.WRITE_AFTER_BOTH, Undecided.READ_AND_WRITE,
+    ),
+}  # fmt: skip
 
 
 class Race(NamedTuple):
@@ -55,10 +63,8 @@ class Pending(NamedTuple):
 
     Parameters
     ----------
-    step : Step
-        The later access of the pair.
-    against : Against
-        The earlier one.
+    race : Race
+        The race.
     partner : int
         Warp slot of the GPU of the other warp: the writer of a flag.
     block : int
@@ -71,8 +77,7 @@ class Pending(NamedTuple):
         Clock up to which the flag releases its writer.
     """
 
-    step: Step
-    against: Against
+    race: Race
     partner: int
     block: int
     same_block: bool
@@ -101,6 +106,8 @@ class Carried:
         The same of all blocks of the slot together.
     clock : int
         Its clock at its last marker.
+    arrived, arrived_clock : int
+        Barriers at which it has arrived without waiting, one bit each, and its clock at the last.
     flags_read, flags_written : list of Pending
         Flags that it has read, and those written over what it has read.
     retired : bool
@@ -119,6 +126,7 @@ class Carried:
         self.sc = self.ever = Fenced(0)
         self.clock = 1
         self.block = 0
+        self.arrived = self.arrived_clock = 0
         self.flags_read: list[Pending] = []
         self.flags_written: list[Pending] = []
         self.retired = True
@@ -162,7 +170,6 @@ class Collector:
             WarpRow.__init__(self.rows[warp], params, self._counts)
             Carried.__init__(self.carried[warp], params, self._counts)
         self._blocks: dict[int, list[int]] = {}
-        self._arrived: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         self._latest = 1
         self._has_fenced = False
 
@@ -195,11 +202,10 @@ class Collector:
         for other in (row.know, carried.here, carried.far):
             table.join(other, of_other_block=is_far)
         table.fenced |= carried.ever.from_other_block() if is_far else carried.ever
-        self._pass_through(side.warp, packet.warp)
+        self._pass_through(carried, self.carried[packet.warp])
 
-    def _pass_through(self, source: int, target: int) -> None:
+    def _pass_through(self, giver: Carried, taker: Carried) -> None:
         """Releases to other blocks that pass through a warp reach whoever meets its message."""
-        giver, taker = self.carried[source], self.carried[target]
         if not giver.through_blocks:
             return
         if giver.through_blocks & self._params.hash_of(taker.block):
@@ -207,9 +213,9 @@ class Collector:
         taker.through.join(giver.through, of_other_block=True)
         taker.through_blocks |= giver.through_blocks
 
-    def _pass_seen(self, source: int, target: int, same_block: bool) -> None:
+    def _pass_seen(self, giver: Carried, taker: Carried, same_block: bool) -> None:
         """What a warp has seen, whoever meets it sees as well."""
-        giver, taker, is_far = self.carried[source], self.carried[target], not same_block
+        is_far = not same_block
         taker.seen.join(giver.seen, of_other_block=is_far)
         taker.seen_blocks |= giver.seen_blocks
         taker.seen_device.join(giver.seen_device, of_other_block=is_far)
@@ -247,23 +253,36 @@ class Collector:
     # Meetings ---------------------------------------------------------------------------
 
     def meet(self, step: Step) -> list[Race]:
-        """Take a bank's step; races that it decides."""
+        """Take a bank's step; races that it decides.
+
+        All that concerns the writer comes before all that concerns the reader.
+        """
         packet, before = step.packet, step.before
+        writer, reader = before.writer, before.reader
         if not step.monitored:
             return []
         if step.unknown:
             self._meet_unknown(packet)
-        writer, reader = before.writer, before.reader
-        if writer and before.message and packet.reads and packet.strong:
-            self._meet_message(step, packet, writer)
         if packet.writes and packet.lanes.bit_count() > 1:
             self._meet_own_lanes(packet)
-        races = self._found(step) + self._meet_flags(step)
-        for side in (writer, reader):
-            if side:
-                self._see(side, packet)
-        if step.took_on and writer:
-            self._take_on(writer, packet)
+        races = []
+        if packet.unequal and not step.against:
+            self._counts["races_unequal_store"] += 1
+            races.append(Race(step, RaceKind.UNEQUAL_STORE, Against.NONE, 0))
+        if writer:
+            if before.message and packet.reads and packet.strong:
+                self._meet_message(step, packet, writer)
+            if step.against & Against.WRITER:
+                races.append(self._race(step, Against(step.against), late=0))
+            races += self._meet_flags(step, Against.WRITER)
+            self._see(writer, packet)
+            if step.took_on:
+                self._take_on(writer, packet)
+        if reader:
+            if step.against == Against.READER:
+                races.append(self._race(step, Against.READER, late=0))
+            races += self._meet_flags(step, Against.READER)
+            self._see(reader, packet)
         return races
 
     def _meet_own_lanes(self, packet: Packet) -> None:
@@ -280,7 +299,7 @@ class Collector:
         row, carried = self.rows[packet.warp], self.carried[packet.warp]
         is_own = row.is_own(writer, packet.warp)
         if not is_own:
-            self._pass_through(writer.warp, packet.warp)
+            self._pass_through(self.carried[writer.warp], carried)
         if not step.met:
             return
         same_block = row.in_block(writer, packet.block)
@@ -334,7 +353,7 @@ class Collector:
             stamp = min(side.clock - 1, other.fence_device)
             self._learn(carried.seen_device, side, stamp, packet)
         if not is_own:
-            self._pass_seen(side.warp, packet.warp, same_block)
+            self._pass_seen(other, carried, same_block)
 
     def _meet_unknown(self, packet: Packet) -> None:
         """A message that led here may have been displaced: it may be of anybody."""
@@ -347,43 +366,28 @@ class Collector:
             table.know_all(self._latest)
         carried.seen_blocks = every
 
-    def _found(self, step: Step) -> list[Race]:
-        """The race that the bank has found."""
-        if step.against:
-            return [self._race(step, Against(step.against), late=0)]
-        if not step.packet.unequal:
-            return []
-        self._counts["races_unequal_store"] += 1
-        return [Race(step, RaceKind.UNEQUAL_STORE, Against.NONE, 0)]
-
     # Flags ------------------------------------------------------------------------------
 
-    def _meet_flags(self, step: Step) -> list[Race]:
-        undecided, packet, before = step.undecided, step.packet, step.before
-        if undecided == Undecided.NONE:
-            return []
-        races = []
-        row = self.rows[packet.warp]
-        if undecided in (Undecided.READ, Undecided.READ_AND_WRITE):
-            writer = before.writer
-            assert writer is not None
-            same_block = row.in_block(writer, packet.block)
-            is_taken_in = packet.acquire and (same_block or writer.atomic or packet.device)
-            pending = Pending(
-                step, Against.WRITER, writer.warp, writer.block, same_block or bool(writer.atomic),
-                bool(writer.atomic), self._stamp(writer, same_block),
-            )  # fmt: skip
-            if not is_taken_in:
-                self._keep(self.carried[packet.warp].flags_read, pending)
-        written = {
-            Undecided.WRITE_AFTER_WRITER: (Against.WRITER,),
-            Undecided.WRITE_AFTER_READER: (Against.READER,),
-            Undecided.WRITE_AFTER_BOTH: (Against.WRITER, Against.READER),
-            Undecided.READ_AND_WRITE: (Against.READER,),
-        }.get(Undecided(undecided), ())
-        for against in written:
-            races += self._write_flag(step, against)
-        return races
+    def _meet_flags(self, step: Step, against: Against) -> list[Race]:
+        """A volatile access may be that of a flag, with the writer or the reader before it."""
+        undecided = Undecided(step.undecided)
+        if against == Against.WRITER and undecided in (Undecided.READ, Undecided.READ_AND_WRITE):
+            self._read_flag(step)
+        elif undecided in _WRITTEN[against]:
+            return self._write_flag(step, against)
+        return []
+
+    def _read_flag(self, step: Step) -> None:
+        packet, writer = step.packet, step.before.writer
+        assert writer is not None
+        same_block = self.rows[packet.warp].in_block(writer, packet.block)
+        if packet.acquire and (same_block or writer.atomic or packet.device):
+            return
+        pending = Pending(
+            self._found(step, Against.WRITER), writer.warp, writer.block,
+            same_block or bool(writer.atomic), bool(writer.atomic), self._stamp(writer, same_block),
+        )  # fmt: skip
+        self._keep(self.carried[packet.warp].flags_read, pending)
 
     def _write_flag(self, step: Step, against: Against) -> list[Race]:
         """A volatile write over what another warp has read."""
@@ -398,7 +402,9 @@ class Collector:
             return [self._race(step, against)]
         self._keep(
             other.flags_written,
-            Pending(step, against, packet.warp, packet.block, same_block, False, stamp),
+            Pending(
+                self._found(step, against), packet.warp, packet.block, same_block, False, stamp
+            ),
         )
         return []
 
@@ -409,12 +415,19 @@ class Collector:
             self._counts["pending_full"] += 1
 
     def _race(self, step: Step, against: Against, late: int = 1) -> Race:
+        return self._report(self._found(step, against, late))
+
+    def _found(self, step: Step, against: Against, late: int = 1) -> Race:
+        """A race as it is when the later access is made, even if it is reported later."""
         side = step.before.reader if against == Against.READER else step.before.writer
         assert side is not None
-        row = self.rows[step.packet.warp]
-        kind = missing(step.packet, row, side, self.rows[side.warp])
-        self._counts[f"races_{kind.name.lower()}"] += 1
+        packet = step.packet
+        kind = missing(packet, self.rows[packet.warp], side, self.rows[side.warp])
         return Race(step, kind, against, late)
+
+    def _report(self, race: Race) -> Race:
+        self._counts[f"races_{race.kind.name.lower()}"] += 1
+        return race
 
     # Markers ----------------------------------------------------------------------------
 
@@ -453,7 +466,7 @@ class Collector:
             if not (read.same_block or device):
                 kept.append(read)
             elif not read.by_atomic and 0 < read.stamp <= self.rows[warp].know.direct(read.partner):
-                races.append(self._race(read.step, read.against))
+                races.append(self._report(read.race))
         carried.flags_read = kept
         return races
 
@@ -502,7 +515,7 @@ class Collector:
             if carried.seen_blocks & self._params.hash_of(block):
                 seen.join(carried.seen)
             carried.seen_here = seen
-            carried.block, carried.retired = block, False
+            carried.block, carried.retired, carried.arrived = block, False, 0
             carried.sc = Fenced(0)
             carried.flags_read, carried.flags_written = [], []
             row.bar = row.own = 0
@@ -516,9 +529,9 @@ class Collector:
         races = []
         for warp in self._blocks.get(block, ()):
             carried = self.carried[warp]
-            races += [self._race(read.step, read.against) for read in carried.flags_read]
+            races += [self._report(read.race) for read in carried.flags_read]
             races += [
-                self._race(written.step, written.against)
+                self._report(written.race)
                 for written in carried.flags_written
                 if not self._may_know(warp, written)
             ]
@@ -537,95 +550,83 @@ class Collector:
 
     def arrive(self, marker: Marker) -> None:
         """A warp arrives at a barrier without waiting."""
-        self._arrived[marker.block, marker.number].append((marker.warp, marker.clock))
-        self.carried[marker.warp].clock = marker.clock + 1
-        self._note(marker.clock + 1)
+        carried = self.carried[marker.warp]
+        carried.arrived |= 1 << marker.number
+        carried.arrived_clock = marker.clock
+        carried.clock = marker.clock + 1
+        self._note(carried.clock)
 
-    def barrier(self, block: int, clocks: Sequence[int]) -> None:
+    def barrier(self, block: int) -> None:
         """All warps of a block pass a barrier."""
-        self._whole_barrier(self._blocks[block], clocks)
+        warps = self._blocks[block]
+        self._whole_barrier(block, {warp: self.carried[warp].clock for warp in warps})
 
-    def partial_barrier(self, marker: Marker, clocks: Sequence[int]) -> None:
+    def partial_barrier(self, marker: Marker) -> None:
         """Some warps of a block pass a barrier, at which others have arrived."""
-        block = self._blocks[marker.block]
-        arrived = self._arrived.pop((marker.block, marker.number), [])
-        waiting = [warp for i, warp in enumerate(block) if marker.warps >> i & 1]
-        clocks = [clock for i, clock in enumerate(clocks) if marker.warps >> i & 1]
-        if len(waiting) == len(block) and not arrived:
-            self._whole_barrier(waiting, clocks)
+        block, waiting = self._blocks[marker.block], []
+        clocks: dict[int, int] = {}
+        for place, warp in enumerate(block):
+            carried = self.carried[warp]
+            if marker.warps >> place & 1:
+                waiting.append(warp)
+                clocks[warp] = carried.clock
+            elif carried.arrived >> marker.number & 1:
+                clocks[warp] = carried.arrived_clock
+            carried.arrived &= ~(1 << marker.number)
+        if len(waiting) == len(block):
+            self._whole_barrier(marker.block, clocks)
         elif waiting:
-            self._some_warps(waiting, clocks, arrived)
+            self._some_warps(marker.block, waiting, clocks)
 
-    def _whole_barrier(self, warps: Sequence[int], clocks: Sequence[int]) -> None:
-        top, first = max(clocks), warps[0]
-        tables = self._union(warps)
-        for warp in warps[1:]:
-            self._pass_seen(warp, first, same_block=True)
-        for warp in warps[1:]:
-            self._pass_seen(first, warp, same_block=True)
-        own = max(self.rows[warp].own for warp in warps)
-        for warp in warps:
+    def _whole_barrier(self, block: int, clocks: Mapping[int, int]) -> None:
+        know, together = self._together(block, clocks)
+        own, top = max(self.rows[warp].own for warp in clocks), max(clocks.values())
+        clock = 1 + max(top, know.latest)
+        for warp in clocks:
             row, carried = self.rows[warp], self.carried[warp]
-            for table, union in zip((row.know, carried.here, carried.far), tables, strict=True):
+            for table in (row.know, carried.here, carried.far):
                 table.clear()
-                table.join(union)
+            self._join_together(warp, know, together)
+            carried.through.join(together.through)
+            carried.through_blocks |= together.through_blocks
             row.bar, row.own, row.records = top, own, []
-            carried.clock = top + 1
             self._settle(warp)
-        clock = max(self.carried[warp].clock for warp in warps)
-        for warp in warps:
-            self.carried[warp].clock = self.rows[warp].lanes_before = clock
+            carried.clock = row.lanes_before = clock
         self._note(clock)
 
-    def _union(self, warps: Iterable[int]) -> tuple[Knowledge, Knowledge, Knowledge]:
-        """What any of some warps knows and carries; what passes through them reaches them all."""
-        params, counts = self._params, self._counts
-        know = Knowledge(params, params.known, counts)
-        here = Knowledge(params, params.pending, counts)
-        far = Knowledge(params, params.pending, counts)
-        through, blocks = Knowledge(params, 0, counts), 0
-        warps = list(warps)
+    def _together(self, block: int, warps: Iterable[int]) -> tuple[Knowledge, Carried]:
+        """What any of some warps of a block knows, and what any of them carries."""
+        know = Knowledge(self._params, self._params.known, self._counts)
+        together = Carried(self._params, self._counts)
+        together.block = block
         for warp in warps:
-            row, carried = self.rows[warp], self.carried[warp]
-            know.join(row.know)
+            carried = self.carried[warp]
             know.fenced |= carried.sc
-            here.join(carried.here)
-            far.join(carried.far)
-            through.join(carried.through)
-            blocks |= carried.through_blocks
-        for warp in warps:
-            self.carried[warp].through.join(through)
-            self.carried[warp].through_blocks |= blocks
-        return know, here, far
+            know.join(self.rows[warp].know)
+            together.here.join(carried.here)
+            together.far.join(carried.far)
+            together.through.join(carried.through)
+            together.through_blocks |= carried.through_blocks
+            self._pass_seen(carried, together, same_block=True)
+        return know, together
 
-    def _some_warps(
-        self, waiting: Sequence[int], clocks: Sequence[int], arrived: Sequence[tuple[int, int]]
-    ) -> None:
-        everybody = [*zip(waiting, clocks, strict=True), *arrived]
-        params, counts = self._params, self._counts
-        know = Knowledge(params, params.known, counts)
-        here = Knowledge(params, params.pending, counts)
-        far = Knowledge(params, params.pending, counts)
-        bar = max(self.rows[warp].bar for warp, _ in everybody)
-        top = max(clock for _, clock in everybody)
-        for other, _ in everybody:
-            for warp in waiting:
-                self._pass_through(other, warp)
-                if other != warp:
-                    self._pass_seen(other, warp, same_block=True)
-            know.join(self.rows[other].know)
-            know.fenced |= self.carried[other].sc
-            here.join(self.carried[other].here)
-            far.join(self.carried[other].far)
-        for warp, before in zip(waiting, clocks, strict=True):
+    def _join_together(self, warp: int, know: Knowledge, together: Carried) -> None:
+        carried = self.carried[warp]
+        self.rows[warp].know.join(know)
+        carried.here.join(together.here)
+        carried.far.join(together.far)
+        self._pass_seen(together, carried, same_block=True)
+
+    def _some_warps(self, block: int, waiting: Sequence[int], clocks: Mapping[int, int]) -> None:
+        know, together = self._together(block, clocks)
+        bar, top = max(self.rows[warp].bar for warp in clocks), max(clocks.values())
+        for warp in waiting:
             row, carried = self.rows[warp], self.carried[warp]
-            carried.clock = before
-            row.know.join(know)
-            carried.here.join(here)
-            carried.far.join(far)
-            for other, clock in everybody:
+            self._join_together(warp, know, together)
+            self._pass_through(together, carried)
+            for other, clock in clocks.items():
                 if other != warp:
-                    row.know.put(Known(other, carried.block, clock, direct=True))
+                    row.know.put(Known(other, block, clock, direct=True))
             row.bar = max(row.bar, bar)
             self._settle(warp)
             carried.clock = max(carried.clock, top + 1)
@@ -650,11 +651,9 @@ class Collector:
                 table.clear()
             carried.through_blocks = carried.seen_blocks = 0
             carried.flags_read, carried.flags_written = [], []
-            carried.fence = carried.fence_device = 0
+            carried.fence = carried.fence_device = carried.arrived_clock = 0
             carried.clock = row.start = 1
             row.lanes_before = row.bar = row.own = row.release = row.release_device = 0
             row.records = []
             row.levels = [level._replace(clock=0) for level in row.levels]
-        for waiting in self._arrived.values():
-            waiting[:] = [(warp, 0) for warp, _ in waiting]
         self._latest = 1
