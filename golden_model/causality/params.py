@@ -270,17 +270,21 @@ class CausalityParams(GpuParams):
         """A bank has a metadata port of its own: a segment is a packet."""
         return self.packet_layout
 
-    def table_layout(self, places: int) -> Layout:
-        """A table of knowledge with so many exact entries; a place is free if its clock is 0."""
-        known = Layout({
+    @cached_property
+    def known_layout(self) -> Layout:
+        """An exact entry of knowledge: a warp slot, or a block slot, up to a clock."""
+        return Layout({
             "is_block": 1,
             "warp": self.slot_warp_bits,
             "block": self.block_bits,
             "clock": self.clock_bits,
             "direct": 1,
         })  # fmt: skip
+
+    def table_layout(self, places: int) -> Layout:
+        """A table of knowledge with so many exact entries; a place is free if its clock is 0."""
         return Layout({
-            **{f"known_{place}": known for place in range(places)},
+            **{f"known_{place}": self.known_layout for place in range(places)},
             "bits": self.hash_bits,
             "lossy": self.clock_bits,
             "fenced": 3,

@@ -1,0 +1,147 @@
+"""Table of knowledge: what one cycle makes of it, and what it claims.
+
+Ref: ScoRD (ISCA'20) Section VI (lists of warps that have synchronised, without widths).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.common.bits import lowest_one_hot, one_hot_select
+from racetrap.rtl.common.layout import struct_layout
+
+
+def hash_of(params: CausalityParams, block: Value) -> Value:
+    """Bit of a block slot in a table of knowledge, alone."""
+    slot, sm = block[: params.slot_bits], block[params.slot_bits :]
+    place = (7 * sm + slot)[: params.hash_bits.bit_length() - 1]
+    return (Const(1, params.hash_bits) << place)[: params.hash_bits]
+
+
+def from_other_block(fenced: Value) -> Value:
+    """``Fenced.from_other_block``."""
+    block, device, others = fenced
+    return Cat(others, device, block | others)
+
+
+def latest(clocks: Sequence[Value]) -> Value:
+    """Largest of some clocks."""
+    return reduce(lambda one, other: Mux(one < other, other, one), clocks)
+
+
+class KnowledgeTable(wiring.Component):
+    """Adds an exact entry to a table, or bits and clock of another table.  Combinational.
+
+    Parameters
+    ----------
+    params : CausalityParams
+        Configuration.
+    places : int
+        Exact entries of the largest table; at least 1.
+
+    Members
+    -------
+    i_table : ``In(table_layout(places))``
+        The table before.
+    i_usable : ``In(places)``
+        Places that this table has: the lowest ones.
+    i_known : ``In(known_layout)``
+        What is to be added, or asked for; nothing if its clock is 0.
+    i_bits : ``In(hash_bits)``, i_lossy : ``In(clock_bits)``, i_fenced : ``In(3)``
+        What is united with the table's own, or 0; ``i_known`` does not see it yet.
+    o_table : ``Out(table_layout(places))``
+        The table behind.
+    o_evicts : ``Out(1)``
+        ``i_known`` does not fit: it, or what makes room for it, has gone to the bits.
+    o_has : ``Out(1)``
+        Whether the table before has what ``i_known`` names, by its warp or its block.
+    """
+
+    def __init__(self, params: CausalityParams, places: int):
+        self._params, self._places = params, places
+        table = struct_layout(params.table_layout(places))
+        super().__init__({
+            "i_table": In(table),
+            "i_usable": In(places),
+            "i_known": In(struct_layout(params.known_layout)),
+            "i_bits": In(params.hash_bits),
+            "i_lossy": In(params.clock_bits),
+            "i_fenced": In(3),
+            "o_table": Out(table),
+            "o_evicts": Out(1),
+            "o_has": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        table, new = self.i_table, self.i_known
+        covered, adds, is_known, has_room = (
+            Signal(name=name) for name in ("covered", "adds", "is_known", "has_room")
+        )
+        places = [table[f"known_{place}"] for place in range(self._places)]
+        used = Cat(place.clock != 0 for place in places)
+        same = Cat(
+            (place.is_block == new.is_block)
+            & Mux(new.is_block, place.block == new.block, place.warp == new.warp)
+            for place in places
+        )
+        free = lowest_one_hot(self.i_usable & ~used)
+        named = Cat(
+            (place.clock >= new.clock)
+            & Mux(place.is_block, place.block == new.block, place.warp == new.warp)
+            for place in places
+        )
+        m.d.comb += [
+            covered.eq(
+                (table.bits & hash_of(self._params, new.block)).any() & (new.clock < table.lossy)
+            ),
+            adds.eq((new.clock != 0) & (new.direct | ~covered)),
+            is_known.eq((used & same).any()),
+            has_room.eq(free.any()),
+            self.o_evicts.eq(adds & ~is_known & ~has_room),
+            self.o_has.eq(covered | (used & named).any()),
+        ]
+        oldest = Signal(self._places)
+        m.d.comb += oldest.eq(self._oldest(places))
+        victim, gives_way = Signal(new.shape()), Signal()
+        old = one_hot_select(oldest, [place.clock for place in places])
+        m.d.comb += [
+            gives_way.eq(self.i_usable.any() & (old < new.clock)),
+            victim.eq(new),
+        ]
+        with m.If(gives_way):
+            m.d.comb += victim.eq(one_hot_select(oldest, [Value.cast(each) for each in places]))
+        for number, place in enumerate(places):
+            # A key that is there already keeps its place, and its clock only grows.
+            is_more = Cat(new.direct, new.clock) > Cat(place.direct, place.clock)
+            takes = Mux(
+                is_known, used[number] & same[number] & is_more,
+                Mux(has_room, free[number], gives_way & oldest[number]),
+            )  # fmt: skip
+            m.d.comb += self.o_table[f"known_{number}"].eq(Mux(adds & takes, new, place))
+        evicted = hash_of(self._params, victim.block) & self.o_evicts.replicate(len(table.bits))
+        beyond = Mux(self.o_evicts, victim.clock + 1, 0)[: len(table.lossy)]
+        m.d.comb += [
+            self.o_table.bits.eq(table.bits | self.i_bits | evicted),
+            self.o_table.lossy.eq(latest([table.lossy, self.i_lossy, beyond])),
+            self.o_table.fenced.eq(table.fenced | self.i_fenced),
+        ]
+        return m
+
+    def _oldest(self, places: Sequence[Value]) -> Value:
+        """The usable place with the smallest clock, the first of several; 0 if none is usable."""
+        bits = []
+        for number, place in enumerate(places):
+            loses = Const(0, 1)
+            for other, rival in enumerate(places):
+                if other != number:
+                    is_older = rival.clock < place.clock + (other < number)
+                    loses = loses | (self.i_usable[other] & is_older)
+            bits.append(self.i_usable[number] & ~loses)
+        return Cat(bits)
