@@ -1,0 +1,168 @@
+"""Detection logic: whether an access races with what its word's entry names.
+
+Ref: ScoRD (ISCA'20) Section VI; strong accesses and scopes as in the PTX memory model.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.causality.packets import Observed, PacketKind, Undecided
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.access import access_layout, reads
+from racetrap.rtl.causality.warp_order import RELATION
+from racetrap.rtl.common.layout import struct_layout
+
+#: What an access and an unordered one that it conflicts with are; none of these: both are strong
+#: enough.
+_CONFLICT = data.StructLayout({"races": 1, "flag_read": 1, "flag_written": 1})
+
+
+class DetectionLogic(wiring.Component):
+    """Checks one access against the entry of its word.  Combinational.
+
+    Parameters
+    ----------
+    params : CausalityParams
+        Configuration.
+
+    Members
+    -------
+    i_access : ``In(access_layout(params))``
+        The access.
+    i_before : ``In(entry_layout)``
+        The word's entry.
+    i_writer, i_reader : ``In(RELATION)``
+        What its writer and its reader are to the access.
+    o_against : ``Out(2)``
+        Earlier accesses that it races with (``Against``).
+    o_undecided : ``Out(3)``
+        Volatile accesses that may be flags (``Undecided``).
+    o_met : ``Out(1)``
+        It reads a message that its warp may acquire.
+    """
+
+    def __init__(self, params: CausalityParams):
+        super().__init__({
+            "i_access": In(access_layout(params)),
+            "i_before": In(struct_layout(params.entry_layout)),
+            "i_writer": In(RELATION),
+            "i_reader": In(RELATION),
+            "o_against": Out(2),
+            "o_undecided": Out(3),
+            "o_met": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        before, packet = self.i_before, self.i_access.packet
+        writer, reader = (
+            self._elaborate_conflict(m, name, before[name], relation, name == "writer")
+            for name, relation in (("writer", self.i_writer), ("reader", self.i_reader))
+        )
+        is_checked = Signal()
+        m.d.comb += [
+            self.o_met.eq(self._meets_message()),
+            # An acquire that finds a message comes behind what it does not know yet.
+            is_checked.eq(~(self.o_met & packet.acquire)),
+            self.o_against.eq(
+                Cat(writer.races, reader.races) & is_checked.replicate(len(self.o_against))
+            ),
+        ]
+        with m.If(is_checked):
+            with m.If(writer.flag_read):
+                m.d.comb += self.o_undecided.eq(
+                    Mux(reader.flag_written, Undecided.READ_AND_WRITE, Undecided.READ)
+                )
+            with m.Elif(writer.flag_written):
+                m.d.comb += self.o_undecided.eq(
+                    Mux(
+                        reader.flag_written,
+                        Undecided.WRITE_AFTER_BOTH,
+                        Undecided.WRITE_AFTER_WRITER,
+                    )
+                )
+            with m.Elif(reader.flag_written):
+                m.d.comb += self.o_undecided.eq(Undecided.WRITE_AFTER_READER)
+        return m
+
+    def _meets_message(self) -> Value:
+        before, access, relation = self.i_before, self.i_access, self.i_writer
+        packet, writer = access.packet, before.writer
+        is_same_lane = access.is_single & (access.lane == writer.lane) & ~writer.several
+        finds_it = (
+            (writer.size == packet.size)
+            & self._fits(writer, relation)
+            & ~(relation.is_own & is_same_lane)
+        )
+        return (
+            reads(packet)
+            & packet.strong
+            & before.message.any()
+            & (before.mixed | finds_it)
+            & _released(writer, relation)
+        )
+
+    def _fits(self, side: data.View, relation: data.View) -> Value:
+        """Whether the scopes of two strong accesses include each other."""
+        return relation.in_block | (side.device & self.i_access.packet.device)
+
+    def _elaborate_conflict(
+        self, m: Module, name: str, side: data.View, relation: data.View, is_writer: bool
+    ) -> data.View:
+        packet, conflict = self.i_access.packet, Signal(_CONFLICT, name=f"{name}_conflict")
+        counts, may_be_strong, has_released, is_flag_read = (
+            Signal(name=f"{name}_{what}")
+            for what in ("counts", "may_be_strong", "has_released", "is_flag_read")
+        )
+        lanes_meet = packet.acquire & packet.released & ~self.i_access.is_single
+        # A read conflicts with writes alone; a write over a flag that is no atomic is a race.
+        may_conflict, overwrites = (
+            (~self._follows_observer(), packet.writes & side.atomic)
+            if is_writer
+            else (packet.writes, packet.writes)
+        )
+        m.d.comb += [
+            counts.eq(
+                (side.bytes & packet.bytes).any()
+                & may_conflict
+                & ~relation.ordered
+                & ~(lanes_meet & relation.is_own)
+            ),
+            may_be_strong.eq(
+                side.strong
+                & packet.strong
+                & (side.size == packet.size)
+                & self._fits(side, relation)
+            ),
+            has_released.eq(
+                overwrites & Mux(relation.in_block, packet.released, packet.released_device)
+            ),
+        ]
+        if is_writer:
+            m.d.comb += is_flag_read.eq(reads(packet) & (side.handed | _released(side, relation)))
+        with m.If(counts):
+            with m.If(~may_be_strong):
+                m.d.comb += conflict.races.eq(1)
+            with m.Elif(~(side.named & packet.named)):
+                with m.If(is_flag_read):
+                    m.d.comb += conflict.flag_read.eq(~packet.writes)
+                with m.Elif(has_released):
+                    is_silent = (packet.kind == PacketKind.ATOMIC) | relation.is_own
+                    m.d.comb += conflict.flag_written.eq(~is_silent)
+                with m.Else():
+                    m.d.comb += conflict.races.eq(1)
+        return conflict
+
+    def _follows_observer(self) -> Value:
+        """Whether the access comes behind a read that observed the last write."""
+        observed, reader = self.i_before.observed, self.i_before.reader
+        is_behind_reader = reader.bytes.any() & self.i_reader.ordered
+        return Mux(observed == Observed.READER, is_behind_reader, observed == Observed.SEVERAL)
+
+
+def _released(side: data.View, relation: data.View) -> Value:
+    """Whether a write is behind a release of a scope that includes the access's warp."""
+    return Mux(relation.in_block, side.released, side.released_device)

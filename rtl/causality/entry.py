@@ -1,0 +1,204 @@
+"""Entry: what an access finds of its word, and what it leaves behind.
+
+Ref: ScoRD (ISCA'20) Section IV-A (an entry for each word), Section VI.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.causality.packets import Observed, PacketKind
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.access import access_layout, block_of
+from racetrap.rtl.common.layout import struct_layout
+
+#: Fields of a writer or reader that its packet has under the same name.
+_OF_PACKET = ("warp", "clock", "strong", "named", "device", "sc", "size")
+
+
+class EntryUpdate(wiring.Component):
+    """Finds a word's entry in what its place holds, and notes an access in it.  Combinational.
+
+    What the entry becomes does not depend on what is ordered, so that the next access of the word
+    need not wait for that.
+
+    Parameters
+    ----------
+    params : CausalityParams
+        Configuration.
+
+    Members
+    -------
+    i_access : ``In(access_layout(params))``
+        The access.
+    i_found : ``In(entry_layout)``
+        What the word's place holds.
+    i_start : ``In(clock_bits)``
+        First clock of the access's block.
+    i_epoch : ``In(epoch_bits)``
+        Number of the epoch: entries of others are empty.
+    i_has_wrapped, i_fenced : ``In(1)``
+        Whether clocks have wrapped, and a warp has passed a ``fence.sc``, in this launch.
+    o_before, o_after : ``Out(entry_layout)``
+        The word's entry before the access, and after it.
+    o_displaced, o_dropped : ``Out(1)``
+        Another word's entry makes room, and with it goes what leads on.
+    o_took_on : ``Out(1)``
+        The access takes on a message that it does not end.
+    """
+
+    def __init__(self, params: CausalityParams):
+        self._params = params
+        entry = struct_layout(params.entry_layout)
+        super().__init__({
+            "i_access": In(access_layout(params)),
+            "i_found": In(entry),
+            "i_start": In(params.clock_bits),
+            "i_epoch": In(params.epoch_bits),
+            "i_has_wrapped": In(1),
+            "i_fenced": In(1),
+            "o_before": Out(entry),
+            "o_after": Out(entry),
+            "o_displaced": Out(1),
+            "o_dropped": Out(1),
+            "o_took_on": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        # Whether writer and reader are of the block that has the slot now, or of others.
+        self._is_current = {}
+        for name in ("writer", "reader"):
+            self._is_current[name] = Signal(name=f"{name}_is_current")
+            clock = self.i_found[name].clock
+            m.d.comb += self._is_current[name].eq(clock >= self.i_start)
+        self._elaborate_before(m)
+        m.d.comb += [
+            self.o_after.epoch.eq(self.i_epoch),
+            self.o_after.tag.eq(self.i_access.tag),
+            self.o_after.lost.eq(self.o_before.lost),
+        ]
+        with m.If(self.i_access.packet.writes):
+            self._elaborate_write(m)
+        with m.Else():
+            self._elaborate_read(m)
+        return m
+
+    def _elaborate_before(self, m: Module) -> None:
+        """The entry is that of the word, or empty."""
+        found, before, packet = self.i_found, self.o_before, self.i_access.packet
+        is_there, is_same = Signal(name="is_there"), Signal(name="is_same")
+        keeps_writer, keeps_reader = Signal(name="keeps_writer"), Signal(name="keeps_reader")
+        has_writer, has_reader = (found[name].bytes.any() for name in ("writer", "reader"))
+        m.d.comb += [
+            is_there.eq((found.epoch == self.i_epoch) & (has_writer | has_reader)),
+            is_same.eq(is_there & (found.tag == self.i_access.tag)),
+            self.o_displaced.eq(is_there & ~is_same),
+            self.o_dropped.eq(
+                self.o_displaced & (found.message.any() | found.unknown | self.i_fenced)
+            ),
+            keeps_writer.eq(is_same & (~packet.shared | self._is_current["writer"])),
+            keeps_reader.eq(is_same & (~packet.shared | self._is_current["reader"])),
+            before.epoch.eq(self.i_epoch),
+            before.tag.eq(self.i_access.tag),
+            before.lost.eq(found.lost | self.o_dropped),
+            before.unknown.eq(Mux(is_same, found.unknown, before.lost)),
+        ]
+        for name in ("observed", "message", "mixed", "writer"):
+            value = Value.cast(found[name])
+            m.d.comb += Value.cast(before[name]).eq(value & keeps_writer.replicate(len(value)))
+        reader = Value.cast(found.reader)
+        m.d.comb += Value.cast(before.reader).eq(reader & keeps_reader.replicate(len(reader)))
+
+    def _side(self, side: data.View) -> list:
+        """Statements that set the fields of a writer or reader that are the packet's."""
+        access, packet = self.i_access, self.i_access.packet
+        return [
+            *(side[name].eq(packet[name]) for name in _OF_PACKET),
+            side.slot.eq(packet.block),
+            side.lane.eq(access.lane),
+            side.atomic.eq(packet.kind == PacketKind.ATOMIC),
+        ]
+
+    def _join(self, m: Module, old: data.View, new: data.View) -> None:
+        """A side has the bytes of an earlier access by the same warp, too, if they are alike."""
+        packet = self.i_access.packet
+        joins, alike = Signal(name="joins"), Signal(name="alike")
+        fields = [name for name in new.shape().members if name not in ("lane", "several", "bytes")]
+        m.d.comb += [
+            alike.eq(Cat(old[name] for name in fields) == Cat(new[name] for name in fields)),
+            joins.eq((old.bytes & ~packet.bytes).any() & alike),
+            new.bytes.eq(packet.bytes | (old.bytes & joins.replicate(len(packet.bytes)))),
+            new.several.eq(joins & (old.several | (old.lane != new.lane))),
+        ]
+
+    def _elaborate_read(self, m: Module) -> None:
+        before, after, access = self.o_before, self.o_after, self.i_access
+        packet, writer, reader = access.packet, self.o_before.writer, self.o_before.reader
+        observes, is_same = Signal(name="observes"), Signal(name="is_same_read")
+        in_block = (block_of(self._params, writer) == packet.block) & self._is_current["writer"]
+        fits = in_block | (writer.device & packet.device) | (writer.warp == packet.warp)
+        is_one = access.is_single & (
+            (before.observed == Observed.NOBODY) | ((before.observed == Observed.READER) & is_same)
+        )
+        m.d.comb += [
+            observes.eq(
+                writer.strong
+                & packet.strong
+                & (writer.size == packet.size)
+                & (writer.bytes & packet.bytes).any()
+                & fits
+            ),
+            # A reader that is none has no bytes, but may look like one of warp and clock 0.
+            is_same.eq(
+                reader.bytes.any()
+                & (reader.warp == packet.warp)
+                & self._is_current["reader"]
+                & (reader.clock == packet.clock)
+                & (reader.lane == access.lane)
+            ),
+            after.unknown.eq(before.unknown),
+            after.message.eq(before.message),
+            after.mixed.eq(before.mixed),
+            after.writer.eq(before.writer),
+            after.observed.eq(before.observed),
+            *self._side(after.reader),
+        ]
+        with m.If(observes):
+            m.d.comb += after.observed.eq(Mux(is_one, Observed.READER, Observed.SEVERAL))
+        with m.Elif(before.observed == Observed.READER):
+            m.d.comb += after.observed.eq(Observed.SEVERAL)
+        self._join(m, before.reader, after.reader)
+
+    def _elaborate_write(self, m: Module) -> None:
+        before, after, packet = self.o_before, self.o_after, self.i_access.packet
+        old, new = before.writer, after.writer
+        is_atomic, had, unknown = (
+            Signal(name=name) for name in ("is_atomic", "had_message", "is_unknown")
+        )
+        rest = Signal.like(before.message, name="rest")
+        is_message = Signal()
+        took_on = self.o_took_on
+        m.d.comb += [
+            is_atomic.eq(packet.kind == PacketKind.ATOMIC),
+            had.eq(before.message.any()),
+            rest.eq(before.message & ~packet.bytes),
+            unknown.eq(is_atomic & before.unknown),
+            took_on.eq(had & (is_atomic | rest.any())),
+            is_message.eq(
+                took_on | unknown | (packet.strong & (packet.released | packet.released_device))
+            ),
+            *self._side(new),
+            new.released.eq(packet.released | unknown | (took_on & old.released)),
+            new.released_device.eq(
+                packet.released_device | unknown | (took_on & old.released_device)
+            ),
+            new.operation.eq(packet.release),
+            new.handed.eq(took_on | unknown | (is_atomic & ~had & self.i_has_wrapped)),
+            after.unknown.eq(before.unknown & ~is_atomic & ~packet.bytes.all()),
+            after.message.eq((packet.bytes | rest) & is_message.replicate(len(rest))),
+            after.mixed.eq(took_on & (before.mixed | rest.any())),
+        ]
+        self._join(m, old, new)
