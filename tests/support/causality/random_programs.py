@@ -84,7 +84,7 @@ class RandomProgram:
         self._has_own_pcs = rng.random() < 0.7
         self._memory: dict[tuple[int, int], int] = {}
         self._pc = 0x1000
-        self._sites: dict[str, int] = {}
+        self._sites: dict[tuple[object, ...], int] = {}
         self._value = 0
 
     def trace(self) -> Trace:
@@ -337,9 +337,10 @@ class RandomProgram:
         if is_needless or not self._is_careful():
             return
         order = self._rng.choice((MemoryOrder.IMPLIED, MemoryOrder.IMPLIED, MemoryOrder.ACQ_REL))
+        scope = self._scope()
         yield Event(
-            EventKind.FENCE, warp.sm, warp.slot, warp.warp, self._scope(), pc=self._place("fence"),
-            order=order, mask=1 if self.independent else 0,
+            EventKind.FENCE, warp.sm, warp.slot, warp.warp, scope,
+            pc=self._place("fence", order, scope), order=order, mask=1 if self.independent else 0,
         )  # fmt: skip
 
     def _barrier(self, warp: _Warp) -> Event:
@@ -382,8 +383,8 @@ class RandomProgram:
         if kind == EventKind.STORE:
             self._memory[int(space), address] = stored
         return Event(
-            kind, warp.sm, warp.slot, warp.warp, pc=self._place(f"{kind}-{address}"), size=size,
-            lanes=made, space=space,
+            kind, warp.sm, warp.slot, warp.warp, size=size, lanes=made, space=space,
+            pc=self._place("weak", kind, address, size, space),
         )  # fmt: skip
 
     def _strong(
@@ -395,10 +396,11 @@ class RandomProgram:
         is_volatile = order == MemoryOrder.IMPLIED and self._rng.random() < 0.7
         if order == MemoryOrder.IMPLIED and not is_volatile:
             order = MemoryOrder.RELAXED
+        scope = Scope.DEVICE if is_volatile else self._scope()
         return Event(
-            kind, warp.sm, warp.slot, warp.warp, Scope.DEVICE if is_volatile else self._scope(),
-            True, pc=self._place(f"strong-{kind}-{address}"), size=4,
-            lanes=(Lane(lane, address, value),), order=order,
+            kind, warp.sm, warp.slot, warp.warp, scope, True, size=4, order=order,
+            pc=self._place("strong", kind, address, order, scope),
+            lanes=(Lane(lane, address, value),),
         )  # fmt: skip
 
     def _atomic(
@@ -412,10 +414,10 @@ class RandomProgram:
         lane = Lane(0, address, stored, 0, succeeds and op == AtomicOp.CAS)
         return Event(
             EventKind.ATOMIC, warp.sm, warp.slot, warp.warp, scope, True, op,
-            self._place(f"atomic-{op}-{address}"), 4, (lane,), order=order,
+            self._place("atomic", op, address, order, scope), 4, (lane,), order=order,
         )  # fmt: skip
 
-    def _place(self, what: str) -> int:
+    def _place(self, *what: object) -> int:
         """PC of an instruction: a new one, or one for each kind of instruction."""
         if self._has_own_pcs or what not in self._sites:
             self._pc += 0x10
