@@ -5,10 +5,10 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
+from racetrap.rtl.gpu.interleaver import Interleaver
 from racetrap.rtl.gpu.system import GpuSystem
 from racetrap.rtl.hirace import registers
 from racetrap.rtl.hirace.detector_bank import DetectorBank
-from racetrap.rtl.hirace.interleaver import Interleaver
 from racetrap.rtl.hirace.tracker import Tracker
 
 

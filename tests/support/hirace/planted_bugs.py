@@ -69,8 +69,7 @@ PLANTED_BUGS: dict[str, Patch] = {
     ),
     # Interconnect and reports
     "packets-to-any-bank": Patch(
-        "hirace/interleaver.py", "is_there = number == bank if params.port_bits else 1",
-        "is_there = number[0] == bank & 1 if params.port_bits else 1",
+        "gpu/interleaver.py", "packet.word[:bits] == bank", "packet.word[0] == bank & 1"
     ),
     "report-of-the-entry-after": Patch(
         "gpu/report_encoder.py", "owner.eq(step.before)", "owner.eq(step.after)"

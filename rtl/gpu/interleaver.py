@@ -1,15 +1,18 @@
 """Interleaver: routes the packets of all SMs to the detector banks, by their word.
 
-Ref: HiRace (SC'24) is software; the banks are our addition.
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the interconnect; the banks are our addition).
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.hirace.params import HiraceParams
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.common.arbiter import StreamArbiter
 from racetrap.rtl.common.layout import struct_layout
 
@@ -22,8 +25,10 @@ class Interleaver(wiring.Component):
 
     Parameters
     ----------
-    params : HiraceParams
-        Configuration.
+    params : GpuParams
+        Configuration; the number of banks is a power of two.
+    ports : mapping, optional
+        Members of the detector's own.
 
     Members
     -------
@@ -35,13 +40,14 @@ class Interleaver(wiring.Component):
         No packet is held here.
     """
 
-    def __init__(self, params: HiraceParams):
-        self._params = params
+    def __init__(self, params: GpuParams, ports: Mapping[str, Any] | None = None):
+        self._params: Any = params
         packet = stream.Signature(struct_layout(params.segment_layout))
         super().__init__({
             "i_packet": In(packet).array(params.sm_count),
             "o_packet": Out(packet).array(params.banks),
             "o_idle": Out(1),
+            **(ports or {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -54,15 +60,20 @@ class Interleaver(wiring.Component):
             wiring.connect(m, arbiter.o, wiring.flipped(port))
             arbiters.append(arbiter)
         for sm, port in enumerate(self.i_packet):
-            number = port.payload.word[: params.port_bits]
-            turns = []
-            for bank, arbiter in enumerate(arbiters):
-                is_there = number == bank if params.port_bits else 1
-                sink = arbiter.i[sm]
-                m.d.comb += [
-                    sink.payload.eq(port.payload), sink.valid.eq(port.valid & is_there),
-                ]  # fmt: skip
-                turns.append(sink.ready & is_there)
-            m.d.comb += port.ready.eq(Cat(turns).any())
+            self._elaborate_way(m, port, [arbiter.i[sm] for arbiter in arbiters])
         m.d.comb += self.o_idle.eq(~Cat(port.valid for port in self.o_packet).any())
         return m
+
+    def _is_of_bank(self, packet: Any, bank: int) -> Value | int:
+        """Whether a packet's word is of a bank."""
+        bits = self._params.port_bits
+        return packet.word[:bits] == bank if bits else 1
+
+    def _elaborate_way(self, m: Module, port: Any, sinks: Sequence[Any]) -> None:
+        """Connect the packets of an SM with their places at the banks' arbiters."""
+        turns = []
+        for bank, sink in enumerate(sinks):
+            is_there = self._is_of_bank(port.payload, bank)
+            m.d.comb += [sink.payload.eq(port.payload), sink.valid.eq(port.valid & is_there)]
+            turns.append(sink.ready & is_there)
+        m.d.comb += port.ready.eq(Cat(turns).any())
