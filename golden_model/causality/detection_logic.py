@@ -157,7 +157,7 @@ def _meets_message(entry: Entry, packet: Packet, row: WarpRow) -> bool:
 
 def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Undecided]:
     kinds = [Conflict.STRONG, Conflict.STRONG]
-    # Lanes of one atomic acquire each other's releases.
+    # Lanes of one atomic acquire each other's releases, and what one of them comes behind.
     lanes_meet = packet.acquire and packet.released and packet.lanes.bit_count() > 1
     for place, side in enumerate((entry.writer, entry.reader)):
         if side is None or not side.bytes & packet.bytes or (place and not packet.writes):
@@ -165,7 +165,9 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
         lanes = row.unordered(side, packet.warp, packet.block, packet.lanes)
         if not place:
             lanes = _unordered_by_observers(entry, packet, row, lanes)
-        if not lanes or (lanes_meet and row.is_own(side, packet.warp)):
+        if not lanes:
+            continue
+        if lanes_meet and (lanes != packet.lanes or row.is_own(side, packet.warp)):
             continue
         kinds[place] = conflict(side, not place, packet, row)
     against = (kinds[0] == Conflict.RACE) * Against.WRITER + (

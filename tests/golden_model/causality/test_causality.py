@@ -155,6 +155,17 @@ def test_each_lane_comes_behind_a_write_by_itself_or_by_what_it_has_read(lanes, 
     assert found.reported <= found.races
 
 
+@pytest.mark.parametrize(("order", "races"), [(MemoryOrder.ACQ_REL, 0), (MemoryOrder.RELAXED, 1)])
+def test_lanes_of_one_atomic_come_behind_what_one_of_them_has_read(order, races):
+    program = Program()
+    written = program.atomic(FAR, DATA)
+    program.load(MINE, DATA, order=MemoryOrder.RELAXED)
+    program.atomic(MINE, DATA, scope=BLOCK, lanes=3, order=order, pc=0x7000)
+    found = judged(independent(program))
+    assert (frozenset((written, 0x7000)) in found.reported) == races
+    assert found.reported <= found.races
+
+
 def test_bytes_of_a_word_are_apart():
     program = Program()
     program.weak_store(MINE, DATA, size=1)
