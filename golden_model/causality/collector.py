@@ -332,7 +332,7 @@ class Collector:
             self.rows[packet.warp], self.carried[packet.warp], self.carried[side.warp]
         )  # fmt: skip
         is_own = row.is_own(side, packet.warp)
-        if is_own and packet.lanes == 1 << side.lane and not side.several:
+        if row.is_same_lane(side, packet.warp, packet.lanes):
             return
         same_block = row.in_block(side, packet.block)
         stamp = min(side.clock - 1, other.fence)

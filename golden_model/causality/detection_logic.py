@@ -149,8 +149,7 @@ def _meets_message(entry: Entry, packet: Packet, row: WarpRow) -> bool:
     if not entry.mixed:
         if writer.size != packet.size or not fits(writer, packet, row):
             return False
-        is_same_lane = packet.lanes == 1 << writer.lane and not writer.several
-        if row.is_own(writer, packet.warp) and is_same_lane:
+        if row.is_same_lane(writer, packet.warp, packet.lanes):
             return False
     return bool(released(writer, packet, row))
 

@@ -40,6 +40,37 @@ class Step(NamedTuple):
     after: Entry
 
 
+def concerns_collector(step: Step, row: WarpRow, has_fenced: bool) -> bool:
+    """Whether a step changes what the collector knows, or is a race: all others it need not see.
+
+    Parameters
+    ----------
+    step : Step
+        A bank's step.
+    row : WarpRow
+        Row of its packet's warp.
+    has_fenced : bool
+        Whether any warp has passed a ``fence.sc`` in this launch.
+    """
+    packet, before = step.packet, step.before
+    if not step.monitored:
+        return False
+    reads_message = before.message and packet.reads and packet.strong
+    lanes_meet = (
+        packet.writes
+        and packet.lanes.bit_count() > 1
+        and (packet.sc or (packet.is_atomic and packet.released))
+    )
+    sees_others = has_fenced and any(
+        side is not None and not row.is_same_lane(side, packet.warp, packet.lanes)
+        for side in (before.writer, before.reader)
+    )
+    return bool(
+        step.against or step.undecided or step.met or step.took_on or step.unknown
+        or packet.unequal or reads_message or lanes_meet or sees_others
+    )  # fmt: skip
+
+
 class DetectorBank:
     """Checks packets in the order in which they arrive.
 

@@ -101,6 +101,11 @@ class CausalityParams(GpuParams):
         return 128
 
     @property
+    def holds_checks(self) -> bool:
+        """A packet is checked only when there is room for its notice."""
+        return True
+
+    @property
     def uninitialised_entry(self) -> int:
         """Neither a writer nor a reader."""
         return 0

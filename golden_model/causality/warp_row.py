@@ -76,6 +76,10 @@ class WarpRow:
         """Whether an access was made by this warp, numbered ``warp``, and not by an older block."""
         return side.warp == warp and side.clock >= self.start
 
+    def is_same_lane(self, side: Side, warp: int, lanes: int) -> bool:
+        """Whether an access was made by this warp, and by the one lane that ``lanes`` is."""
+        return self.is_own(side, warp) and lanes == 1 << side.lane and not side.several
+
     def in_block(self, side: Side, block: int) -> bool:
         """Whether an access was made by the warp's block, in slot ``block``."""
         return side.block == block and side.clock >= self.start

@@ -161,6 +161,11 @@ class GpuParams(Parameters, ABC):
         return 0
 
     @property
+    def holds_checks(self) -> bool:
+        """Whether a bank may hold back packets that have their entries."""
+        return False
+
+    @property
     def looks_up_owners(self) -> bool:
         """Whether the check looks up state of the warp that an entry names."""
         return False

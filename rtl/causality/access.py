@@ -44,6 +44,11 @@ def reads(packet: data.View) -> Value:
     return packet.kind != PacketKind.STORE
 
 
+def is_same_lane(access: data.View, side: data.View) -> Value:
+    """Whether one lane made both, if their warps are the same."""
+    return access.is_single & (access.lane == side.lane) & ~side.several
+
+
 def block_of(params: CausalityParams, side: data.View) -> Value:
     """Block slot of the GPU of an entry's writer or reader."""
     return Cat(side.slot, side.warp[params.warp_bits :])

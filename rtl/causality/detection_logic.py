@@ -11,8 +11,8 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.causality.packets import Observed, PacketKind, Undecided
 from racetrap.golden_model.causality.params import CausalityParams
-from racetrap.rtl.causality.access import access_layout, reads
-from racetrap.rtl.causality.warp_order import RELATION
+from racetrap.rtl.causality.access import access_layout, is_same_lane, reads
+from racetrap.rtl.causality.warp_order import RELATIONS
 from racetrap.rtl.common.layout import struct_layout
 
 #: What an access and an unordered one that it conflicts with are; none of these: both are strong
@@ -34,7 +34,7 @@ class DetectionLogic(wiring.Component):
         The access.
     i_before : ``In(entry_layout)``
         The word's entry.
-    i_writer, i_reader : ``In(RELATION)``
+    i_order : ``In(RELATIONS)``
         What its writer and its reader are to the access.
     o_against : ``Out(2)``
         Earlier accesses that it races with (``Against``).
@@ -48,8 +48,7 @@ class DetectionLogic(wiring.Component):
         super().__init__({
             "i_access": In(access_layout(params)),
             "i_before": In(struct_layout(params.entry_layout)),
-            "i_writer": In(RELATION),
-            "i_reader": In(RELATION),
+            "i_order": In(RELATIONS),
             "o_against": Out(2),
             "o_undecided": Out(3),
             "o_met": Out(1),
@@ -59,8 +58,8 @@ class DetectionLogic(wiring.Component):
         m = Module()
         before, packet = self.i_before, self.i_access.packet
         writer, reader = (
-            self._elaborate_conflict(m, name, before[name], relation, name == "writer")
-            for name, relation in (("writer", self.i_writer), ("reader", self.i_reader))
+            self._elaborate_conflict(m, name, before[name], self.i_order[name])
+            for name in ("writer", "reader")
         )
         is_checked = Signal()
         m.d.comb += [
@@ -89,13 +88,12 @@ class DetectionLogic(wiring.Component):
         return m
 
     def _meets_message(self) -> Value:
-        before, access, relation = self.i_before, self.i_access, self.i_writer
+        before, access, relation = self.i_before, self.i_access, self.i_order.writer
         packet, writer = access.packet, before.writer
-        is_same_lane = access.is_single & (access.lane == writer.lane) & ~writer.several
         finds_it = (
             (writer.size == packet.size)
             & self._fits(writer, relation)
-            & ~(relation.is_own & is_same_lane)
+            & ~(relation.is_own & is_same_lane(access, writer))
         )
         return (
             reads(packet)
@@ -110,8 +108,9 @@ class DetectionLogic(wiring.Component):
         return relation.in_block | (side.device & self.i_access.packet.device)
 
     def _elaborate_conflict(
-        self, m: Module, name: str, side: data.View, relation: data.View, is_writer: bool
+        self, m: Module, name: str, side: data.View, relation: data.View
     ) -> data.View:
+        is_writer = name == "writer"
         packet, conflict = self.i_access.packet, Signal(_CONFLICT, name=f"{name}_conflict")
         counts, may_be_strong, has_released, is_flag_read = (
             Signal(name=f"{name}_{what}")
@@ -119,17 +118,14 @@ class DetectionLogic(wiring.Component):
         )
         lanes_meet = packet.acquire & packet.released & ~self.i_access.is_single
         # A read conflicts with writes alone; a write over a flag that is no atomic is a race.
-        may_conflict, overwrites = (
-            (~self._follows_observer(), packet.writes & side.atomic)
+        unordered, overwrites = (
+            (self._behind_neither(), packet.writes & side.atomic)
             if is_writer
-            else (packet.writes, packet.writes)
+            else (packet.writes & relation.unordered, packet.writes)
         )
         m.d.comb += [
             counts.eq(
-                (side.bytes & packet.bytes).any()
-                & may_conflict
-                & ~relation.ordered
-                & ~(lanes_meet & relation.is_own)
+                (side.bytes & packet.bytes).any() & unordered & ~(lanes_meet & relation.is_own)
             ),
             may_be_strong.eq(
                 side.strong
@@ -156,11 +152,13 @@ class DetectionLogic(wiring.Component):
                     m.d.comb += conflict.races.eq(1)
         return conflict
 
-    def _follows_observer(self) -> Value:
-        """Whether the access comes behind a read that observed the last write."""
-        observed, reader = self.i_before.observed, self.i_before.reader
-        is_behind_reader = reader.bytes.any() & self.i_reader.ordered
-        return Mux(observed == Observed.READER, is_behind_reader, observed == Observed.SEVERAL)
+    def _behind_neither(self) -> Value:
+        """Whether some lane comes behind neither the last write nor a read that observed it."""
+        observed, order = self.i_before.observed, self.i_order
+        has_observer = (observed == Observed.READER) & self.i_before.reader.bytes.any()
+        return (observed != Observed.SEVERAL) & Mux(
+            has_observer, order.behind_neither, order.writer.unordered
+        )
 
 
 def _released(side: data.View, relation: data.View) -> Value:

@@ -43,6 +43,8 @@ class EntryUpdate(wiring.Component):
         Whether clocks have wrapped, and a warp has passed a ``fence.sc``, in this launch.
     o_before, o_after : ``Out(entry_layout)``
         The word's entry before the access, and after it.
+    o_is_new : ``Out(1)``
+        The entry before is not all that the place holds.
     o_displaced, o_dropped : ``Out(1)``
         Another word's entry makes room, and with it goes what leads on.
     o_took_on : ``Out(1)``
@@ -61,6 +63,7 @@ class EntryUpdate(wiring.Component):
             "i_fenced": In(1),
             "o_before": Out(entry),
             "o_after": Out(entry),
+            "o_is_new": Out(1),
             "o_displaced": Out(1),
             "o_dropped": Out(1),
             "o_took_on": Out(1),
@@ -101,6 +104,7 @@ class EntryUpdate(wiring.Component):
             ),
             keeps_writer.eq(is_same & (~packet.shared | self._is_current["writer"])),
             keeps_reader.eq(is_same & (~packet.shared | self._is_current["reader"])),
+            self.o_is_new.eq(~keeps_writer | ~keeps_reader),
             before.epoch.eq(self.i_epoch),
             before.tag.eq(self.i_access.tag),
             before.lost.eq(found.lost | self.o_dropped),

@@ -13,13 +13,16 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.events import WARP_SIZE
 from racetrap.rtl.causality.access import access_layout, block_of, in_tile
 from racetrap.rtl.causality.warp_row import branch_layout
 from racetrap.rtl.common.layout import struct_layout
 
-#: What an entry's writer or reader is to an access: ordered before it, by its own warp, by its
-#: block; an older block in the slot is another one.
-RELATION = data.StructLayout({"ordered": 1, "is_own": 1, "in_block": 1})
+#: What an entry's writer or reader is to an access: it does not come before all lanes, by its own
+#: warp, by its block; an older block in the slot is another one.
+RELATION = data.StructLayout({"unordered": 1, "is_own": 1, "in_block": 1})
+#: What writer and reader are, and whether some lane comes behind neither.
+RELATIONS = data.StructLayout({"writer": RELATION, "reader": RELATION, "behind_neither": 1})
 
 
 class WarpOrder(wiring.Component):
@@ -40,8 +43,10 @@ class WarpOrder(wiring.Component):
         Row of its warp.
     i_branch : ``In(branch_layout(params))``
         Branches of its warp, or barriers of some of its lanes.
-    o : ``Out(RELATION)``
-        What the one is to the other.
+    o_unordered : ``Out(32)``
+        Lanes of the access that the one does certainly not come before.
+    o_is_own, o_in_block : ``Out(1)``
+        Whether it was made by the access's warp, and by its block.
     """
 
     def __init__(self, params: CausalityParams):
@@ -51,37 +56,42 @@ class WarpOrder(wiring.Component):
             "i_access": In(access_layout(params)),
             "i_row": In(struct_layout(params.row_layout)),
             "i_branch": In(branch_layout(params)),
-            "o": Out(RELATION),
+            "o_unordered": Out(WARP_SIZE),
+            "o_is_own": Out(1),
+            "o_in_block": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         side, row, packet = self.i_side, self.i_row, self.i_access.packet
-        same_warp, is_current, behind_barrier = (
-            Signal(name=name) for name in ("same_warp", "is_current", "behind_barrier")
+        same_warp, is_current, is_known, behind_barrier, all_ordered = (
+            Signal(name=name)
+            for name in ("same_warp", "is_current", "is_known", "behind_barrier", "all_ordered")
         )
-        lanes_ordered, is_known = (Signal(name=name) for name in ("lanes_ordered", "is_known"))
+        others = Signal.like(packet.lanes, name="others")
         m.d.comb += [
             same_warp.eq(side.warp == packet.warp),
             is_current.eq(side.clock >= row.start),
             behind_barrier.eq(side.clock <= row.bar),
             is_known.eq(self._elaborate_known(m)),
-            self.o.is_own.eq(same_warp & is_current),
-            self.o.in_block.eq((block_of(self._params, side) == packet.block) & is_current),
-            lanes_ordered.eq(
-                (self.i_access.is_single & (self.i_access.lane == side.lane))
-                | side.several
-                | behind_barrier
-                | (side.clock < row.lanes_before)
-                | self._elaborate_lanes(m)
-            ),
-            self.o.ordered.eq(
+            self.o_is_own.eq(same_warp & is_current),
+            self.o_in_block.eq((block_of(self._params, side) == packet.block) & is_current),
+            others.eq(packet.lanes & ~(1 << side.lane)),
+            all_ordered.eq(
                 is_known
                 | Mux(
                     same_warp,
-                    Mux(is_current, lanes_ordered, side.clock <= row.own),
-                    self.o.in_block & behind_barrier,
+                    Mux(
+                        is_current,
+                        side.several | behind_barrier | (side.clock < row.lanes_before),
+                        side.clock <= row.own,
+                    ),
+                    self.o_in_block & behind_barrier,
                 )
+            ),
+            self.o_unordered.eq(
+                Mux(self.o_is_own, others & ~self._elaborate_lanes(m), packet.lanes)
+                & ~all_ordered.replicate(WARP_SIZE)
             ),
         ]
         return m
@@ -100,27 +110,69 @@ class WarpOrder(wiring.Component):
         return Cat(found).any()
 
     def _elaborate_lanes(self, m: Module) -> Value:
-        """Whether the branches, or the barriers of some lanes, order all lanes behind the side's.
+        """Lanes that the branches, or the barriers of some lanes, order behind the side's.
 
         In lockstep the outermost branch decides whose running lanes its lane is not of.
         """
         params, side, branch = self._params, self.i_side, self.i_branch
         if not params.independent_threads:
-            is_ordered = Const(1, 1)
+            is_ordered: Value = Const(1, 1)
             for place in reversed(range(params.levels)):
                 level = branch.levels[place]
                 waits = (branch.depth > place) & ~level.active.bit_select(side.lane, 1)
                 is_ordered = Mux(waits, side.clock < level.clock, is_ordered)
-            return is_ordered
-        others = Signal.like(self.i_access.packet.lanes, name="others")
-        met = Signal.like(others, name="met")
-        tiles = []
+            return is_ordered.replicate(WARP_SIZE)
+        met = [(side.clock < branch.lanes_before).replicate(WARP_SIZE)]
         for record in branch.records:
             has_met = (side.clock < record.clock) & record.lanes.bit_select(side.lane, 1)
             tile = in_tile(side.lane, record.tile) & record.lanes
-            tiles.append(tile & has_met.replicate(len(others)))
-        m.d.comb += [
-            others.eq(self.i_access.packet.lanes & ~(1 << side.lane)),
-            met.eq(reduce(or_, tiles, Const(0, len(others)))),
-        ]
-        return (side.clock < branch.lanes_before) | ~(others & ~met).any()
+            met.append(tile & has_met.replicate(WARP_SIZE))
+        return reduce(or_, met)
+
+
+class EntryOrder(wiring.Component):
+    """Compares both the writer and the reader of an entry with an access.  Combinational.
+
+    Parameters
+    ----------
+    params : CausalityParams
+        Configuration.
+
+    Members
+    -------
+    i_before : ``In(entry_layout)``
+        The word's entry.
+    i_access, i_row, i_branch : ``In(WarpOrder's)``
+        The access, and what is known of its warp.
+    o : ``Out(RELATIONS)``
+        What they are to it.
+    """
+
+    def __init__(self, params: CausalityParams):
+        self._params = params
+        super().__init__({
+            "i_before": In(struct_layout(params.entry_layout)),
+            "i_access": In(access_layout(params)),
+            "i_row": In(struct_layout(params.row_layout)),
+            "i_branch": In(branch_layout(params)),
+            "o": Out(RELATIONS),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        orders = []
+        for name in ("writer", "reader"):
+            m.submodules[name] = order = WarpOrder(self._params)
+            side, relation = Value.cast(self.i_before[name]), self.o[name]
+            m.d.comb += [
+                Value.cast(order.i_side).eq(side[: self._params.side_layout.width]),
+                order.i_access.eq(self.i_access),
+                order.i_row.eq(self.i_row),
+                order.i_branch.eq(self.i_branch),
+                relation.unordered.eq(order.o_unordered.any()),
+                relation.is_own.eq(order.o_is_own),
+                relation.in_block.eq(order.o_in_block),
+            ]
+            orders.append(order.o_unordered)
+        m.d.comb += self.o.behind_neither.eq((orders[0] & orders[1]).any())
+        return m

@@ -29,7 +29,6 @@ def trace_signature(params: GpuParams) -> stream.Signature:
 class GpuCheckLane(wiring.Component):
     """Checks one packet a cycle, counts events and queues reports.
 
-    Detection never waits for reports: while the FIFO is full they are dropped and counted.
     A detector gives its pipeline, and what its steps count and report.
 
     Parameters
@@ -53,8 +52,8 @@ class GpuCheckLane(wiring.Component):
         High while that lasts.
     o_idle : ``Out(1)``
         No report is held here.
-    o_report : ``Out(stream.Signature(report_layout))``
-        Races found; ``sequence`` is 0.
+    o_report : ``Out(stream.Signature(report(params)))``
+        What the steps report.
     o_count : ``Out(data.StructLayout(pulses(params)))``
         One pulse for each event that is counted.
     trace : ``Out(trace_signature(params))``
@@ -63,8 +62,6 @@ class GpuCheckLane(wiring.Component):
 
     #: The detector's check pipeline, which is made of the parameters.
     pipeline: ClassVar[type[Any]]
-    #: Kinds of race; that of number 0 is none.
-    race_kinds: ClassVar[type[IntEnum]]
 
     def __init__(self, params: GpuParams, ports: Mapping[str, Any] | None = None):
         self._params: Any = params
@@ -75,7 +72,7 @@ class GpuCheckLane(wiring.Component):
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
-            "o_report": Out(stream.Signature(struct_layout(params.report_layout))),
+            "o_report": Out(stream.Signature(self.report(params))),
             "o_count": Out(data.StructLayout(self.pulses(params))),
             "trace": Out(trace_signature(params)),
             **(ports or {}),
@@ -86,16 +83,21 @@ class GpuCheckLane(wiring.Component):
     def pulses(cls, params: GpuParams) -> dict[str, int]:
         """Bits of the pulse of each event that a bank counts."""
 
+    @classmethod
+    @abstractmethod
+    def report(cls, params: GpuParams) -> data.StructLayout:
+        """Payload of the reports."""
+
     def _elaborate_own(self, m: Module, pipeline: Any) -> None:
         """Connect what only the detector's pipeline has."""
 
     @abstractmethod
-    def _counted(self, m: Module, pipeline: Any) -> Mapping[str, ValueLike]:
-        """What a step counts besides its race, by pulse; connects what else is counted."""
+    def _elaborate_reports(self, m: Module, pipeline: Any) -> None:
+        """Queue what the steps report."""
 
     @abstractmethod
-    def _own_fields(self, step: Any, owner: Any) -> Mapping[str, ValueLike]:
-        """As those of ``ReportEncoder``."""
+    def _counted(self, m: Module, pipeline: Any) -> Mapping[str, ValueLike]:
+        """What a step counts, by pulse; connects what else is counted."""
 
     def elaborate(self, platform):
         m = Module()
@@ -104,19 +106,39 @@ class GpuCheckLane(wiring.Component):
         connect(m, pipeline.o_checked, flipped(self.o_checked))
         connect(m, pipeline.o_step, flipped(self.trace))
         self._elaborate_own(m, pipeline)
-        self._elaborate_reports(m, pipeline.o_step)
+        self._elaborate_reports(m, pipeline)
         pulses = dict(self._counted(m, pipeline))
-        race = pipeline.o_step.p.race
-        pulses |= {f"races_{kind.name.lower()}": race == kind for kind in self.race_kinds if kind}
         with m.If(pipeline.o_step.valid):
             m.d.comb += [self.o_count[name].eq(pulse) for name, pulse in pulses.items()]
         return m
 
-    def _elaborate_reports(self, m: Module, steps: Any) -> None:
-        params = self._params
-        report = struct_layout(params.report_layout)
+
+class RaceLane(GpuCheckLane):
+    """Check lane whose steps find races, and report them.
+
+    Detection never waits for reports: while the FIFO is full they are dropped and counted.  The
+    ``sequence`` of a report is 0.
+    """
+
+    #: Kinds of race; that of number 0 is none.
+    race_kinds: ClassVar[type[IntEnum]]
+
+    @classmethod
+    def report(cls, params):
+        return struct_layout(params.report_layout)
+
+    @abstractmethod
+    def _own_fields(self, step: Any, owner: Any) -> Mapping[str, ValueLike]:
+        """As those of ``ReportEncoder``."""
+
+    def _races(self, step: Any) -> dict[str, ValueLike]:
+        """What a step counts of its race."""
+        return {f"races_{kind.name.lower()}": step.race == kind for kind in self.race_kinds if kind}
+
+    def _elaborate_reports(self, m, pipeline):
+        params, steps = self._params, pipeline.o_step
         m.submodules.encoder = encoder = ReportEncoder(params, self._own_fields)
-        m.submodules.reports = reports = StreamFifo(report, params.report_fifo_depth)
+        m.submodules.reports = reports = StreamFifo(self.report(params), params.report_fifo_depth)
         connect(m, reports.o, flipped(self.o_report))
         m.d.comb += [
             encoder.i_bank.eq(self.i_bank),

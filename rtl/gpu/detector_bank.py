@@ -31,8 +31,7 @@ class GpuDetectorBank(wiring.Component):
     The words of a segment belong to the ``words_per_cycle`` banks of one metadata port, one word to
     each; a bank behaves as if it were alone. Throughput is one segment a cycle while metadata
     answers in time: with a memory that answers ``latency`` cycles after the request,
-    ``outstanding`` must cover read, check and write. Detection never waits for reports: while the
-    FIFO is full they are dropped and counted.
+    ``outstanding`` must cover read, check and write.
 
     A detector gives its check lane, and finds the entries.
 
@@ -60,8 +59,8 @@ class GpuDetectorBank(wiring.Component):
         High while that lasts, from the next cycle on; no packet is taken.
     o_idle : ``Out(1)``
         No packet, write or report is pending here.
-    o_report : ``Out(stream.Signature(report_layout)).array(words_per_cycle)``
-        Races that each bank finds; ``sequence`` is 0.
+    o_report : ``Out(stream.Signature(report of the lane)).array(words_per_cycle)``
+        What the steps of each bank report.
     o_count : ``Out(data.StructLayout(pulses of the lane and PORT_PULSES)).array(words_per_cycle)``
         One pulse for each event that is counted; the port's own are the first bank's.
     trace : ``Out(trace_signature(params)).array(words_per_cycle)``
@@ -84,7 +83,7 @@ class GpuDetectorBank(wiring.Component):
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
-            "o_report": Out(stream.Signature(struct_layout(params.report_layout))).array(words),
+            "o_report": Out(stream.Signature(self.lane.report(params))).array(words),
             "o_count": Out(data.StructLayout(pulses)).array(words),
             **(trace if params.trace_port else {}),
             **(ports or {}),

@@ -59,6 +59,8 @@ class HazardWindow(wiring.Component):
         Its slot, and whether and from which slot its entry is forwarded.
     o_check_new : ``Out(1)``
         Its entry is new; only with a table of valid segments.
+    i_hold : ``In(1)``
+        No packet may leave in this cycle; only with ``holds_checks``.
     i_retire : ``In(1)``
         Pulse: the oldest slot is free again.
     o_idle : ``Out(1)``
@@ -78,6 +80,7 @@ class HazardWindow(wiring.Component):
             "o_check_forwarded": Out(1),
             "o_check_source": Out(slot),
             **({"o_check_new": Out(1)} if params.valid_segments else {}),
+            **({"i_hold": In(1)} if params.holds_checks else {}),
             "i_retire": In(1),
             "o_idle": Out(1),
         })  # fmt: skip
@@ -113,6 +116,9 @@ class HazardWindow(wiring.Component):
         self._elaborate_origins(m, is_noted, held_by)
         has_entry = self._elaborate_answers(m, is_noted, needs_read)
         m.d.comb += self.o_check.eq((checked != noted) & has_entry)
+        if self._params.holds_checks:
+            with m.If(self.i_hold):
+                m.d.comb += self.o_check.eq(0)
         return m
 
     def _elaborate_holder(self, m, accepted):

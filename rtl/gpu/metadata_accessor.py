@@ -127,6 +127,8 @@ class MetadataAccessor(wiring.Component):
         Their packets in the same order, with their entries: one for each bank of the port.
     i_checked : ``In(stream.Signature(checked_packet(params), always_ready=True)).array(words)``
         Checked packets, in the same order.
+    i_hold : ``In(1)``
+        No packet may follow at ``o`` in the next cycle; only with ``holds_checks``.
     m_axi : ``Out(metadata_port(params))``
         Metadata in memory: single-beat transfers of a segment's entries.
     i_region, i_entries_log2 : ``In(region_layout(params))``, ``In(address_bits.bit_length())``
@@ -152,6 +154,7 @@ class MetadataAccessor(wiring.Component):
             "i_checked": In(
                 stream.Signature(checked_packet(params), always_ready=True)
             ).array(words),
+            **({"i_hold": In(1)} if params.holds_checks else {}),
             "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
             **(size if params.regions == 1 else {}),
@@ -173,6 +176,8 @@ class MetadataAccessor(wiring.Component):
         ]
         if self._params.valid_segments:
             m.d.comb += window.i.p.is_new.eq(self.i.p.is_new)
+        if self._params.holds_checks:
+            m.d.comb += window.i_hold.eq(self.i_hold)
         self._elaborate_reads(m, window)
         self._elaborate_slots(m, window)
         self._elaborate_writes(m, window)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from racetrap.golden_model.hirace.detector_bank import COUNTERS
 from racetrap.golden_model.hirace.packets import RaceKind
-from racetrap.rtl.gpu.check_lane import GpuCheckLane
+from racetrap.rtl.gpu.check_lane import RaceLane
 from racetrap.rtl.hirace.check_pipeline import CheckPipeline
 
 
-class CheckLane(GpuCheckLane):
+class CheckLane(RaceLane):
     """Check lane with HiRace's pipeline; a launch has nothing to clear in it."""
 
     pipeline, race_kinds = CheckPipeline, RaceKind
@@ -26,6 +26,7 @@ class CheckLane(GpuCheckLane):
             "accesses": step.monitored,
             "unmonitored": ~step.monitored,
             "metadata_read_errors": step.read_error,
+            **self._races(step),
         }
 
     def _own_fields(self, step, owner):

@@ -11,11 +11,11 @@ from amaranth.lib.wiring import Out, connect, flipped
 from racetrap.golden_model.scord.detector_bank import COUNTERS
 from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.gpu.check_lane import GpuCheckLane, trace_signature
+from racetrap.rtl.gpu.check_lane import RaceLane, trace_signature
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
 
 
-class CheckLane(GpuCheckLane):
+class CheckLane(RaceLane):
     """Check lane with ScoRD's pipeline; ``i_clear`` resets its fence file.
 
     Parameters
@@ -64,6 +64,7 @@ class CheckLane(GpuCheckLane):
             "metadata_read_errors": step.read_error,
             **{f"preliminary_{check.name.lower()}": step.preliminary == check
                for check in Preliminary if check},
+            **self._races(step),
         }  # fmt: skip
 
     def _own_fields(self, step, owner):

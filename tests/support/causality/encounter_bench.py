@@ -50,7 +50,7 @@ class Encounter(wiring.Component):
             "o_against": Out(2),
             "o_undecided": Out(3),
             "o_met": Out(1),
-            "o_orders": Out(rtl.RELATION).array(2),
+            "o_order": Out(rtl.RELATIONS),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -75,18 +75,15 @@ class Encounter(wiring.Component):
             self.o_undecided.eq(logic.o_undecided),
             self.o_met.eq(logic.o_met),
         ]
-        for place, (name, relation) in enumerate(
-            (("writer", logic.i_writer), ("reader", logic.i_reader))
-        ):
-            m.submodules[name] = order = rtl.WarpOrder(params)
-            m.d.comb += [
-                order.i_side.eq(Value.cast(update.o_before[name])),
-                order.i_access.eq(access),
-                order.i_row.eq(self.i_row),
-                order.i_branch.eq(self.i_branch),
-                relation.eq(order.o),
-                self.o_orders[place].eq(order.o),
-            ]
+        m.submodules.order = order = rtl.EntryOrder(params)
+        m.d.comb += [
+            order.i_before.eq(update.o_before),
+            order.i_access.eq(access),
+            order.i_row.eq(self.i_row),
+            order.i_branch.eq(self.i_branch),
+            logic.i_order.eq(order.o),
+            self.o_order.eq(order.o),
+        ]
         return m
 
 
@@ -126,17 +123,16 @@ def _case(params, region, encounters, rng) -> tuple[dict, dict]:
     found = encounters.entry(packet, row, bank.epoch, tag)
     bank.entries[index] = found
     step = bank.step(packet)
-    orders = []
-    for side in (step.before.writer, step.before.reader):
-        orders.append(
-            None
-            if side is None
-            else {
-                "ordered": int(row.orders(side, packet.warp, packet.block, packet.lanes)),
+    order = {}
+    for name in ("writer", "reader"):
+        side = getattr(step.before, name)
+        if side is not None:
+            lanes = row.unordered(side, packet.warp, packet.block, packet.lanes)
+            order[name] = {
+                "unordered": int(lanes > 0),
                 "is_own": int(row.is_own(side, packet.warp)),
                 "in_block": int(row.in_block(side, packet.block)),
             }
-        )
     given = {
         "packet": params.packet_layout.pack(packet._asdict()), "tag": tag,
         "found": found.pack(params), "row": pack_row(params, row),
@@ -146,14 +142,14 @@ def _case(params, region, encounters, rng) -> tuple[dict, dict]:
     expected = {
         "before": step.before.pack(params), "after": step.after.pack(params),
         "displaced": step.displaced, "took_on": step.took_on, "against": int(step.against),
-        "undecided": int(step.undecided), "met": step.met, "orders": orders,
+        "undecided": int(step.undecided), "met": step.met, "order": order,
     }  # fmt: skip
     return given, expected
 
 
 def _ports(dut, prefix: str) -> dict[str, Value]:
     members = dut.signature.members
-    names = [name for name in members if name.startswith(prefix) and not members[name].dimensions]
+    names = [name for name in members if name.startswith(prefix)]
     return {name.removeprefix(prefix): Value.cast(getattr(dut, name)) for name in names}
 
 
@@ -177,13 +173,13 @@ def compare(params: CausalityParams, seed: str, count: int, bug=None) -> Counter
             # One assignment a case: the simulator settles after each.
             ctx.set(inputs, layout.pack(values))
             got = answer.unpack(ctx.get(outputs))
-            orders = expected.pop("orders")
+            order = expected.pop("order")
+            found = Layout({"writer": 3, "reader": 3, "rest": 1}).unpack(got.pop("order"))
             assert got == expected, f"case {number} of {seed}"
-            for port, order in zip(dut.o_orders, orders, strict=True):
-                if order is not None:
-                    found = {name: ctx.get(port[name]) for name in order}
-                    assert found == order, f"case {number} of {seed}"
-                    seen.update(f"{name} {value}" for name, value in order.items())
+            for name, relation in order.items():
+                bits = sum(bit << place for place, bit in enumerate(relation.values()))
+                assert found[name] == bits, f"case {number} of {seed}"
+                seen.update(f"{field} {value}" for field, value in relation.items())
             seen.update(
                 f"{name} {got[name]}"
                 for name in ("against", "undecided", "met", "took_on", "displaced")

@@ -11,7 +11,7 @@ from racetrap.golden_model.causality.knowledge import Known
 from racetrap.golden_model.causality.packets import Packet, PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.warp_row import Level, Record, WarpRow
-from racetrap.golden_model.events import ALL_LANES, WARP_SIZE
+from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, lanes_of
 from racetrap.golden_model.layout import Layout
 from racetrap.rtl.causality.access import TILE_BITS
 
@@ -159,7 +159,7 @@ class Encounters:
         atomic = int(packet.is_atomic) if is_alike else rng.getrandbits(1)
         strong = packet.strong if is_alike else int(atomic or rng.random() < 0.6)
         side = Side(
-            warp, block, clock, packet.lane if rng.random() < 0.5 else rng.randrange(32),
+            warp, block, clock, rng.choice((*lanes_of(packet.lanes), packet.lane, 0)),
             int(rng.random() < 0.2), rng.choice((15, 15, packet.bytes, rng.randrange(1, 16))),
             strong, packet.named if is_alike else int(atomic or (strong and rng.random() < 0.5)),
             atomic, packet.device if is_alike else rng.getrandbits(1),

@@ -1,0 +1,65 @@
+"""Detector bank: the entries of its words behind a metadata port, and the decision on each access.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section VI.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module
+from amaranth.lib import stream
+from amaranth.lib.wiring import In, connect, flipped
+
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.check_lane import CheckLane
+from racetrap.rtl.causality.entry_locator import EntryLocator
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.gpu.detector_bank import GpuDetectorBank
+
+
+class DetectorBank(GpuDetectorBank):
+    """Causality's bank, alone behind its metadata port; it reports notices for the collector.
+
+    Packets that are no accesses go through it in order with the others: a marker becomes a notice
+    behind those of all packets before it.
+
+    Parameters
+    ----------
+    params : CausalityParams
+        Configuration.
+
+    Members
+    -------
+    i_row : ``In(stream.Signature(row_write_layout))``
+        Rows from the collector, of warps without a packet in the bank.
+    i_fenced : ``In(1)``
+        A warp has passed a ``fence.sc`` in this launch.
+    i_epoch : ``In(1)``
+        Pulse, while the bank is idle: entries so far count as empty, and rows know nothing.
+        ``o_busy`` is high while that lasts.
+    """
+
+    lane = CheckLane
+
+    def __init__(self, params: CausalityParams):
+        row = stream.Signature(struct_layout(params.row_write_layout))
+        super().__init__(params, {"i_row": In(row), "i_fenced": In(1), "i_epoch": In(1)})
+
+    def _elaborate_location(self, m, fifo, accessor):
+        m.submodules.locator = locator = EntryLocator(self._params)
+        connect(m, fifo.o, locator.i)
+        connect(m, locator.o, accessor.i)
+        statements = [
+            locator.i_region.eq(self.i_region),
+            accessor.i_entries_log2.eq(locator.o_entries_log2),
+        ]
+        return statements, ~locator.o.valid, []
+
+    def _elaborate_lane(self, m: Module, number: int, accessor) -> CheckLane:
+        lane = super()._elaborate_lane(m, number, accessor)
+        connect(m, flipped(self.i_row), lane.i_row)
+        m.d.comb += [
+            lane.i_fenced.eq(self.i_fenced),
+            lane.i_epoch.eq(self.i_epoch),
+            accessor.i_hold.eq(lane.o_hold),
+        ]
+        return lane
