@@ -169,6 +169,8 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
         if lanes_meet and (lanes != packet.lanes or row.is_own(side, packet.warp)):
             continue
         kinds[place] = conflict(side, not place, packet, row)
+    if kinds[1] == Conflict.FLAG_WRITTEN and _is_flag_of(entry, packet, row):
+        kinds[1] = Conflict.STRONG
     against = (kinds[0] == Conflict.RACE) * Against.WRITER + (
         kinds[1] == Conflict.RACE
     ) * Against.READER
@@ -176,6 +178,13 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
     if kinds[0] == Conflict.FLAG_READ:
         return Against(against), Undecided.READ_AND_WRITE if written[1] else Undecided.READ
     return Against(against), Undecided(written[0] + 2 * written[1] + (written[0] or written[1]))
+
+
+def _is_flag_of(entry: Entry, packet: Packet, row: WarpRow) -> bool:
+    """Whether what others have read is a message of the packet's own warp, which writes the flag
+    again."""
+    writer, is_read = entry.writer, entry.observed != Observed.NOBODY
+    return bool(writer and entry.message and is_read and row.is_own(writer, packet.warp))
 
 
 def _unordered_by_observers(entry: Entry, packet: Packet, row: WarpRow, lanes: int) -> int:

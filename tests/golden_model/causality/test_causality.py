@@ -257,6 +257,28 @@ def test_tag_conflict_drops_a_message_but_reports_nothing():
     assert model.counters["messages_dropped"] == 2
 
 
+@pytest.mark.parametrize(("again", "races"), [(MINE, 0), (NEAR, 1)])
+def test_flag_that_its_warp_writes_again_is_no_race_with_a_reader_that_has_ended(again, races):
+    """A reader waits for one of the values of a counter, and ends while the writer goes on."""
+    program = Program()
+    for _ in range(2):
+        program.weak_store(MINE, DATA)
+        program.fence(MINE, DEVICE)
+        program.fence(NEAR, DEVICE)
+        program.store(MINE, FLAG, pc=0x6000)
+        program.load(FAR, FLAG, pc=0x7000)
+        program.fence(FAR, DEVICE)
+    trace = program.trace
+    *events, retired, _, end = trace
+    assert retired.kind == EventKind.BLOCK_RETIRED
+    far = Event(EventKind.BLOCK_RETIRED, 1, 0)
+    store = next(event for event in events if event.pc == 0x6000)._replace(warp=again[1])
+    events += [far, store, Event(EventKind.BLOCK_RETIRED, 0, 0), end]
+    found = judged(Trace.from_events(trace.header, events))
+    assert bool(found.reported) == races
+    assert found.reported <= found.races | found.strong
+
+
 def test_slot_that_a_later_block_takes_keeps_its_races():
     """The second block of a slot is not ordered after the first."""
     program = Program(blocks=1, warps=1)
