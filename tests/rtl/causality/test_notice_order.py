@@ -138,7 +138,7 @@ def test_numbers_wrap_while_a_bank_is_stuck():
     params = _params(2)
     half = 1 << number_bits(params) - 1
     bench = _Bench(params, "stuck")
-    bench.run(3 * half // 2, [0.999, 0.1], [0.1, 0.1], share=0.01)
+    bench.run(3 * half // 2, [1, 0.1], [0.1, 0.1], share=0.01)
     assert bench.number > 2 * half
     assert bench.held > 50
     assert half // 2 < bench.oldest < half
@@ -192,4 +192,4 @@ def test_planted_bug_shows(bug):
     busy.eager = 0.95
     with pytest.raises(AssertionError):  # noqa: PT012, either run may show it
         busy.run(1500, [0.2, 0.5, 0.5, 0.1], share=0.2)
-        stuck.run(2000, [0.999, 0.2, 0.5, 0.2], share=0.01)
+        stuck.run(2000, [1, 0.2, 0.5, 0.2], share=0.01)
