@@ -138,7 +138,7 @@ def test_numbers_wrap_while_a_bank_is_stuck():
     params = _params(2)
     half = 1 << number_bits(params) - 1
     bench = _Bench(params, "stuck")
-    bench.run(3 * half // 2, [1, 0.1], [0.1, 0.1], share=0.01)
+    bench.run(2 * half, [1, 0.1], [0.1, 0.1], share=0.01)
     assert bench.number > 2 * half
     assert bench.held > 50
     assert half // 2 < bench.oldest < half
