@@ -106,6 +106,11 @@ class CausalityParams(GpuParams):
         return True
 
     @property
+    def report_ports(self) -> int:
+        """The collector reports all races."""
+        return 1
+
+    @property
     def uninitialised_entry(self) -> int:
         """Neither a writer nor a reader."""
         return 0

@@ -232,6 +232,11 @@ class GpuParams(Parameters, ABC):
         """Metadata ports, each of ``words_per_cycle`` banks."""
         return self.banks // self.words_per_cycle
 
+    @property
+    def report_ports(self) -> int:
+        """Streams of race reports: one of the banks of each metadata port."""
+        return self.metadata_ports
+
     @cached_property
     def port_bits(self) -> int:
         """Low bits of a segment's index that give the low bits of its port's number."""

@@ -40,15 +40,18 @@ class CheckLane(GpuCheckLane):
         Pulse, while nothing is in the bank: begin an epoch.
     o_hold : ``Out(1)``
         There may be no place for a further packet's notice.
+    o_leaves, o_noticed : ``Out(1)``
+        Pulse: a packet leaves the pipeline, and with that whether it is a notice.
     """
 
     pipeline = CheckPipeline
 
     def __init__(self, params: CausalityParams):
         row = stream.Signature(struct_layout(params.row_write_layout))
-        super().__init__(
-            params, {"i_row": In(row), "i_fenced": In(1), "i_epoch": In(1), "o_hold": Out(1)}
-        )
+        super().__init__(params, {
+            "i_row": In(row), "i_fenced": In(1), "i_epoch": In(1), "o_hold": Out(1),
+            "o_leaves": Out(1), "o_noticed": Out(1),
+        })  # fmt: skip
 
     @classmethod
     def pulses(cls, params):
@@ -85,6 +88,8 @@ class CheckLane(GpuCheckLane):
             # The packet that was let through in the cycle before has not been counted yet.
             self.o_hold.eq(free < 2),
             self.o_idle.eq(free == places),
+            self.o_leaves.eq(pipeline.o_leaves),
+            self.o_noticed.eq(pipeline.o_notice.valid),
         ]
 
     def _counted(self, m: Module, pipeline: CheckPipeline):

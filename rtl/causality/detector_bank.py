@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from amaranth.hdl import Module
 from amaranth.lib import stream
-from amaranth.lib.wiring import In, connect, flipped
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.check_lane import CheckLane
@@ -36,13 +36,18 @@ class DetectorBank(GpuDetectorBank):
     i_epoch : ``In(1)``
         Pulse, while the bank is idle: entries so far count as empty, and rows know nothing.
         ``o_busy`` is high while that lasts.
+    o_leaves, o_noticed : ``Out(1)``
+        Pulse: the oldest packet leaves the pipeline, and with that whether it is a notice.
     """
 
     lane = CheckLane
 
     def __init__(self, params: CausalityParams):
         row = stream.Signature(struct_layout(params.row_write_layout))
-        super().__init__(params, {"i_row": In(row), "i_fenced": In(1), "i_epoch": In(1)})
+        super().__init__(params, {
+            "i_row": In(row), "i_fenced": In(1), "i_epoch": In(1), "o_leaves": Out(1),
+            "o_noticed": Out(1),
+        })  # fmt: skip
 
     def _elaborate_location(self, m, fifo, accessor):
         m.submodules.locator = locator = EntryLocator(self._params)
@@ -61,5 +66,7 @@ class DetectorBank(GpuDetectorBank):
             lane.i_fenced.eq(self.i_fenced),
             lane.i_epoch.eq(self.i_epoch),
             accessor.i_hold.eq(lane.o_hold),
+            self.o_leaves.eq(lane.o_leaves),
+            self.o_noticed.eq(lane.o_noticed),
         ]
         return lane

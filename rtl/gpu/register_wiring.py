@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import wiring
 
 from racetrap.golden_model.gpu.params import GpuParams
@@ -89,9 +89,12 @@ def connect_reports(
 def connect_counters(
     m: Module, registers: RegisterBlock, counts: Sequence[Any], reports: ReportPath
 ) -> None:
-    """Connect event counters with the pulses of their names, given by bank, and the reports'."""
-    pulses = {name: [count[name] for count in counts] for name in counts[0].shape().members}
-    pulses["reports_dropped"].append(reports.o_dropped)
+    """Connect event counters with the pulses of their names, given by part, and the reports'."""
+    pulses: dict[str, list[Value]] = {}
+    for count in counts:
+        for name in count.shape().members:
+            pulses.setdefault(name, []).append(count[name])
+    pulses.setdefault("reports_dropped", []).append(reports.o_dropped)
     increments = {name: total(values) for name, values in pulses.items()} | {
         "reports_written": reports.o_written,
         "reports_suppressed": reports.o_suppressed,

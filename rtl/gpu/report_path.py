@@ -24,7 +24,7 @@ _FILTER_PORTS = ("i_clear", "o_suppressed", "o_busy")
 
 
 class ReportPath(wiring.Component):
-    """Merges the ports' reports round robin, suppresses repeats and writes the rest.
+    """Merges streams of reports round robin, suppresses repeats and writes the rest.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ class ReportPath(wiring.Component):
 
     Members
     -------
-    i : ``In(stream.Signature(report_layout)).array(metadata_ports)``
-        Reports of the banks of each metadata port.
+    i : ``In(stream.Signature(report_layout)).array(report_ports)``
+        Reports.
     m_axi, i_base, i_capacity_log2, i_tail, o_head, o_full, o_written, o_dropped, o_write_error
         As those of ``ReportWriter``.
     i_filter_enable, i_clear : ``In(1)``, o_suppressed, o_busy : ``Out(1)``
@@ -49,7 +49,7 @@ class ReportPath(wiring.Component):
         self._filter = ReportFilter(params)
         self._writer = ReportWriter(params.report_layout, params.address_bits)
         super().__init__({
-            "i": In(stream.Signature(self._shape)).array(params.metadata_ports),
+            "i": In(stream.Signature(self._shape)).array(params.report_ports),
             **ports_like(self._writer, "m_axi", *_WRITER_PORTS),
             "i_filter_enable": In(1),
             **ports_like(self._filter, *_FILTER_PORTS),

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -25,6 +25,24 @@ from racetrap.rtl.gpu.local_memory import LocalMemory
 from racetrap.rtl.gpu.metadata_port import metadata_port
 from racetrap.rtl.gpu.register_wiring import connect_counters, connect_launch, connect_reports
 from racetrap.rtl.gpu.report_path import ReportPath
+
+
+class ReportParts(NamedTuple):
+    """What stands between banks and report path.
+
+    Parameters
+    ----------
+    clearing : list of components
+        Those that a launch clears; each has ``i_clear`` and ``o_idle``, and perhaps ``o_busy``.
+    idle : list of Value
+        For each of the others, whether it holds nothing.
+    counts : list of views
+        Pulses of events that they count.
+    """
+
+    clearing: list[Any]
+    idle: list[Value]
+    counts: list[Any]
 
 
 class GpuSystem(wiring.Component):
@@ -105,13 +123,13 @@ class GpuSystem(wiring.Component):
         m.submodules.report_path = reports = ReportPath(params)
         gates, buffers, trackers = self._elaborate_sms(m, interleaver)
         banks = self._elaborate_banks(m, interleaver)
-        arbiters = self._elaborate_reports(m, banks, reports)
-        clearing: list[Any] = [*trackers, *banks, reports]
+        own = self._elaborate_reports(m, banks, reports)
+        clearing: list[Any] = [*trackers, *banks, reports, *own.clearing]
         for part in clearing:
             m.d.comb += part.i_clear.eq(launch.o_clear)
         is_idle = Cat(
             *(part.o_idle for part in (*clearing, *buffers, interleaver)),
-            *(~arbiter.o.valid for arbiter in arbiters),
+            *own.idle,
         ).all()
         # What clears in one cycle is not busy with it.
         busy = [part.o_busy for part in clearing if "o_busy" in part.signature.members]
@@ -130,7 +148,8 @@ class GpuSystem(wiring.Component):
         connect_launch(m, params, registers, launch, wiring.flipped(self.s_axil), constants)
         wiring.connect(m, reports.m_axi, wiring.flipped(self.m_axi_report))
         connect_reports(m, registers, launch, reports, self.irq)
-        connect_counters(m, registers, [count for bank in banks for count in bank.o_count], reports)
+        counts = [*(count for bank in banks for count in bank.o_count), *own.counts]
+        connect_counters(m, registers, counts, reports)
         return m
 
     def _elaborate_sms(
@@ -171,9 +190,13 @@ class GpuSystem(wiring.Component):
 
     def _elaborate_reports(
         self, m: Module, banks: Sequence[GpuDetectorBank], reports: ReportPath
-    ) -> list[StreamArbiter]:
-        """Merge the reports of each port into one stream, by an arbiter if it has several banks."""
-        arbiters: list[StreamArbiter] = []
+    ) -> ReportParts:
+        """Connect what the banks report with the report path.
+
+        Here the reports of each port are merged into one stream, by an arbiter if it has several
+        banks.
+        """
+        idle: list[Value] = []
         for number, bank in enumerate(banks):
             if self._params.words_per_cycle == 1:
                 wiring.connect(m, bank.o_report[0], reports.i[number])
@@ -183,5 +206,5 @@ class GpuSystem(wiring.Component):
             for lane, port in zip(bank.o_report, arbiter.i, strict=True):
                 wiring.connect(m, lane, port)
             wiring.connect(m, arbiter.o, reports.i[number])
-            arbiters.append(arbiter)
-        return arbiters
+            idle.append(~arbiter.o.valid)
+        return ReportParts([], idle, [])
