@@ -356,15 +356,19 @@ class Collector:
             self._pass_seen(other, carried, same_block)
 
     def _meet_unknown(self, packet: Packet) -> None:
-        """A message that led here may have been displaced: it may be of anybody."""
+        """A message that led here may have been displaced: it may be of anybody.
+
+        Before the first ``fence.sc`` nobody has seen one, so that nothing is seen here, either.
+        """
         carried, every = self.carried[packet.warp], (1 << self._params.hash_bits) - 1
         if packet.strong and packet.reads:
             for table in (carried.here, carried.far, carried.through):
-                table.know_all(self._latest)
+                table.know_all(self._latest, self._has_fenced)
             carried.through_blocks = every
-        for table in (carried.seen_here, carried.seen, carried.seen_device):
-            table.know_all(self._latest)
-        carried.seen_blocks = every
+        if self._has_fenced:
+            for table in (carried.seen_here, carried.seen, carried.seen_device):
+                table.know_all(self._latest, self._has_fenced)
+            carried.seen_blocks = every
 
     # Flags ------------------------------------------------------------------------------
 

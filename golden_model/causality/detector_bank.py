@@ -55,6 +55,7 @@ def concerns_collector(step: Step, row: WarpRow, has_fenced: bool) -> bool:
     packet, before = step.packet, step.before
     if not step.monitored:
         return False
+    # Also if the message does not fit: it may pass through its writer.
     reads_message = before.message and packet.reads and packet.strong
     lanes_meet = (
         packet.writes
@@ -66,7 +67,7 @@ def concerns_collector(step: Step, row: WarpRow, has_fenced: bool) -> bool:
         for side in (before.writer, before.reader)
     )
     return bool(
-        step.against or step.undecided or step.met or step.took_on or step.unknown
+        step.against or step.undecided or step.took_on or step.unknown
         or packet.unequal or reads_message or lanes_meet or sees_others
     )  # fmt: skip
 

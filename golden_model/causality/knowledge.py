@@ -124,11 +124,12 @@ class Knowledge:
         for known in tuple(other.exact):
             self.put(known if keep_direct else known._replace(direct=False))
 
-    def know_all(self, latest: int) -> None:
-        """Claim every access up to a clock."""
+    def know_all(self, latest: int, has_fenced: bool) -> None:
+        """Claim every access up to a clock, and every ``fence.sc`` if there has been any."""
         self.bits = (1 << self._params.hash_bits) - 1
         self.lossy = max(self.lossy, latest + 1)
-        self.fenced = Fenced.BLOCK | Fenced.DEVICE | Fenced.OTHERS
+        if has_fenced:
+            self.fenced = Fenced.BLOCK | Fenced.DEVICE | Fenced.OTHERS
 
     def _has_bit(self, block: int, clock: int) -> bool:
         return bool(self.bits & self._params.hash_of(block)) and clock < self.lossy

@@ -286,7 +286,6 @@ class CheckPipeline(wiring.Component):
         return Cat(
             logic.o_against,
             logic.o_undecided,
-            logic.o_met,
             decided.took_on,
             before.unknown,
             packet.unequal,

@@ -126,9 +126,11 @@ def test_entry_is_taken_out():
     assert known.exact == [Known(2, 2, 5)]
 
 
-def test_everything_up_to_a_clock_is_known():
+@pytest.mark.parametrize("has_fenced", [False, True])
+def test_everything_up_to_a_clock_is_known(has_fenced):
     known = table(1)
-    known.know_all(12)
+    known.know_all(12, has_fenced)
+    assert bool(known.fenced) == has_fenced
     assert known.has(3, 7, 12)
     assert not known.has(3, 7, 13)
     known.clear()

@@ -9,8 +9,8 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import Axi4Signature
 from racetrap.rtl.gpu.entry_writer import EntryWriter
 from racetrap.rtl.gpu.region import index_bits
+from tests.support.rtl.metadata_memory import MemoryKnobs, MetadataMemory
 from tests.support.rtl.streams import put_all, random_idle, simulate
-from tests.support.scord.metadata_memory import MemoryKnobs, MetadataMemory
 
 PARAMS = ScordParams(outstanding=8)
 LAYOUT = Layout({"entry": 64, "index": index_bits(PARAMS)})

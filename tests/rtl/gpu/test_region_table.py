@@ -16,10 +16,10 @@ from racetrap.rtl.gpu.region_table import RegionChecker, RegionLocator
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
 from tests.support.planted_bugs import modules_with
+from tests.support.rtl.metadata_memory import MemoryKnobs
 from tests.support.rtl.streams import get, put, random_idle, simulate
 from tests.support.scord import bank_bench
 from tests.support.scord.bank_packets import access, fence, set_region
-from tests.support.scord.metadata_memory import MemoryKnobs
 
 _TINY = ScordParams(
     sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, outstanding=8, regions=3,

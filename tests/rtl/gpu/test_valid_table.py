@@ -18,10 +18,10 @@ from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.valid_table import ValidTable
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.planted_bugs import modules_with, one_for_each_file
+from tests.support.rtl.metadata_memory import MemoryKnobs
 from tests.support.rtl.streams import pulse, simulate
 from tests.support.scord import bank_bench
 from tests.support.scord.bank_packets import a_region, random_packets
-from tests.support.scord.metadata_memory import MemoryKnobs
 
 _ROWS = 4
 _TABLE = ScordParams(sm_count=2, valid_segments=_ROWS * VALID_ROW_BITS)

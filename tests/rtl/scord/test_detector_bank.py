@@ -11,10 +11,10 @@ from racetrap.golden_model.scord.packets import PacketKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.campaign import later_but
+from tests.support.rtl.metadata_memory import MemoryKnobs
 from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.scord.bank_bench import BankBench
 from tests.support.scord.bank_packets import a_region, access, fence, random_packets, word_of
-from tests.support.scord.metadata_memory import MemoryKnobs
 
 TINY = ScordParams(
     sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, outstanding=8, address_bits=24

@@ -6,9 +6,9 @@ import pytest
 
 from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
+from tests.support.rtl.metadata_memory import MemoryKnobs
 from tests.support.scord.bank_bench import BankBench
 from tests.support.scord.bank_packets import a_region, access, random_packets, word_of
-from tests.support.scord.metadata_memory import MemoryKnobs
 
 TINY = ScordParams(
     sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, outstanding=8, address_bits=24

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from amaranth.hdl import Value
 
@@ -13,9 +14,9 @@ from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
 from racetrap.golden_model.scord.packets import RaceKind, TableRow
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.rtl.scord.detector_bank import DetectorBank
+from tests.support.rtl.metadata_memory import MemoryKnobs, MetadataMemory
 from tests.support.rtl.streams import simulate
 from tests.support.scord.bank_packets import a_region, set_region
-from tests.support.scord.metadata_memory import MemoryKnobs, MetadataMemory
 
 
 class BankBench:
@@ -31,18 +32,25 @@ class BankBench:
         self.params = params
         self.region = region or a_region(params)
         self.bank = bank
-        self.dut = DetectorBank(params)
-        self.model = GoldenBank(params, self.region, bank)
+        self.dut, self.model = self._parts()
         self.memory = MetadataMemory(self.dut.m_axi, knobs or MemoryKnobs(), f"{seed} memory")
         self.cycle = 0
         self.taken: list[int] = []
         self.traced: list[tuple[int, int]] = []
-        self.reports: list[RaceReport] = []
+        self.reports: list[Any] = []
         self.counts = dict.fromkeys(self.dut.o_count[0].shape().members, 0)
         self.answers: list[int] = []
         self._put = put
         self.report_ready = report_ready
         self._rng = random.Random(f"{seed} bench")
+
+    def _parts(self):
+        """Hardware and golden model of the bank."""
+        return DetectorBank(self.params), GoldenBank(self.params, self.region, self.bank)
+
+    def _report_of(self, record: int):
+        """What the bank reports."""
+        return RaceReport.from_record(record)
 
     # Running ----------------------------------------------------------------------------
 
@@ -112,7 +120,7 @@ class BankBench:
             if step_valid:
                 self.traced.append((self.cycle, step))
             if report_valid and report_ready:
-                self.reports.append(RaceReport.from_record(report))
+                self.reports.append(self._report_of(report))
             if put_valid and put_ready:
                 self.taken.append(self.cycle)
             if answered:
@@ -182,10 +190,12 @@ class BankBench:
         ]
         assert self.memory.unwritten_reads == []
         expected = {
-            base + 8 * index: self.model.entries.get(index, UNINITIALISED_ENTRY)
-            for index in entries
+            base + params.entry_bytes * index: self._entry_in_memory(index) for index in entries
         }
         assert self.memory.words == expected
+
+    def _entry_in_memory(self, index: int) -> int:
+        return self.model.entries.get(index, UNINITIALISED_ENTRY)
 
     def run(self, packets, *, cycles=100_000) -> list:
         """Launch, play ``packets`` until idle, check; the golden steps."""

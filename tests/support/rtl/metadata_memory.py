@@ -61,6 +61,7 @@ class MetadataMemory:
     def __init__(self, port, knobs: MemoryKnobs, seed: str):
         self.port = port
         self.knobs = knobs
+        self.entry_bytes = len(port.wstrb)
         self.words: dict[int, int] = {}
         self.unwritten_reads: list[int] = []
         self.reads: list[Transfer] = []
@@ -90,7 +91,7 @@ class MetadataMemory:
 
     def junk(self, address: int) -> int:
         """What stands in the memory before it was written."""
-        return random.Random(f"junk {address}").getrandbits(64)
+        return random.Random(f"junk {address}").getrandbits(8 * self.entry_bytes)
 
     def tick(self, values) -> None:
         """Take in the values that ``signals`` had at a clock edge."""
@@ -120,7 +121,10 @@ class MetadataMemory:
             answer = self._read_answer
             ctx.set(port.rid, answer.id)
             # What comes with an error must not be used.
-            ctx.set(port.rdata, rng.getrandbits(64) if answer.is_error else answer.data)
+            ctx.set(
+                port.rdata,
+                rng.getrandbits(8 * self.entry_bytes) if answer.is_error else answer.data,
+            )
             ctx.set(port.rresp, self._response(answer))
             ctx.set(port.rlast, 1)
         oldest = self._unanswered_writes[0] if self._unanswered_writes else None
@@ -134,7 +138,7 @@ class MetadataMemory:
     def _response(self, answer: Transfer) -> AxiResponse:
         """One of the two codes that say the same; the same code for one address."""
         codes = _BAD_RESPONSES if answer.is_error else _GOOD_RESPONSES
-        return codes[(answer.address >> 3) % 2]
+        return codes[answer.address // self.entry_bytes % 2]
 
     def _handshake(self, prefix: str, valid: int, fields: dict[str, int]) -> bool:
         values = [fields[name] for name in _OUTPUTS[prefix]]
@@ -169,7 +173,7 @@ class MetadataMemory:
         self._unanswered_writes.append(write)
 
     def _take_w(self, fields: dict[str, int]) -> None:
-        assert (fields["wstrb"], fields["wlast"]) == (0xFF, 1)
+        assert (fields["wstrb"], fields["wlast"]) == ((1 << self.entry_bytes) - 1, 1)
         self._data.append(fields["wdata"])
 
     def _write(self) -> None:
@@ -191,7 +195,6 @@ class MetadataMemory:
     def _due(self, latency: tuple[int, int]) -> int:
         return self._cycle + self._rng.randint(*latency)
 
-    @staticmethod
-    def _check_burst(address: int, length: int, size: int, burst: int) -> None:
-        assert address % 8 == 0
-        assert (length, size, burst) == (0, 3, AxiBurst.INCR)
+    def _check_burst(self, address: int, length: int, size: int, burst: int) -> None:
+        assert address % self.entry_bytes == 0
+        assert (length, 1 << size, burst) == (0, self.entry_bytes, AxiBurst.INCR)
