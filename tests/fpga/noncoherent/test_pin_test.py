@@ -1,9 +1,12 @@
 """The whole device at its UART pins: every report and counter is the golden model's."""
 
+import pytest
+
 from racetrap.fpga.boards.table import board_params, find_board
 from tests.support.fpga.cosimulation import build_device, pin_test_of, play
 
 
+@pytest.mark.campaign
 def test_operations_at_the_pins(tmp_path):
     board = find_board("ice40-hx8k")
     params = board_params(board, "noncoherent-tiny")

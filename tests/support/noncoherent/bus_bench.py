@@ -17,6 +17,8 @@ from tests.support.rtl.streams import simulate
 _WRAP_LENGTHS = (1, 3, 7, 15)
 _DRAIN = 40
 
+#: Changes of noncoherent-tiny that observe a bus: one build of several tests.
+OBSERVED = {"observes_bus": True, "bus_fifo_depth": 512}
 #: Slips by name: what stands in the source, and what instead.
 BUS_BUGS = {
     "wrap-begins-at-its-address": ("burst.address & ~(total - 1)", "burst.address"),

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 _SMALL = {"lsb_bits": 6, "filter_bits": 16}  # soon built
+#: With room in the log, so that each reason comes alone: one build of several tests.
+SMALL: dict[str, Any] = {**_SMALL, "filters": 4, "log_depth": 8}
 #: Changes of the preset sigrace-tiny: together they have every corner of the parameters.
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "small": SMALL,
     "tiny": {},
     "hashed-two-contexts": {
         **_SMALL, "contexts": 2, "threads": 4, "form": "hashed", "one_hot_lsb": True,

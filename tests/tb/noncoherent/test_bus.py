@@ -4,7 +4,7 @@ import pytest
 
 from racetrap.sim.cosim.noncoherent.coverage import Coverage
 from racetrap.sim.cosim.verilator.patch import Patch
-from tests.support.noncoherent.bus_bench import BUS_BUGS
+from tests.support.noncoherent.bus_bench import BUS_BUGS, OBSERVED
 
 _PLAN = {
     "runs": [
@@ -17,9 +17,7 @@ _PLAN = {
 
 @pytest.fixture
 def observed(model):
-    return lambda patch=None: model(
-        "noncoherent-tiny", patch, observes_bus=True, bus_fifo_depth=512
-    )
+    return lambda patch=None: model("noncoherent-tiny", patch, **OBSERVED)
 
 
 def test_every_burst_of_third_party_models_is_checked(observed, testbench):

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.support.noncoherent.bus_bench import OBSERVED
+
 #: From a bus that never rests and memory that answers at once to slow ones, with a small ring.
 _FAST = {"runs": [{"operations": 120, "lines": lines} for lines in (2, 8, 64)], "ring_log2": 10}
 _SLOW = {
@@ -18,7 +20,7 @@ _SLOW = {
     "plan", [_FAST, pytest.param(_SLOW, marks=pytest.mark.campaign)], ids=["fast", "slow"]
 )
 def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, plan):
-    result = testbench(model("noncoherent-tiny"), "random_tests", plan)
+    result = testbench(model("noncoherent-tiny", **OBSERVED), "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]
     runs = [note for note in result.notes if "run" in note]
     assert [bool(note["compared"]) for note in runs] == [

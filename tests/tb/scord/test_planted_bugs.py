@@ -24,7 +24,7 @@ def _plan(params, hard):
     return plan
 
 
-# Hard memory has random traffic on one bank in `make test`.
+# Hard memory has random traffic in `make test` without planted bugs.
 @pytest.mark.parametrize(
     "hard", [False, pytest.param(True, marks=pytest.mark.campaign)], ids=["fast", "hard"]
 )

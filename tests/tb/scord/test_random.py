@@ -9,6 +9,7 @@ from tests.support.scord.plans import TWO_BANKS, random_plan
 #: Sizes of each kind at, below and above powers of two, and every kind of metadata memory.
 _CONFIGURATIONS = {
     "tiny": {},
+    "two-banks": TWO_BANKS,
     "one-of-all": {
         "sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1, "lock_table_depth": 1, "ratio": 1,
     },
@@ -24,12 +25,12 @@ _CONFIGURATIONS = {
 #: In `make campaign`: a build each, and the fast co-simulation draws such sizes as well, and has
 #: access buffers and tables of regions in `make test`.
 _LATER = {
-    "regions-and-buffers", "one-of-all", "odd", "8-byte-nocache", "16-byte-four-banks",
+    "tiny", "regions-and-buffers", "one-of-all", "odd", "8-byte-nocache", "16-byte-four-banks",
     "local-two-banks", "narrow",
 }  # fmt: skip
 
 
-# Fast memory has random traffic on two banks in `make test`, with the planted bugs.
+# Fast memory has random traffic in `make test` with the planted bugs.
 @pytest.mark.parametrize(
     "memory",
     [pytest.param(fast_memory, marks=pytest.mark.campaign), hard_memory],
@@ -50,7 +51,7 @@ def test_random_traffic(model, testbench, name, memory):
 
 
 @pytest.mark.parametrize(
-    "name", ["tiny", pytest.param("16-byte-four-banks", marks=pytest.mark.campaign)]
+    "name", ["two-banks", pytest.param("16-byte-four-banks", marks=pytest.mark.campaign)]
 )
 @pytest.mark.parametrize("size_log2", [pytest.param(24, marks=pytest.mark.campaign), 34])
 def test_region_too_large_to_be_swept(model, testbench, name, size_log2):
@@ -76,7 +77,7 @@ def test_third_party_memory_agrees(model, testbench, changes):
 
 
 def test_same_seed_gives_the_same_run(model, testbench):
-    built = model("scord-tiny")
+    built = model("scord-tiny", **TWO_BANKS)
     plan = random_plan(built.params, ["mixed"], 100, hard_memory())
     first, second = (testbench(built, "random_tests", plan).notes for _ in range(2))
     for notes in (first, second):

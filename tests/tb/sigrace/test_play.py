@@ -17,7 +17,7 @@ def _play(model, testbench, tmp_path, configuration, threads, **environment):
 @pytest.mark.parametrize(
     ("configuration", "threads", "environment"),
     [
-        ("tiny", 2, "migration"), ("tiny", 3, "multiplex"),
+        ("small", 2, "migration"), ("small", 3, "multiplex"),
         pytest.param("tiny", 2, "fixed", marks=pytest.mark.campaign),
         pytest.param("hashed-two-contexts", 4, "multithreaded", marks=pytest.mark.campaign),
     ],
@@ -32,6 +32,6 @@ def test_program_is_played(model, testbench, tmp_path, configuration, threads, e
 
 
 def test_too_many_threads_are_refused(model, testbench, tmp_path):
-    result = _play(model, testbench, tmp_path, "tiny", 3, name="fixed")
+    result = _play(model, testbench, tmp_path, "small", 3, name="fixed")
     assert len(result.failures) == 1
     assert "has only 2 contexts" in result.failures[0].failure

@@ -4,11 +4,11 @@ import pytest
 
 from racetrap.sim.cosim.sigrace.plans import fast_cores, random_plan
 from tests.support.campaign import later_but
-from tests.support.sigrace.testbench_configurations import CONFIGURATIONS
+from tests.support.sigrace.testbench_configurations import CONFIGURATIONS, SMALL
 
 
 # The others take a build each, and the RTL's own tests have such systems as well.
-@pytest.mark.parametrize("name", later_but(lambda name: name == "tiny", CONFIGURATIONS))
+@pytest.mark.parametrize("name", later_but(lambda name: name == "small", CONFIGURATIONS))
 def test_random_events(model, testbench, name):
     built = model("sigrace-tiny", **CONFIGURATIONS[name])
     plan = random_plan(["mixed", "jumping", "dense"], 600, fast_cores())
@@ -23,7 +23,7 @@ def test_random_events(model, testbench, name):
 
 def test_interrupts_are_answered(model, testbench):
     plan = random_plan(["mixed", "synchronising"], 400, fast_cores())
-    result = testbench(model("sigrace-tiny"), "random_tests", plan)
+    result = testbench(model("sigrace-tiny", **SMALL), "random_tests", plan)
     assert [case.failure for case in result.cases] == [None]
     served = [note["served"] for note in result.notes if "run" in note]
     assert served[0] == 0

@@ -19,8 +19,12 @@ from racetrap.sim.cosim.scord.random_events import random_events, transactions_o
 from racetrap.sim.cosim.verilator.patch import Patch
 
 _TINY = find_preset("scord-tiny").params
-#: With a table of regions, which `make test` has no other system of.
-_DROP = replace(_TINY, access_buffer_depth=3, access_policy="drop", regions=3)
+#: With what else `make test` has no other system of: a table of regions, two words a cycle, and two
+#: fences.
+_DROP = replace(
+    _TINY, access_buffer_depth=3, access_policy="drop", regions=3, banks=2, words_per_cycle=2,
+    fence_lanes=2,
+)  # fmt: skip
 _OTHERS = (
     replace(_TINY, access_buffer_depth=2, access_policy="sample", sample_log2=1),
     replace(_TINY, access_buffer_depth=5, granularity=16, access_policy="sample", sample_log2=3),
@@ -31,7 +35,9 @@ _REGION = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
 _TABLE = RegionTable((LineRegion(0x2080, 1, 0x8040), LineRegion(0x2100, 63, 0x8080)))
 _TIMINGS = (
     MemoryTiming(watchdog=5000),
-    MemoryTiming(watchdog=5000, latency=40, jitter=9, reorder=True, back_pressure=30),
+    MemoryTiming(
+        watchdog=5000, latency=40, jitter=9, reorder=True, back_pressure=30, read_errors=3000
+    ),
 )
 
 

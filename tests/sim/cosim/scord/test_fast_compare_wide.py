@@ -46,6 +46,8 @@ def _compare(model, timings=_TIMINGS, instructions=150):
     return accesses
 
 
+# Access buffers have two words a cycle in `make test`.
+@pytest.mark.campaign
 @pytest.mark.parametrize("timing", _TIMINGS)
 def test_hardware_agrees(wide_model, timing):
     assert _compare(wide_model, {timing: _TIMINGS[timing]}) > 5000

@@ -6,39 +6,45 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
+from racetrap.sim.cosim.verilator import cocotb_build
 from racetrap.sim.cosim.verilator.build_cache import BuildError
-from racetrap.sim.cosim.verilator.cocotb_build import build
+from racetrap.sim.cosim.verilator.cocotb_build import Waves, build
 from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.cosim.verilator.testbench_top import Port
 from racetrap.sim.cosim.verilator.testbench_top import TestbenchTop as Top
 from tests.support.scord.plans import TWO_BANKS
 
-_TINY = find_preset("scord-tiny").params
+#: Of the testbench's tests, too.
+_PARAMS = replace(find_preset("scord-tiny").params, **TWO_BANKS)
+_BROKEN = Patch("scord/barrier_ids.py", "m = Module()", "m = NoModule()")
 
 
 def test_a_build_is_made_once():
-    first = build("scord-tiny", _TINY)
+    first = build("scord-tiny", _PARAMS)
     stamp = first.executable.stat().st_mtime_ns
     with ThreadPoolExecutor() as pool:
-        others = list(pool.map(lambda _: build("scord-tiny", _TINY), range(3)))
+        others = list(pool.map(lambda _: build("scord-tiny", _PARAMS), range(3)))
     assert others == [first] * 3
     assert first.executable.stat().st_mtime_ns == stamp
     assert [*first.folder.rglob("*.gch")] == []  # precompiled headers, the bulk of a build
 
 
-def test_other_parameters_make_another_build():
-    first = build("scord-tiny", _TINY)
-    other = build("scord-tiny", replace(_TINY, **TWO_BANKS))
-    assert other.folder != first.folder
-    assert other.description["parameters"]["banks"] == 2
+def test_other_parameters_make_another_build(monkeypatch):
+    assert build("scord-tiny", _PARAMS).description["parameters"]["banks"] == 2
+    made = []
+    monkeypatch.setattr(cocotb_build, "build_once", lambda folder, make: made.append(folder))
+    build("scord-tiny", _PARAMS)
+    build("scord-tiny", replace(_PARAMS, banks=4))
+    build("scord-tiny", _PARAMS, waves=Waves("fst"))
+    build("scord-tiny", _PARAMS, patch=_BROKEN)
+    assert len(set(made)) == 4
 
 
 def test_broken_source_is_an_error_that_shows_the_tools_words():
-    patch = Patch("scord/barrier_ids.py", "m = Module()", "m = NoModule()")
     with pytest.raises(BuildError, match="NoModule"):
-        build("scord-tiny", _TINY, patch=patch)
+        build("scord-tiny", _PARAMS, patch=_BROKEN)
     with pytest.raises(BuildError, match="NoModule"):  # and is not taken for a finished build
-        build("scord-tiny", _TINY, patch=patch)
+        build("scord-tiny", _PARAMS, patch=_BROKEN)
 
 
 def test_unknown_part_is_refused():

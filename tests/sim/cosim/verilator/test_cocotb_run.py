@@ -1,12 +1,14 @@
 """Runs of the simulator: a run without a test, a crash and a stall are failures."""
 
 import textwrap
+from dataclasses import replace
 
 import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.verilator.cocotb_build import build
 from racetrap.sim.cosim.verilator.cocotb_run import SimulationError, run
+from tests.support.scord.plans import TWO_BANKS
 
 _MODULE = """
     import os, time
@@ -35,7 +37,7 @@ _MODULE = """
 def play(tmp_path, monkeypatch):
     (tmp_path / "some_tests.py").write_text(textwrap.dedent(_MODULE))
     monkeypatch.syspath_prepend(str(tmp_path))
-    model = build("scord-tiny", find_preset("scord-tiny").params)
+    model = build("scord-tiny", replace(find_preset("scord-tiny").params, **TWO_BANKS))
 
     def play(case, **options):
         return run(model, "some_tests", tmp_path / "run", {}, seed=1, case=case, **options)
