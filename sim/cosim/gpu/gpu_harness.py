@@ -11,7 +11,7 @@ from racetrap.sim.cosim.fast.harness import Harness, folded
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
 from racetrap.sim.cosim.fast.simulation import simulation_twins
-from racetrap.sim.cosim.gpu.gpu_simulation import SimStats
+from racetrap.sim.cosim.gpu.gpu_simulation import SimStats, entry_words
 from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, index_width
 
 _READ = (
@@ -34,6 +34,7 @@ def gpu_harness(
     *scripts: Path,
     leaving_out: Callable[[Any], int] = lambda params: 0,
     other_lanes: Callable[[Any], int] = lambda params: 0,
+    collected_bits: Callable[[Any], int] = lambda params: 0,
     rewrite: Callable[[str, Any], str] = folded,
 ) -> Harness:
     """A GPU detector's part of the fast co-simulation.
@@ -46,6 +47,8 @@ def gpu_harness(
         From parameters to the number of SMs with a port for skipped accesses.
     other_lanes : callable
         From parameters to the further trace ports of each bank.
+    collected_bits : callable
+        From parameters to the bits of what the trace port of a collector gives; 0: there is none.
     rewrite : callable
         As of ``Harness``.
     """
@@ -53,6 +56,7 @@ def gpu_harness(
     def ports(params: Any) -> list[PortGroup]:
         sms, banks, trace = params.sm_count, params.banks, ("valid", "payload")
         others, metadata = banks * other_lanes(params), "m_axi_metadata__{}__"
+        collectors = int(collected_bits(params) > 0)
         return [
             PortGroup("TransactionPort", "transaction", "i_transaction__{}__", _STREAM, sms),
             PortGroup("LeftOutPort", "left_out", "o_left_out__{}", (), leaving_out(params)),
@@ -61,6 +65,7 @@ def gpu_harness(
             PortGroup(
                 "MetadataPort", "metadata", metadata, AXI_WRITE + _READ, _metadata_ports(params)
             ),
+            PortGroup("CollectorPort", "collector", "trace_collector__", trace, collectors),
             PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
             LITE,
         ]
@@ -72,9 +77,12 @@ def gpu_harness(
             "BANKS": params.banks,
             "OTHER_LANES": other_lanes(params),
             "METADATA_PORTS": _metadata_ports(params),
-            "SEGMENT_WORDS": params.words_per_cycle,
+            "ENTRY_WORDS": entry_words(params),
+            "SEGMENT_WORDS": params.words_per_cycle * entry_words(params),
             "TRANSACTION_WORDS": words_of_bits(params.transaction_layout.width),
             "STEP_WORDS": words_of_bits(params.step_layout.width),
+            "COLLECTORS": int(collected_bits(params) > 0),
+            "COLLECTED_WORDS": words_of_bits(collected_bits(params)),
         }
 
     own = ("gpu_harness.py", "sweep.py", *map(str, scripts))

@@ -24,6 +24,7 @@ from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
 from racetrap.sim.cosim.gpu.sweep import is_swept, last_index
 
+_WORD_BITS = 64
 _RECORD_WORDS = 4  # 64-bit words of a report
 
 _NUMBER = Layout({"transaction": 32})
@@ -40,6 +41,11 @@ _FUNCTIONS: Functions = {
     "sim_begin": (c_int, [c_void_p, c_uint64]),
     "sim_reset": (None, [c_void_p]),
 }
+
+
+def entry_words(params: GpuParams) -> int:
+    """64-bit words of a metadata entry."""
+    return params.entry_bits // _WORD_BITS
 
 
 class SimStats(NamedTuple):
@@ -89,6 +95,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     def __init__(self, model: FastModel[Any], seed: int = 0, timing: MemoryTiming | None = None):
         super().__init__(model, seed, _FUNCTIONS, timing or MemoryTiming(), SimStats)
         self._params: GpuParams = model.params
+        self._entry_words = entry_words(self._params)
         self._software = GpuSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
         self._is_preset = False
@@ -137,10 +144,11 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
             if is_covered(self._params, region):
                 preset = int(self._junk.integers(0, 1 << 64, dtype=np.uint64))
             self._library.sim_preset(
-                self._sim, region.metadata_base, preset, entries, last.ctypes.data
-            )
+                self._sim, region.metadata_base, preset, entries * self._entry_words,
+                last.ctypes.data,
+            )  # fmt: skip
         else:
-            self._memory("metadata", region.metadata_base, entries)
+            self._memory("metadata", region.metadata_base, entries * self._entry_words)
         self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)
         self._software.set_up(region, ring_base, capacity_log2)
         if not self._software.launch(report_filter=report_filter):
@@ -239,11 +247,14 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         """Cycle, since reset, of each segment that a metadata port has read in the last run."""
         return self._trace_cycles(self._params.banks + self._params.sm_count + port)
 
-    def entries(self, indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Metadata entries in memory."""
-        words = np.zeros(len(indices), dtype=np.uint64)
+    def entries(self, indices: NDArray[np.uint64]) -> NDArray[Any]:
+        """Metadata entries in memory: integers of NumPy's, or of Python's if they are wider."""
+        words = np.zeros((len(indices), self._entry_words), dtype=np.uint64)
         self._library.sim_entries(self._sim, indices.ctypes.data, len(indices), words.ctypes.data)
-        return words
+        entries: NDArray[Any] = words[:, 0]
+        for place in range(1, self._entry_words):
+            entries = entries.astype(object) | words[:, place].astype(object) << _WORD_BITS * place
+        return entries
 
     def entry(self, index: int) -> int:
         """Metadata entry in memory."""
@@ -257,9 +268,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         """
         if not self._is_preset:
             return None
-        indices = np.zeros(self._library.sim_reached(self._sim, None, 0), dtype=np.uint64)
-        self._library.sim_reached(self._sim, indices.ctypes.data, len(indices))
-        return indices.tolist()
+        words = np.zeros(self._library.sim_reached(self._sim, None, 0), dtype=np.uint64)
+        self._library.sim_reached(self._sim, words.ctypes.data, len(words))
+        return np.unique(words // np.uint64(self._entry_words)).tolist()
 
     def reports(self) -> list[int]:
         """Records written to the ring since the launch or the last call, oldest first."""

@@ -34,6 +34,7 @@ class Sim : public Testbench {
     int run(uint64_t steps) {
         for (auto& trace : traces) trace.clear();
         for (auto& trace : left_out) trace.clear();
+        collected.clear();
         for (auto& side : reads) side.beats.clear();
         uint64_t goal = accepted;
         for (auto& queue : queues) goal += queue.count - queue.next;
@@ -52,11 +53,13 @@ class Sim : public Testbench {
     }
 
     // Steps of each bank, of each SM the numbers of the transactions that its access buffer has
-    // left out, and the metadata reads of each port.
+    // left out, the metadata reads of each port, and what the collector takes.
     const Trace& trace(uint32_t number) const override {
         if (number < BANKS) return traces[number];
         number -= BANKS;
-        return number < SMS ? left_out[number] : reads[number - SMS].beats;
+        if (number < SMS) return left_out[number];
+        number -= SMS;
+        return number < METADATA_PORTS ? reads[number].beats : collected;
     }
 
   protected:
@@ -83,6 +86,11 @@ class Sim : public Testbench {
         }
         moved |= reports.sample(ports.report, timing, random, failure, now);
         for (int bank = 0; bank < BANKS; bank++) moved |= capture(bank);
+        for (int n = 0; n < COLLECTORS; n++)
+            if (ports.collector[n].valid) {
+                collected.take(ports.collector[n].payload, COLLECTED_WORDS, now);
+                moved = true;
+            }
         return moved;
     }
 
@@ -113,7 +121,7 @@ class Sim : public Testbench {
 
   private:
     Queue queues[SMS];
-    Trace traces[BANKS], left_out[SMS];
+    Trace traces[BANKS], left_out[SMS], collected;
     uint64_t accepted = 0;
     ReadSide<MetadataPort, SEGMENT_WORDS> reads[METADATA_PORTS + 1];
     WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];
@@ -174,7 +182,8 @@ uint64_t sim_reached(Sim* sim, uint64_t* indices, uint64_t count) {
 }
 void sim_entries(Sim* sim, const uint64_t* indices, uint64_t count, uint64_t* entries) {
     for (uint64_t n = 0; n < count; n++)
-        entries[n] = *sim->metadata.at(sim->metadata.base + 8 * indices[n]);
+        for (uint64_t word = 0; word < ENTRY_WORDS; word++)
+            *entries++ = *sim->metadata.at(sim->metadata.base + 8 * (ENTRY_WORDS * indices[n] + word));
 }
 void sim_ring(Sim* sim, uint64_t base, uint64_t* words, uint64_t count) {
     sim->ring = {base, count, words};
