@@ -116,16 +116,19 @@ class DetectionLogic(wiring.Component):
             Signal(name=f"{name}_{what}")
             for what in ("counts", "may_be_strong", "has_released", "is_flag_read")
         )
+        # Lanes of one atomic acquire each other's releases, and what one of them comes behind.
         lanes_meet = packet.acquire & packet.released & ~self.i_access.is_single
         # A read conflicts with writes alone; a write over a flag that is no atomic is a race.
-        unordered, overwrites = (
-            (self._behind_neither(), packet.writes & side.atomic)
+        unordered, all_unordered, overwrites = (
+            (*self._behind_neither(), packet.writes & side.atomic)
             if is_writer
-            else (packet.writes & relation.unordered, packet.writes)
+            else (packet.writes & relation.unordered, relation.all_unordered, packet.writes)
         )
         m.d.comb += [
             counts.eq(
-                (side.bytes & packet.bytes).any() & unordered & ~(lanes_meet & relation.is_own)
+                (side.bytes & packet.bytes).any()
+                & unordered
+                & ~(lanes_meet & (relation.is_own | ~all_unordered))
             ),
             may_be_strong.eq(
                 side.strong
@@ -147,18 +150,27 @@ class DetectionLogic(wiring.Component):
                     m.d.comb += conflict.flag_read.eq(~packet.writes)
                 with m.Elif(has_released):
                     is_silent = (packet.kind == PacketKind.ATOMIC) | relation.is_own
+                    if not is_writer:
+                        is_silent |= self._is_flag_of()
                     m.d.comb += conflict.flag_written.eq(~is_silent)
                 with m.Else():
                     m.d.comb += conflict.races.eq(1)
         return conflict
 
-    def _behind_neither(self) -> Value:
-        """Whether some lane comes behind neither the last write nor a read that observed it."""
+    def _is_flag_of(self) -> Value:
+        """Whether what others have read is a message of the access's warp, which writes again."""
+        before = self.i_before
+        is_read = before.observed != Observed.NOBODY
+        return before.message.any() & is_read & self.i_order.writer.is_own
+
+    def _behind_neither(self) -> tuple[Value, Value]:
+        """Whether some lane comes behind neither the last write nor a read that observed it, and
+        whether none comes behind either."""
         observed, order = self.i_before.observed, self.i_order
         has_observer = (observed == Observed.READER) & self.i_before.reader.bytes.any()
-        return (observed != Observed.SEVERAL) & Mux(
-            has_observer, order.behind_neither, order.writer.unordered
-        )
+        some = Mux(has_observer, order.behind_neither, order.writer.unordered)
+        none = Mux(has_observer, order.all_behind_neither, order.writer.all_unordered)
+        return (observed != Observed.SEVERAL) & some, none
 
 
 def _released(side: data.View, relation: data.View) -> Value:

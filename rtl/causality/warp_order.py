@@ -18,11 +18,13 @@ from racetrap.rtl.causality.access import access_layout, block_of, in_tile
 from racetrap.rtl.causality.warp_row import branch_layout
 from racetrap.rtl.common.layout import struct_layout
 
-#: What an entry's writer or reader is to an access: it does not come before all lanes, by its own
-#: warp, by its block; an older block in the slot is another one.
-RELATION = data.StructLayout({"unordered": 1, "is_own": 1, "in_block": 1})
-#: What writer and reader are, and whether some lane comes behind neither.
-RELATIONS = data.StructLayout({"writer": RELATION, "reader": RELATION, "behind_neither": 1})
+#: What an entry's writer or reader is to an access: it does not come before all lanes, before any,
+#: by its own warp, by its block; an older block in the slot is another one.
+RELATION = data.StructLayout({"unordered": 1, "all_unordered": 1, "is_own": 1, "in_block": 1})
+#: What writer and reader are, and whether some lane comes behind neither, or none behind either.
+RELATIONS = data.StructLayout({
+    "writer": RELATION, "reader": RELATION, "behind_neither": 1, "all_behind_neither": 1,
+})  # fmt: skip
 
 
 class WarpOrder(wiring.Component):
@@ -170,9 +172,14 @@ class EntryOrder(wiring.Component):
                 order.i_row.eq(self.i_row),
                 order.i_branch.eq(self.i_branch),
                 relation.unordered.eq(order.o_unordered.any()),
+                relation.all_unordered.eq(order.o_unordered == self.i_access.packet.lanes),
                 relation.is_own.eq(order.o_is_own),
                 relation.in_block.eq(order.o_in_block),
             ]
             orders.append(order.o_unordered)
-        m.d.comb += self.o.behind_neither.eq((orders[0] & orders[1]).any())
+        lanes = orders[0] & orders[1]
+        m.d.comb += [
+            self.o.behind_neither.eq(lanes.any()),
+            self.o.all_behind_neither.eq(lanes == self.i_access.packet.lanes),
+        ]
         return m

@@ -36,7 +36,15 @@ def test_volume_of_encounters(settings):
     names = {f"against {value}" for value in range(4)} | {f"undecided {n}" for n in range(6)}
     names |= {
         f"{name} {value}"
-        for name in ("met", "took_on", "displaced", "unordered", "is_own", "in_block")
+        for name in (
+            "met",
+            "took_on",
+            "displaced",
+            "unordered",
+            "all_unordered",
+            "is_own",
+            "in_block",
+        )
         for value in (0, 1)
     }
     assert set(seen) == names
@@ -97,8 +105,8 @@ BUGS = {
         "causality/warp_order.py", "packet.lanes & ~(1 << side.lane)", "packet.lanes"
     ),
     "lanes-behind-either": Patch(
-        "causality/warp_order.py", "(orders[0] & orders[1]).any()",
-        "(orders[0].any() & orders[1].any())",
+        "causality/warp_order.py", "behind_neither.eq(lanes.any())",
+        "behind_neither.eq(orders[0].any() & orders[1].any())",
     ),
     "own-message-met": Patch(
         "causality/detection_logic.py", "& ~(relation.is_own & is_same_lane(access, writer))", ""
@@ -109,7 +117,13 @@ BUGS = {
         "side.released",
     ),
     "lanes-of-an-atomic-race": Patch(
-        "causality/detection_logic.py", "~(lanes_meet & relation.is_own)", "1"
+        "causality/detection_logic.py", "relation.is_own | ~all_unordered", "~all_unordered"
+    ),
+    "lanes-of-an-atomic-know-nothing-of-each-other": Patch(
+        "causality/detection_logic.py", "relation.is_own | ~all_unordered", "relation.is_own"
+    ),
+    "flag-written-again-is-new": Patch(
+        "causality/detection_logic.py", "is_silent |= self._is_flag_of()", "pass"
     ),
     "observed-write-unordered": Patch(
         "causality/detection_logic.py", "observed != Observed.SEVERAL", "1"
