@@ -69,7 +69,7 @@ class Knowledge:
 
     def has(self, warp: int, block: int, clock: int) -> bool:
         """Whether an access is in it: by a warp slot, in a block slot, at a clock."""
-        return self._has_bit(block, clock) or any(
+        return self.has_bit(block, clock) or any(
             known.clock >= clock and known.key in (warp, ~block) for known in self.exact
         )
 
@@ -88,7 +88,7 @@ class Knowledge:
         It takes the place of its key or a free one.  If there is none, the entry with the smallest
         clock makes room, the first of several, or it goes to the bits itself.
         """
-        if new.clock <= 0 or (not new.direct and self._has_bit(new.block, new.clock)):
+        if new.clock <= 0 or (not new.direct and self.has_bit(new.block, new.clock)):
             return
         for place, old in enumerate(self.exact):
             if old.key == new.key:
@@ -131,5 +131,6 @@ class Knowledge:
         if has_fenced:
             self.fenced = Fenced.BLOCK | Fenced.DEVICE | Fenced.OTHERS
 
-    def _has_bit(self, block: int, clock: int) -> bool:
+    def has_bit(self, block: int, clock: int) -> bool:
+        """Whether an access is in it by the bits alone: in a block slot, at a clock."""
         return bool(self.bits & self._params.hash_of(block)) and clock < self.lossy

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from racetrap.golden_model.barracuda import Race
+from racetrap.golden_model.barracuda import Race, RaceClass
+from racetrap.golden_model.events import Space
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import PAPER_RULE, run_oracle
@@ -104,6 +105,13 @@ def unconfirmed(reports: Reports, racing: Iterable[tuple[int, int]]) -> list[Uni
 def racing_pairs(found: Iterable[Race]) -> set[tuple[int, int]]:
     """Program counters of both accesses of each race."""
     return {(race.first.pc, race.second.pc) for race in found}
+
+
+def not_checked(race: Race) -> str:
+    """Outcome of a race that a detector of all of memory does not check: one of ``NOT_CHECKED``."""
+    if race.race_class == RaceClass.INTER_LAUNCH:
+        return NOT_CHECKED["launches"]
+    return NOT_CHECKED["shared" if race.space == Space.SHARED else "outside"]
 
 
 def is_missed(found: OracleRace) -> bool:

@@ -22,8 +22,8 @@ from racetrap.golden_model.hirace.packets import Packet, Step
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.states import Sync
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu.accesses import words_of
-from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED
+from racetrap.verdict.gpu.accesses import common_word
+from racetrap.verdict.gpu.oracle import REPORTED, not_checked
 from racetrap.verdict.hirace.fit import region_of
 
 
@@ -45,19 +45,13 @@ def outcomes(trace: Trace, params: HiraceParams, races: Sequence[Race]) -> list[
     seen = _histories(trace, params, region, races, entries)
     found = []
     for race, entry in zip(races, entries, strict=True):
-        if entry is not None:
-            found.append(_cause(race, seen[entry]))
-        elif race.race_class == RaceClass.INTER_LAUNCH:
-            found.append(NOT_CHECKED["launches"])
-        else:
-            found.append(NOT_CHECKED["shared" if race.space == Space.SHARED else "outside"])
+        found.append(not_checked(race) if entry is None else _cause(race, seen[entry]))
     return found
 
 
 def _entry(trace: Trace, params: HiraceParams, region: Region, race: Race) -> int | None:
     """Entry of the word that both accesses touch; None if it is not monitored."""
-    common = words_of(trace, race.first.event) & words_of(trace, race.second.event)
-    word = min((word for word in common if word >= race.address >> 2), default=race.address >> 2)
+    word = common_word(trace, race.first.event, race.second.event, race.address)
     event = trace.events[race.second.event]
     block = params.block_id(int(event["sm"]), int(event["slot"]))
     is_shared = race.space == Space.SHARED

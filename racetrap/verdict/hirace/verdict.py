@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from racetrap.golden_model.events import EventKind, MemoryOrder
-from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import race_words
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu.accesses import shared_accesses
+from racetrap.verdict.gpu.accesses import unwatched_shared
 from racetrap.verdict.gpu.detector_verdict import DetectorVerdict
 from racetrap.verdict.gpu.findings import Reports, UniqueRace
 from racetrap.verdict.hirace.findings import find_races
@@ -33,12 +32,7 @@ def _imposed(trace: Trace, rule: str, reports: Reports) -> list[UniqueRace]:
     ]  # fmt: skip
 
 
-def _unwatched_shared(trace: Trace, params: HiraceParams) -> int:
-    """All accesses to shared memory, or none: those beyond the window are counted elsewhere."""
-    return 0 if params.shared_bytes else shared_accesses(trace)
-
-
 VERDICT = DetectorVerdict(
-    find_races, race_words, outcomes, _imposed, _unwatched_shared,
+    find_races, race_words, outcomes, _imposed, unwatched_shared,
     lambda kind: "HiRace knows only barriers and atomics",
 )  # fmt: skip

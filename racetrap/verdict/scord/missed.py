@@ -20,7 +20,7 @@ from racetrap.golden_model.scord.metadata import unpack_entry
 from racetrap.golden_model.scord.packets import Preliminary, Step
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu.accesses import words_of
+from racetrap.verdict.gpu.accesses import common_word
 from racetrap.verdict.gpu.fit import region_of
 from racetrap.verdict.gpu.oracle import NOT_CHECKED
 from racetrap.verdict.scord.detect import History, histories
@@ -82,7 +82,7 @@ def causes(trace: Trace, params: ScordParams, pairs: Sequence[Pair]) -> list[Cau
     if not pairs:
         return []  # nothing to watch: the whole run need not be checked again
     # An access may begin before the word shared with the other.
-    pairs = [pair._replace(address=_common_word(trace, pair) << 2) for pair in pairs]
+    pairs = [pair._replace(address=common_word(trace, *pair) << 2) for pair in pairs]
     spans: dict[int, range] = {}
     for pair in pairs:
         span = spans.get(pair.address, range(pair.first, pair.second + 1))
@@ -103,11 +103,6 @@ def _has_fence(trace: Trace, pair: Pair) -> bool:
     events, first = trace.events[pair.first : pair.second], trace.events[pair.first]
     own = (events["sm"] == first["sm"]) & (events["warp"] == first["warp"])
     return bool((own & (events["kind"] == EventKind.FENCE)).any())
-
-
-def _common_word(trace: Trace, pair: Pair) -> int:
-    common = words_of(trace, pair.first) & words_of(trace, pair.second)
-    return min(word for word in common if word >= pair.address >> 2)
 
 
 def _cause(

@@ -145,7 +145,7 @@ def _race(*arguments: Any) -> detection_logic.Conflict:
 
 #: What is wrong, where, and a trace and the form of the detector that show it.
 PLANTED: dict[str, tuple[Any, str, Any, Callable[[], Trace], str]] = {
-    "bits forgotten": (Knowledge, "_has_bit", _no, _little_program, "little"),
+    "bits forgotten": (Knowledge, "has_bit", _no, _little_program, "little"),
     "lanes never meet": (
         WarpRow, "_unordered_lanes", _not_the_same_lane, _lanes_meet, "128 bits"
     ),
