@@ -46,6 +46,7 @@ def test_wrong_python(setup, tmp_path, script, sentence):
     assert not (tmp_path / "venv").exists()
 
 
+@pytest.mark.campaign
 def test_without_a_network(setup, tmp_path):
     # What failed is tried again.
     for words, extra in (((), "dev"), ((), "dev"), (("EXTRAS=cuda",), "cuda")):
@@ -56,6 +57,20 @@ def test_without_a_network(setup, tmp_path):
         assert "ERROR: " in done.stderr
         assert not (tmp_path / "venv" / ".ready").exists()
     assert "Making the virtual environment" not in done.stdout
+
+
+@pytest.mark.parametrize(("words", "extra"), [((), "dev"), (("EXTRAS=cuda",), "cuda")])
+def test_what_pip_does_not_find_is_said(setup, tmp_path, words, extra):
+    """A stand-in for the environment's Python finds nothing: pip takes seconds for that."""
+    python = tmp_path / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho 'ERROR: none' >&2\nexit 1\n")
+    python.chmod(0o755)
+    done = setup(*words)
+    assert done.returncode == 2
+    assert f"Installing racetrap with its extra {extra} into " in done.stdout
+    assert "ERROR: none\nPackages could not be installed; " in done.stderr
+    assert not (tmp_path / "venv" / ".ready").exists()
 
 
 def test_an_extra_is_installed_though_the_environment_is_ready(setup, tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import REPOSITORY
+from tests.support.campaign import later_but
 from tests.support.environments import linked_environment, run_commands, unpacked
 
 _ROOMS = (
@@ -63,6 +64,7 @@ def site(wheel, tmp_path_factory):
     return unpacked(tmp_path_factory.mktemp("site"), wheel)
 
 
+@pytest.mark.campaign
 def test_remedy_for_a_missing_extra_works(wheel, tmp_path):
     """Pip takes what is printed where the wheel was installed, and finds the extra in it."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
@@ -214,7 +216,8 @@ def _expect(python, folder, commands):
         assert "was not found" not in done.stderr, (words, done)
 
 
-@pytest.mark.parametrize("extra", _OF_EXTRAS)
+# With `hardware` alone, `make test` has the next but one.
+@pytest.mark.parametrize("extra", later_but(("cluster", "fpga").__contains__, _OF_EXTRAS))
 def test_extra_alone(environment, tmp_path, extra):
     (tmp_path / "small.toml").write_text(_SWEEP)
     _expect(environment(extra), tmp_path, _OF_EXTRAS[extra])

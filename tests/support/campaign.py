@@ -11,13 +11,17 @@ import pytest
 
 def later_but(now: Callable[[Any], bool], values: Iterable[Any]) -> list[Any]:
     """Parameters, those that ``now`` is false of marked for the campaign; tuples are several."""
-    return [
-        pytest.param(
-            *(value if isinstance(value, tuple) else (value,)),
-            marks=() if now(value) else pytest.mark.campaign,
-        )
-        for value in values
-    ]
+    return [_parameter(value, now(value)) for value in values]
+
+
+def one_in(count: int, values: Iterable[Any]) -> list[Any]:
+    """Parameters of one kind, every ``count``-th of them now, the others in the campaign."""
+    return [_parameter(value, at % count == 0) for at, value in enumerate(values)]
+
+
+def _parameter(value: Any, is_now: bool) -> Any:
+    values = value if isinstance(value, tuple) else (value,)
+    return pytest.param(*values, marks=() if is_now else pytest.mark.campaign)
 
 
 def pairs_of(*choices: tuple[Any, ...]) -> list[Any]:

@@ -69,9 +69,9 @@ def test_the_system_is_placed_only_if_it_is_named(racetrap, monkeypatch):
         return Cost("device")
 
     answer(monkeypatch, record)
-    assert racetrap("cost", "scord-tiny", "--seeds", 2).exit_code == 0
+    assert racetrap("cost", "noncoherent-tiny", "--seeds", 2).exit_code == 0
     assert {job.seeds for job in asked if job.block == "system"} == {()}
     assert {job.seeds for job in asked if job.block != "system"} == {(1, 2)}
     asked.clear()
-    assert racetrap("cost", "scord-tiny", "--block", "system").exit_code == 0
+    assert racetrap("cost", "noncoherent-tiny", "--block", "system").exit_code == 0
     assert {job.seeds for job in asked} == {(1,)}

@@ -69,9 +69,10 @@ def test_name_is_that_of_folder_files_and_modules(tmp_path, monkeypatch):
 
 def test_files_are_in_a_folder_of_their_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("--quiet", "generate", "scord-tiny").output == ""
-    assert [path.name for path in tmp_path.iterdir()] == ["scord-tiny"]
-    assert (tmp_path / "scord-tiny" / "scord-tiny.v").is_file()
+    name = "noncoherent-tiny"
+    assert run("--quiet", "generate", name).output == ""
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name / f"{name}.v").is_file()
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ workloads = ["micro-benchmarks"]
 """
 
 
+@pytest.mark.campaign
 def test_figures_of_placement_say_what_they_were_made_for(racetrap, tmp_path):
     spec, data = write(tmp_path, _PLACED), tmp_path / "data.json"
     done = racetrap("sweep", spec, "--output", tmp_path / "out", "--jobs", 1, "--json", data)

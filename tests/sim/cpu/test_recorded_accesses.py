@@ -4,6 +4,7 @@ import pytest
 
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.cpu.verdicts import race_lines
+from tests.support.campaign import one_in
 from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _WIDTHS = """
@@ -53,7 +54,7 @@ def test_ranges_are_split_at_16_bytes(tmp_path):
 
 @pytest.mark.parametrize(
     ("call", "loaded", "stored"),
-    [
+    one_in(3, [
         ("memset(to, 0, n);", 0, 40),
         ("memcpy(to, from, n);", 40, 40),
         ("memmove(to + 1, to, n);", 40, 40),
@@ -75,8 +76,8 @@ def test_ranges_are_split_at_16_bytes(tmp_path):
         ("strcat(to, from);", 8, 7),
         ("strncat(to, from, 3);", 4, 4),
         ("sink = strdup(from) != 0;", 7, 7),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_functions_of_the_c_library(tmp_path, call, loaded, stored):
     trace = record_text(
         tmp_path,
@@ -251,7 +252,7 @@ int main(void) {
 
 @pytest.mark.parametrize(
     "use",
-    [
+    one_in(3, [
         'snprintf(shared, 20, "%d", 5);',
         'sprintf(shared, "%s-%d", "a", 5);',
         "qsort(shared, 8, 1, compare);",
@@ -260,8 +261,8 @@ int main(void) {
         "sink = strtol(shared, 0, 10);",
         'fprintf(file, "%5s %ld %s", "x", 3L, shared);',
         'sink = strstr(shared, "x") != 0;',
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_accesses_of_the_library_race(tmp_path, use):
     trace = record_text(tmp_path, _LIBRARY.replace("%s", use, 1))
     assert ("case.c:12", "case.c:5") in race_lines(trace)

@@ -8,6 +8,7 @@ from racetrap.golden_model.trace.threads.events import MemoryOrder, SyncClass, T
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cpu.recorder import RecordError
 from racetrap.sim.cpu.verdicts import race_lines
+from tests.support.campaign import one_in
 from tests.support.threads.recordings import accesses, counts, of_kind, record_text
 
 _UNTIL = "struct timespec t; clock_gettime(CLOCK_REALTIME, &t); t.tv_sec += 5;"
@@ -76,7 +77,7 @@ _LOCKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "kind", "acquires", "releases"), _LOCKS)
+@pytest.mark.parametrize(("body", "kind", "acquires", "releases"), one_in(3, _LOCKS))
 def test_acquires_and_releases(tmp_path, body, kind, acquires, releases):
     trace = record_text(
         tmp_path,
@@ -121,7 +122,7 @@ _OF_TYPE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "second", "waits"), _SECOND_CALLS)
+@pytest.mark.parametrize(("kind", "second", "waits"), one_in(4, _SECOND_CALLS))
 def test_an_inversion_by_every_form_of_a_lock(tmp_path, kind, second, waits):
     """Threads, one after the other, take two locks in both orders: who would not wait for ever
     for the second is in no deadlock."""
@@ -576,7 +577,7 @@ _SECTIONS = "{\n#pragma omp section\nx++;\n#pragma omp section\ny[0]++;\n}\nREAD
 
 @pytest.mark.parametrize(
     ("body", "races"),
-    [
+    one_in(3, [
         ("x++;", True),
         ("\n#pragma omp critical\nx++;", False),
         ("\n#pragma omp critical(named)\nx++;", False),
@@ -593,8 +594,8 @@ _SECTIONS = "{\n#pragma omp section\nx++;\n#pragma omp section\ny[0]++;\n}\nREAD
         ("y[omp_get_thread_num()] = 1;\nREAD(y[3]);", True),
         (f"\n#pragma omp sections\n{_SECTIONS}", False),
         ("int own;\n#pragma omp single copyprivate(own)\nown = x++;\nREAD(own);", False),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_openmp(tmp_path, body, races):
     trace = record_text(tmp_path, _OPENMP % body, options=["-fopenmp"])
     assert trace.header.source == "case.c"
@@ -628,7 +629,7 @@ def _tasks(*bodies):
 
 @pytest.mark.parametrize(
     ("body", "races"),
-    [
+    one_in(3, [
         ("x = 1;" + _tasks(("", "meet(2); x++;")) + "meet(2);", False),
         (_tasks(("", "meet(2); x++;")) + "meet(2); x++;", True),
         (_tasks(("", "meet(2); x++;")) + "meet(2);\n#pragma omp taskwait\nx++;", False),
@@ -648,7 +649,7 @@ def _tasks(*bodies):
          "for (int i = 0; i < 8; i++) z[i] = i;\nx = z[7] == 7 ? z[0] : z[9999999];", False),
         ("int z[8] = {0};\n#pragma omp taskloop nogroup num_tasks(1)\n"
          "for (int i = 0; i < 8; i++) { if (!i) meet(2); x = i; }\nmeet(2); x = z[0];", True),
-    ],
+    ]),
 )  # fmt: skip
 def test_openmp_tasks(tmp_path, body, races):
     trace = record_text(tmp_path, _TASKS % body, options=["-fopenmp"], timeout=20)

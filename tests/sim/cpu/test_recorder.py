@@ -16,6 +16,7 @@ from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.cpu.compiler import compile_program
 from racetrap.sim.cpu.raw import used_bytes
 from racetrap.sim.cpu.recorder import RecordError, record
+from tests.support.campaign import one_in
 from tests.support.threads.recordings import HEAD, accesses, counts, of_kind, record_text
 
 _WORK = """
@@ -78,7 +79,7 @@ int main(void) {
 
 @pytest.mark.parametrize(
     "last",
-    ["exit(0);", "_exit(0);", "quick_exit(0);", "pthread_exit(0);", "return 0;"],
+    one_in(2, ["exit(0);", "_exit(0);", "quick_exit(0);", "pthread_exit(0);", "return 0;"]),
 )
 def test_nothing_is_lost_however_the_program_ends(tmp_path, last):
     trace = record_text(tmp_path, f"volatile int x;\nint main(void) {{\nx++;\nx++;\n{last} }}")
@@ -214,15 +215,15 @@ int main(void) {
 
 @pytest.mark.parametrize(
     ("statement", "ending"),
-    [
+    one_in(2, [
         ("return 5;", "returned 5"),
         ("_exit(6);", "returned 6"),
         ("abort();", "ended by signal SIGABRT"),
         ("*(volatile int *)8 = 1;", "ended by signal SIGSEGV"),
         ("raise(SIGINT);", "ended by signal SIGINT"),
         ("for (;;) sleep(1);", "did not end within 0.5 seconds"),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_a_program_that_fails_leaves_its_trace(tmp_path, statement, ending):
     source = tmp_path / "case.c"
     source.write_text(f"{HEAD}#include <signal.h>\n#line 1\n{_FAILING % statement}")
@@ -365,7 +366,7 @@ int main(int count, char **arguments) {
     assert len(accesses(trace, "case.c:3")) == 1_200_000
 
 
-@pytest.mark.parametrize("closing", ["fclose(stdin)", "close(0)", "closefrom(0)"])
+@pytest.mark.parametrize("closing", one_in(3, ["fclose(stdin)", "close(0)", "closefrom(0)"]))
 def test_a_program_may_close_standard_input(tmp_path, closing):
     trace = record_text(
         tmp_path,

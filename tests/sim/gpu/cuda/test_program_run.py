@@ -15,6 +15,7 @@ from racetrap.golden_model.events import EventKind
 from racetrap.sim.gpu.cuda.connection import Connection
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramError, run_program
+from tests.support.campaign import one_in
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler, run_text
 
 pytestmark = needs_compiler
@@ -69,7 +70,7 @@ def test_memory_symbols_and_properties_of_the_device():
 
 @pytest.mark.parametrize(
     ("launch", "name", "sentence"),
-    [
+    one_in(2, [
         ("reach<<<1, 32>>>(data, 64)", "cudaErrorIllegalAddress",
          "program.cu:6: address of st.global.u32 must be inside a buffer"),
         ("halt<3><<<1, 32>>>()", "cudaErrorLaunchFailure",
@@ -78,7 +79,7 @@ def test_memory_symbols_and_properties_of_the_device():
          "must be a multiple of 4"),
         ("stop<<<1, 32>>>(data)", "cudaErrorAssert",
          "Assertion `data[threadIdx.x] == 7` failed"),
-    ],
+    ]),
 )  # fmt: skip
 def test_a_fault_reaches_the_program_and_leaves_the_trace(launch, name, sentence):
     run, output = run_text(
@@ -179,7 +180,7 @@ def test_a_program_without_cuda():
         run_program(["/bin/true"], RunSettings())
 
 
-@pytest.mark.parametrize("status", [0, 3])
+@pytest.mark.parametrize("status", one_in(2, [3, 0]))
 def test_a_program_that_ends_before_its_first_cuda_call(tmp_path, status):
     text = f"""
     #include <cstdlib>

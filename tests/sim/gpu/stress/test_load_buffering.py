@@ -6,6 +6,7 @@ import pytest
 
 from racetrap.sim.gpu.stress.search import random_runs, shrink
 from racetrap.sim.gpu.stress.systematic import bounded_runs
+from tests.support.campaign import one_in
 from tests.support.gpu.litmus_kernels import RESULTS, X, Y, litmus_subject
 
 RELAXED, VOLATILE, WEAK, ACQUIRE = ".relaxed.gpu", ".volatile", "", ".acquire.gpu"
@@ -27,7 +28,7 @@ def failing(subject, runs=120):
 @pytest.mark.parametrize("mode", [RELAXED, VOLATILE, WEAK])
 @pytest.mark.parametrize(
     ("place", "space"),
-    [("block", "global"), ("warp", "global"), ("warp", "shared"), ("lane", "global")],
+    one_in(2, [("block", "global"), ("warp", "global"), ("warp", "shared"), ("lane", "global")]),
 )
 def test_both_loads_take_what_is_stored_behind_them(tmp_path, mode, place, space):
     sides = [thread(number, mode, mode) for number in range(2)]

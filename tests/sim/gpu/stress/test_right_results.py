@@ -7,6 +7,7 @@ import pytest
 from racetrap.golden_model.ptx_memory_model.operational import InOrder
 from racetrap.sim.gpu.stress.search import find_witness, random_runs, replay
 from racetrap.sim.gpu.stress.subject import Failure, Run
+from tests.support.campaign import one_in
 from tests.support.gpu.litmus_kernels import RESULTS, X, Y, litmus_subject
 
 MODES = [".relaxed.gpu", ".volatile", ""]
@@ -32,7 +33,7 @@ def failing(subject, memory, runs=100):
 
 
 @pytest.mark.parametrize("memory", ["views", "write-buffers"])
-@pytest.mark.parametrize("place", ["block", "warp", "lane"])
+@pytest.mark.parametrize("place", one_in(3, ["block", "warp", "lane"]))
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shape", [passing, buffering])
 def test_a_right_kernel_of_several_results_never_fails(tmp_path, shape, mode, place, memory):

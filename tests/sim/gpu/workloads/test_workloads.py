@@ -4,6 +4,7 @@ import pytest
 
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
+from tests.support.campaign import later_but, one_in
 
 ATOMIC = {"scoped-atomic"}
 LOCK = {"missing-lock"}
@@ -43,13 +44,13 @@ EXPECTED = {
 SWITCHES = [(name, switch.name) for name, w in WORKLOADS.items() for switch in w.switches]
 
 
-@pytest.mark.parametrize("scheduler", WARP_SCHEDULERS)
+@pytest.mark.parametrize("scheduler", later_but("random".__eq__, WARP_SCHEDULERS))
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_race_free_build_is_right_and_nothing_is_reported(workload, scheduler, kinds_of_races):
     assert kinds_of_races(workload, "tiny", scheduler, seed=11) == set()
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", one_in(3, WORKLOADS))
 def test_larger_input_gives_the_right_result(workload, new_device):
     WORKLOADS[workload].run(new_device("random", 3), "small", seed=12)
 
@@ -58,7 +59,7 @@ def test_every_switch_is_expected_to_show_something():
     assert sorted(EXPECTED) == sorted(SWITCHES)
 
 
-@pytest.mark.parametrize(("workload", "switch"), SWITCHES)
+@pytest.mark.parametrize(("workload", "switch"), one_in(3, SWITCHES))
 def test_each_switch_makes_its_races(workload, switch, kinds_of_races):
     """In one of a few schedules: some races need one party to be ahead of the other."""
     for seed in range(1, 6):
