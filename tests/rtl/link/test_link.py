@@ -38,8 +38,8 @@ def _play_all(bench: LinkBench, rng: random.Random, requests: int) -> None:
     bench.traffic(rng, requests)
 
 
-# A record of 60 bytes has nothing that neither the short ones nor the longest have.
-@pytest.mark.parametrize("params", later_but(lambda each: each.size != 60, _LOOPS), ids=str)
+# Long records take long, and one of 128 bytes has a test below.
+@pytest.mark.parametrize("params", later_but(lambda each: each.size < 60, _LOOPS), ids=str)
 def test_link_agrees_with_the_golden_device(params):
     _play_all(LinkBench(params), random.Random(str(params)), 25 if params.size < 100 else 10)
 
@@ -66,7 +66,7 @@ def test_planted_bug_is_found(name):
 
 def test_what_was_held_is_lost_in_a_reset_and_nothing_is_done_before_hello():
     rng, bench = random.Random(1), LinkBench(LoopParams(5))
-    for _ in range(6):
+    for _ in range(4):
         bench.traffic(rng, 3, 0.0)
         # In the middle of a request, of what is done for it, or of its reply.
         frame = encode(Frame(0, _HELLO)) + encode(Frame(1, _PUSH, bytes(10)))
@@ -79,7 +79,7 @@ def test_what_was_held_is_lost_in_a_reset_and_nothing_is_done_before_hello():
 def test_what_is_answered_to_a_host_that_does_not_wait_was_done_once_and_in_order():
     bench = LinkBench(LoopParams(1))
     bench.send(encode(Frame(0, _HELLO)), 200)
-    frames = [encode(Frame(number, _ADD, b"\0\0\1\0\0\0")) for number in range(1, 20)]
+    frames = [encode(Frame(number, _ADD, b"\0\0\1\0\0\0")) for number in range(1, 10)]
     done = runs = 0
     while done < len(frames):
         data, runs = b"~" + b"".join(frames[done:]), runs + 1
@@ -107,10 +107,11 @@ def test_dropped_frames_are_told():
 
 
 def _rooms(link: type[Link]) -> set[int]:
-    """What is answered to a question for the room while a record goes on, in each cycle of it."""
+    """What is answered to a question for the room while a record goes on, in the cycles around
+    its end."""
     bench, rooms, numbers = LinkBench(LoopParams(128, credits=2), link), set(), count(1)
     bench.send(encode(Frame(0, _HELLO)), 200)
-    for cycle in range(8, 24):
+    for cycle in range(14, 20):
         bench.send(encode(Frame(next(numbers), _PUSH, bytes(128))), 500)
         begun = bench.send(encode(Frame(next(numbers), _PUSH)), cycle)
         bench.open(True)

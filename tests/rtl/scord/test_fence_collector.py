@@ -12,6 +12,7 @@ from amaranth.hdl import Value
 from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.interleaver import Interleaver
+from tests.support.campaign import later_but
 from tests.support.planted_bugs import module_with
 from tests.support.rtl.streams import get_forever, put, random_idle, simulate
 
@@ -168,7 +169,10 @@ _PARAMS = ScordParams(sm_count=4, warps_per_sm=5, banks=2, fence_lanes=2)
 
 @pytest.mark.parametrize(
     ("sms", "lanes", "banks", "words"),
-    [(1, 1, 1, 1), (3, 1, 4, 2), (2, 2, 1, 1), (5, 4, 4, 1), (6, 2, 8, 4)],
+    later_but(
+        lambda each: each[0] in (1, 5, 6),
+        [(1, 1, 1, 1), (3, 1, 4, 2), (2, 2, 1, 1), (5, 4, 4, 1), (6, 2, 8, 4)],
+    ),
 )
 def test_random_fences(sms, lanes, banks, words):
     params = ScordParams(
@@ -248,7 +252,9 @@ def test_other_warps_go_on_while_a_bank_takes_nothing():
     bench.check()
 
 
-@pytest.mark.parametrize(("lanes", "ports"), [(1, 1), (4, 4)])
+@pytest.mark.parametrize(
+    ("lanes", "ports"), later_but(lambda each: each == (4, 4), [(1, 1), (4, 4)])
+)
 def test_rate(lanes, ports):
     """15 SMs send fences alone: every bank counts as many in a cycle as there are lanes."""
     params = ScordParams(banks=ports, fence_lanes=lanes, warps_per_sm=12)

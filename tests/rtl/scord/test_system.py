@@ -140,7 +140,7 @@ class Bench:
 @pytest.mark.parametrize(
     ("name", "params"),
     [
-        ("tiny", TINY),
+        pytest.param("tiny", TINY, marks=pytest.mark.campaign),  # co-simulation has it
         pytest.param("banks", replace(TINY, banks=4), marks=pytest.mark.campaign),
         pytest.param("units", replace(TINY, granularity=8, ratio=1), marks=pytest.mark.campaign),
         ("local", SCORD.presets["scord-local"].params),
@@ -415,7 +415,7 @@ def test_configuration_may_end_with_the_address_space(ends):
 @pytest.mark.parametrize(
     "params",
     [
-        replace(TINY, banks=2, sm_count=3),
+        replace(TINY, banks=2),
         pytest.param(SCORD.presets["scord-local"].params, marks=pytest.mark.campaign),
     ],
 )

@@ -12,7 +12,7 @@ from tests.support.campaign import later_but
 from tests.support.rtl.streams import simulate
 from tests.support.scord.tracker_bench import random_transactions
 
-_CYCLES = 3_000
+_CYCLES = 2_000
 
 
 def _inputs(params, rng):

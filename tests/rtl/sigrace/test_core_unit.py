@@ -15,8 +15,11 @@ from tests.support.sigrace.blocks import EDGES
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.core_bench import CoreUnitBench, random_events
 
+#: The first and the last of each form, and small filters; the compressor has the others.
+_SOON = [*EDGES[:2], EDGES[4], EDGES[6], *EDGES[-2:]]
 
-@pytest.mark.parametrize("settings", EDGES, ids=str)
+
+@pytest.mark.parametrize("settings", later_but(_SOON.__contains__, EDGES), ids=str)
 def test_random_events(settings):
     params = replace(SMALL, **settings)
     events = random_events(params, random.Random(str(settings)), 150)
@@ -26,7 +29,7 @@ def test_random_events(settings):
 
 
 @pytest.mark.parametrize("seed", later_but(lambda seed: seed == 0, range(2)))
-@pytest.mark.parametrize("form", ["sets", "hashed"])
+@pytest.mark.parametrize("form", later_but(lambda form: form == "hashed", ["sets", "hashed"]))
 def test_random_events_at_full_rate(form, seed):
     """No idle cycle and no stall from outside: every hand-over between neighbours is met."""
     params = replace(SMALL, form=form, block_instructions=7)
@@ -36,7 +39,7 @@ def test_random_events_at_full_rate(form, seed):
     bench.check(events)
 
 
-@pytest.mark.parametrize("form", ["sets", "hashed"])
+@pytest.mark.parametrize("form", later_but(lambda form: form == "hashed", ["sets", "hashed"]))
 def test_no_path_from_valid_to_ready(form):
     assert valid_to_ready_paths(CoreUnit(replace(SMALL, form=form))) == []
 
@@ -57,6 +60,8 @@ def test_verilog_has_no_signal_without_bits(settings):
     assert "[-1:0]" not in text
 
 
+# The generator's own count has the same figures in `make test`.
+@pytest.mark.campaign
 def test_state_is_the_papers():
     """Section 5.5: TS 20, R and W 512, TRT 20, Conflict Signature 256 bytes: 808 of a core."""
     bits = state_bits(CoreUnit(SigraceParams(form="hashed", trace_port=False)))

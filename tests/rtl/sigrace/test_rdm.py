@@ -112,11 +112,8 @@ def interfere(bench, traffic, rng):
     return software
 
 
-#: Those of the test that everything happens, with fewer messages.
-_AGAIN = ("small", "depth 1")
-
-
-@pytest.mark.parametrize("name", later_but(lambda name: name not in _AGAIN, CONFIGURATIONS))
+# The test that everything happens has the small one.
+@pytest.mark.parametrize("name", later_but(("hashed", "contexts").__contains__, CONFIGURATIONS))
 def test_random_messages(name):
     params = CONFIGURATIONS[name]
     traffic = Traffic(params, Random(f"rdm {name}"))
@@ -125,7 +122,7 @@ def test_random_messages(name):
     assert bench.model.counters["messages"] > 10
 
 
-@pytest.mark.parametrize("seed", later_but(lambda seed: seed < 2, range(4)))
+@pytest.mark.parametrize("seed", later_but(lambda seed: seed == 1, range(4)))
 def test_software_interferes(seed):
     params = [SMALL, CONFIGURATIONS["contexts"]][seed % 2]
     rng = Random(f"interfere {seed}")
@@ -134,7 +131,7 @@ def test_software_interferes(seed):
     bench.run(*bench.feeders(traffic.of_links(40), 0.8), interfere(bench, traffic, rng))
 
 
-@pytest.mark.parametrize("threads", later_but((1, 5).__contains__, [1, 3, 4, 5]))
+@pytest.mark.parametrize("threads", later_but(lambda threads: threads == 5, [1, 3, 4, 5]))
 def test_threads_take_turns_on_one_core(threads):
     """More threads than cores: before each message another thread may be mapped."""
     params = replace(SMALL, cores=1, threads=threads, history_depth=3)
@@ -186,7 +183,7 @@ def test_queues_are_one_memory_without_reset():
 @pytest.mark.parametrize(
     "changes",
     later_but(
-        lambda changes: changes.keys() & {"contexts", "link_depth"},
+        lambda changes: "link_depth" in changes,
         [
             {"cores": 1, "threads": 1, "history_depth": 1, "log_depth": 1, "link_depth": 2},
             {"cores": 9, "threads": 9, "history_depth": 9, "log_depth": 9, "lsb_bits": 4},
