@@ -1,8 +1,12 @@
 """Rates of the recorder: measured on runs that are what they should be."""
 
+import pytest
+
 from racetrap.evaluation.sigrace.recorder_rates import MEASURED, recorder_rates
 
 
+# `make bench` measures it, and the recorder has tests of its own.
+@pytest.mark.campaign
 def test_recorder():
     arrays = MEASURED[-1]
     measured = recorder_rates(arrays._replace(arguments=("20",)), runs=2)

@@ -101,7 +101,7 @@ def test_elaborated_state():
     figures = cost_figures(PRESETS["scord-tiny"].params, CostSpec(elaborate=True))
     assert figures["design_flip_flops"] + figures["design_memory_bits"] > figures["state_bits"]
     # A chip has no trace port.
-    params = PRESETS["sigrace-tiny"].params
+    params = PRESETS["noncoherent-tiny"].params
     bare = replace(params, trace_port=False)
     assert params.trace_port
     assert cost_figures(params, CostSpec(elaborate=True)) == cost_figures(

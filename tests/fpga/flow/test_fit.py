@@ -50,6 +50,8 @@ def test_shortage():
     assert shortage(_ENOUGH | {"RAM": short["RAM"]}) == "5 of 4 RAM"
 
 
+# Place and route of a large block; `make test` has what is said, and that of a small one.
+@pytest.mark.campaign
 def test_a_block_with_too_many_memories(tmp_path):
     with pytest.raises(
         DoesNotFit,

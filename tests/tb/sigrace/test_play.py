@@ -17,7 +17,8 @@ def _play(model, testbench, tmp_path, configuration, threads, **environment):
 @pytest.mark.parametrize(
     ("configuration", "threads", "environment"),
     [
-        ("small", 2, "migration"), ("small", 3, "multiplex"),
+        ("small", 2, "migration"),
+        pytest.param("small", 3, "multiplex", marks=pytest.mark.campaign),
         pytest.param("tiny", 2, "fixed", marks=pytest.mark.campaign),
         pytest.param("hashed-two-contexts", 4, "multithreaded", marks=pytest.mark.campaign),
     ],
