@@ -1,10 +1,12 @@
-"""README and pages: the commands, options and files that they name exist."""
+"""README and pages: the commands, options and files that they name exist, and no link is dead."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 
 import click
 import pytest
@@ -25,6 +27,11 @@ _FILE = re.compile(
 #: Modules that are called, and targets of make.
 _MODULE = re.compile(r"python -m ((?:racetrap|tests|docs)(?:\.\w+)+)")
 _TARGET = re.compile(r"(?:`|^    |^)make ([a-z][a-z-]*)", re.MULTILINE)
+
+#: A link without a scheme: the file, if it is another, and the heading.
+_LINK = re.compile(r"\[[^\]]*\]\(((?!\w+:)[^)#\s]*)(?:#([^)\s]*))?\)")
+_CODE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#{1,3} (.+)$", re.MULTILINE)
 
 
 def _command_lines(page: str) -> Iterator[str]:
@@ -56,6 +63,48 @@ def test_files_of_a_page(page):
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     for name in _FILE.findall(text):
         assert (REPOSITORY / name).exists()
+
+
+@cache
+def _anchors(page: Path) -> set[str] | None:
+    """Headings of a page as links name them; none if more of them are generated."""
+    text = page.read_text(encoding="utf-8")
+    if "```{generated}" in text:
+        return None
+    headings = _HEADING.findall(_CODE.sub("", text))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def _dead_links(page: Path, text: str) -> list[str]:
+    dead = []
+    for file, heading in _LINK.findall(_CODE.sub("", text)):
+        target = page.parent / file if file else page
+        if not target.exists():
+            dead.append(file)
+        elif heading and (anchors := _anchors(target)) is not None and heading not in anchors:
+            dead.append(f"{file}#{heading}")
+    return dead
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_links_of_a_page(page):
+    assert _dead_links(REPOSITORY / page, (REPOSITORY / page).read_text(encoding="utf-8")) == []
+
+
+def test_dead_links_are_found(tmp_path):
+    page, other = tmp_path / "page.md", tmp_path / "other.md"
+    page.write_text(
+        "# My page\n\n[a](other.md), [b](none.md), [c](#my-page), [d](#mine),\n"
+        "[e](other.md#its-own), [f](other.md#more), [g](https://example.org/x.md)\n\n```\n[h](code.md)\n```\n"
+    )
+    other.write_text("# Other\n\n## Its own\n\n```\n# more\n```\n")
+    assert _dead_links(page, page.read_text()) == ["none.md", "#mine", "other.md#more"]
+
+
+def test_the_first_page_links_to_every_other():
+    index = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [page for page in _PAGES if page.startswith("docs/") and page != "docs/index.md"]
+    assert [page for page in pages if f"]({page.removeprefix('docs/')})" not in index] == []
 
 
 @pytest.mark.parametrize("page", _PAGES)
