@@ -14,7 +14,7 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.access import access_layout, describe, is_same_lane, reads
 from racetrap.rtl.causality.detection_logic import DetectionLogic
 from racetrap.rtl.causality.entry import EntryUpdate
-from racetrap.rtl.causality.warp_order import RELATIONS, EntryOrder
+from racetrap.rtl.causality.warp_order import RELATION, WarpOrder
 from racetrap.rtl.causality.warp_row import WarpRows, branch_layout
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.gpu.check_lane import trace_signature
@@ -225,15 +225,18 @@ class CheckPipeline(wiring.Component):
         branch = Signal(branch_layout(self._params), name="branch", reset_less=True)
         decided, decided_valid = self._stage(checked.shape(), "decided")
         m.d.sync += [branch.eq(rows.o_branch), decided.eq(checked), decided_valid.eq(valid)]
-        m.submodules.order = order = EntryOrder(self._params)
-        relations = Signal(RELATIONS, name="relations", reset_less=True)
-        m.d.comb += [
-            order.i_before.eq(checked.before),
-            order.i_access.eq(checked.access),
-            order.i_row.eq(rows.o_row),
-            order.i_branch.eq(branch),
-        ]
-        m.d.sync += relations.eq(order.o)
+        relations = {}
+        for name in ("writer", "reader"):
+            m.submodules[f"{name}_order"] = order = WarpOrder(self._params)
+            relations[name] = Signal(RELATION, name=f"{name}_relation", reset_less=True)
+            side = Value.cast(checked.before[name])
+            m.d.comb += [
+                Value.cast(order.i_side).eq(side[: self._params.side_layout.width]),
+                order.i_access.eq(checked.access),
+                order.i_row.eq(rows.o_row),
+                order.i_branch.eq(branch),
+            ]
+            m.d.sync += relations[name].eq(order.o)
         return decided, decided_valid, relations
 
     def _elaborate_decision(self, m: Module, decided, valid, relations) -> None:
@@ -245,7 +248,8 @@ class CheckPipeline(wiring.Component):
         m.d.comb += [
             logic.i_access.eq(decided.access),
             logic.i_before.eq(before),
-            logic.i_order.eq(relations),
+            logic.i_writer.eq(relations["writer"]),
+            logic.i_reader.eq(relations["reader"]),
             *(notice[name].eq(step[name]) for name in self._params.notice_layout.fields),
             self.o_notice.valid.eq(self.o_leaves & is_noticed),
         ]

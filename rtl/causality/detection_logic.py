@@ -5,6 +5,9 @@ Ref: ScoRD (ISCA'20) Section VI; strong accesses and scopes as in the PTX memory
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -12,7 +15,7 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.causality.packets import Observed, PacketKind, Undecided
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.access import access_layout, is_same_lane, reads
-from racetrap.rtl.causality.warp_order import RELATIONS
+from racetrap.rtl.causality.warp_order import RELATION
 from racetrap.rtl.common.layout import struct_layout
 
 #: What an access and an unordered one that it conflicts with are; none of these: both are strong
@@ -34,7 +37,7 @@ class DetectionLogic(wiring.Component):
         The access.
     i_before : ``In(entry_layout)``
         The word's entry.
-    i_order : ``In(RELATIONS)``
+    i_writer, i_reader : ``In(RELATION)``
         What its writer and its reader are to the access.
     o_against : ``Out(2)``
         Earlier accesses that it races with (``Against``).
@@ -48,7 +51,8 @@ class DetectionLogic(wiring.Component):
         super().__init__({
             "i_access": In(access_layout(params)),
             "i_before": In(struct_layout(params.entry_layout)),
-            "i_order": In(RELATIONS),
+            "i_writer": In(RELATION),
+            "i_reader": In(RELATION),
             "o_against": Out(2),
             "o_undecided": Out(3),
             "o_met": Out(1),
@@ -58,8 +62,8 @@ class DetectionLogic(wiring.Component):
         m = Module()
         before, packet = self.i_before, self.i_access.packet
         writer, reader = (
-            self._elaborate_conflict(m, name, before[name], self.i_order[name])
-            for name in ("writer", "reader")
+            self._elaborate_conflict(m, name, before[name], relation)
+            for name, relation in (("writer", self.i_writer), ("reader", self.i_reader))
         )
         is_checked = Signal()
         m.d.comb += [
@@ -88,7 +92,7 @@ class DetectionLogic(wiring.Component):
         return m
 
     def _meets_message(self) -> Value:
-        before, access, relation = self.i_before, self.i_access, self.i_order.writer
+        before, access, relation = self.i_before, self.i_access, self.i_writer
         packet, writer = access.packet, before.writer
         finds_it = (
             (writer.size == packet.size)
@@ -119,16 +123,17 @@ class DetectionLogic(wiring.Component):
         # Lanes of one atomic acquire each other's releases, and what one of them comes behind.
         lanes_meet = packet.acquire & packet.released & ~self.i_access.is_single
         # A read conflicts with writes alone; a write over a flag that is no atomic is a race.
-        unordered, all_unordered, overwrites = (
-            (*self._behind_neither(), packet.writes & side.atomic)
+        behind, overwrites = (
+            (self._behind_neither(), packet.writes & side.atomic)
             if is_writer
-            else (packet.writes & relation.unordered, relation.all_unordered, packet.writes)
+            else (self._unordered(relation) & packet.writes.replicate(2), packet.writes)
         )
+        some, every = behind[0], behind[1]
         m.d.comb += [
             counts.eq(
                 (side.bytes & packet.bytes).any()
-                & unordered
-                & ~(lanes_meet & (relation.is_own | ~all_unordered))
+                & some
+                & ~(lanes_meet & (relation.is_own | ~every))
             ),
             may_be_strong.eq(
                 side.strong
@@ -161,16 +166,22 @@ class DetectionLogic(wiring.Component):
         """Whether what others have read is a message of the access's warp, which writes again."""
         before = self.i_before
         is_read = before.observed != Observed.NOBODY
-        return before.message.any() & is_read & self.i_order.writer.is_own
+        return before.message.any() & is_read & self.i_writer.is_own
 
-    def _behind_neither(self) -> tuple[Value, Value]:
-        """Whether some lane comes behind neither the last write nor a read that observed it, and
-        whether none comes behind either."""
-        observed, order = self.i_before.observed, self.i_order
+    def _behind_neither(self) -> Value:
+        """As ``_unordered`` of the last write and of a read that observed it."""
+        observed, (writer, reader) = self.i_before.observed, (self.i_writer, self.i_reader)
         has_observer = (observed == Observed.READER) & self.i_before.reader.bytes.any()
-        some = Mux(has_observer, order.behind_neither, order.writer.unordered)
-        none = Mux(has_observer, order.all_behind_neither, order.writer.all_unordered)
-        return (observed != Observed.SEVERAL) & some, none
+        unordered = Mux(has_observer, self._unordered(writer, reader), self._unordered(writer))
+        return unordered & (observed != Observed.SEVERAL).replicate(2)
+
+    def _unordered(self, *relations: data.View) -> Value:
+        """Whether some lane comes behind none of some accesses, and whether no lane comes behind
+        any."""
+        lanes = reduce(and_, (relation.lanes for relation in relations))
+        ordered = Cat(relation.all_ordered for relation in relations).any()
+        found = Cat(lanes.any(), lanes == self.i_access.packet.lanes)
+        return found & ~ordered.replicate(2)
 
 
 def _released(side: data.View, relation: data.View) -> Value:

@@ -18,13 +18,9 @@ from racetrap.rtl.causality.access import access_layout, block_of, in_tile
 from racetrap.rtl.causality.warp_row import branch_layout
 from racetrap.rtl.common.layout import struct_layout
 
-#: What an entry's writer or reader is to an access: it does not come before all lanes, before any,
-#: by its own warp, by its block; an older block in the slot is another one.
-RELATION = data.StructLayout({"unordered": 1, "all_unordered": 1, "is_own": 1, "in_block": 1})
-#: What writer and reader are, and whether some lane comes behind neither, or none behind either.
-RELATIONS = data.StructLayout({
-    "writer": RELATION, "reader": RELATION, "behind_neither": 1, "all_behind_neither": 1,
-})  # fmt: skip
+#: What an entry's writer or reader is to an access: lanes that it does not come before, unless all
+#: is ordered; by its own warp, by its block; an older block in the slot is another one.
+RELATION = data.StructLayout({"lanes": WARP_SIZE, "all_ordered": 1, "is_own": 1, "in_block": 1})
 
 
 class WarpOrder(wiring.Component):
@@ -45,10 +41,8 @@ class WarpOrder(wiring.Component):
         Row of its warp.
     i_branch : ``In(branch_layout(params))``
         Branches of its warp, or barriers of some of its lanes.
-    o_unordered : ``Out(32)``
-        Lanes of the access that the one does certainly not come before.
-    o_is_own, o_in_block : ``Out(1)``
-        Whether it was made by the access's warp, and by its block.
+    o : ``Out(RELATION)``
+        What the one is to the other.
     """
 
     def __init__(self, params: CausalityParams):
@@ -58,17 +52,14 @@ class WarpOrder(wiring.Component):
             "i_access": In(access_layout(params)),
             "i_row": In(struct_layout(params.row_layout)),
             "i_branch": In(branch_layout(params)),
-            "o_unordered": Out(WARP_SIZE),
-            "o_is_own": Out(1),
-            "o_in_block": Out(1),
+            "o": Out(RELATION),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         side, row, packet = self.i_side, self.i_row, self.i_access.packet
-        same_warp, is_current, is_known, behind_barrier, all_ordered = (
-            Signal(name=name)
-            for name in ("same_warp", "is_current", "is_known", "behind_barrier", "all_ordered")
+        same_warp, is_current, is_known, behind_barrier = (
+            Signal(name=name) for name in ("same_warp", "is_current", "is_known", "behind_barrier")
         )
         others = Signal.like(packet.lanes, name="others")
         m.d.comb += [
@@ -76,10 +67,10 @@ class WarpOrder(wiring.Component):
             is_current.eq(side.clock >= row.start),
             behind_barrier.eq(side.clock <= row.bar),
             is_known.eq(self._elaborate_known(m)),
-            self.o_is_own.eq(same_warp & is_current),
-            self.o_in_block.eq((block_of(self._params, side) == packet.block) & is_current),
+            self.o.is_own.eq(same_warp & is_current),
+            self.o.in_block.eq((block_of(self._params, side) == packet.block) & is_current),
             others.eq(packet.lanes & ~(1 << side.lane)),
-            all_ordered.eq(
+            self.o.all_ordered.eq(
                 is_known
                 | Mux(
                     same_warp,
@@ -88,13 +79,10 @@ class WarpOrder(wiring.Component):
                         side.several | behind_barrier | (side.clock < row.lanes_before),
                         side.clock <= row.own,
                     ),
-                    self.o_in_block & behind_barrier,
+                    self.o.in_block & behind_barrier,
                 )
             ),
-            self.o_unordered.eq(
-                Mux(self.o_is_own, others & ~self._elaborate_lanes(m), packet.lanes)
-                & ~all_ordered.replicate(WARP_SIZE)
-            ),
+            self.o.lanes.eq(Mux(self.o.is_own, others & ~self._elaborate_lanes(m), packet.lanes)),
         ]
         return m
 
@@ -130,56 +118,3 @@ class WarpOrder(wiring.Component):
             tile = in_tile(side.lane, record.tile) & record.lanes
             met.append(tile & has_met.replicate(WARP_SIZE))
         return reduce(or_, met)
-
-
-class EntryOrder(wiring.Component):
-    """Compares both the writer and the reader of an entry with an access.  Combinational.
-
-    Parameters
-    ----------
-    params : CausalityParams
-        Configuration.
-
-    Members
-    -------
-    i_before : ``In(entry_layout)``
-        The word's entry.
-    i_access, i_row, i_branch : ``In(WarpOrder's)``
-        The access, and what is known of its warp.
-    o : ``Out(RELATIONS)``
-        What they are to it.
-    """
-
-    def __init__(self, params: CausalityParams):
-        self._params = params
-        super().__init__({
-            "i_before": In(struct_layout(params.entry_layout)),
-            "i_access": In(access_layout(params)),
-            "i_row": In(struct_layout(params.row_layout)),
-            "i_branch": In(branch_layout(params)),
-            "o": Out(RELATIONS),
-        })  # fmt: skip
-
-    def elaborate(self, platform):
-        m = Module()
-        orders = []
-        for name in ("writer", "reader"):
-            m.submodules[name] = order = WarpOrder(self._params)
-            side, relation = Value.cast(self.i_before[name]), self.o[name]
-            m.d.comb += [
-                Value.cast(order.i_side).eq(side[: self._params.side_layout.width]),
-                order.i_access.eq(self.i_access),
-                order.i_row.eq(self.i_row),
-                order.i_branch.eq(self.i_branch),
-                relation.unordered.eq(order.o_unordered.any()),
-                relation.all_unordered.eq(order.o_unordered == self.i_access.packet.lanes),
-                relation.is_own.eq(order.o_is_own),
-                relation.in_block.eq(order.o_in_block),
-            ]
-            orders.append(order.o_unordered)
-        lanes = orders[0] & orders[1]
-        m.d.comb += [
-            self.o.behind_neither.eq(lanes.any()),
-            self.o.all_behind_neither.eq(lanes == self.i_access.packet.lanes),
-        ]
-        return m

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section VI (lists of warps that have synchronised; threads 
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,6 +13,7 @@ from racetrap.golden_model.causality.packets import PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.rtl.causality.access import TILE_BITS, WHOLE_WARP, tile_of
+from racetrap.rtl.common.bits import lowest_one_hot
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
 
@@ -73,11 +74,14 @@ class BranchUpdate(wiring.Component):
         m = Module()
         m.d.comb += self.o.eq(self.i)
         if self._params.independent_threads:
-            with m.If(self.i_kind == PacketKind.WARP_BARRIER):
-                with m.If(self.i_tile == WHOLE_WARP):
-                    m.d.comb += [Value.cast(self.o).eq(0), self.o.lanes_before.eq(self.i_clock)]
-                with m.Else():
-                    self._elaborate_barrier(m)
+            is_barrier, is_whole = Signal(), Signal()
+            m.d.comb += [
+                is_barrier.eq(self.i_kind == PacketKind.WARP_BARRIER),
+                is_whole.eq(self.i_tile == WHOLE_WARP),
+            ]
+            self._elaborate_barrier(m, is_barrier & ~is_whole)
+            with m.If(is_barrier & is_whole):
+                m.d.comb += [Value.cast(self.o).eq(0), self.o.lanes_before.eq(self.i_clock)]
         else:
             self._elaborate_branch(m)
         return m
@@ -107,41 +111,48 @@ class BranchUpdate(wiring.Component):
         active = [level.active for level in self.i.levels]
         return [Const((1 << WARP_SIZE) - 1, WARP_SIZE), *active][: len(active)]
 
-    def _elaborate_barrier(self, m: Module) -> None:
+    def _elaborate_barrier(self, m: Module, is_partial: Value) -> None:
         """Records of the same tile join it; others that it meets learn from it; else it is one of
-        its own, for which the first makes room."""
-        lanes, tile, clock = self.i_lanes, self.i_tile, self.i_clock
-        records = Signal(self.o.records.shape(), name="changed")
-        joins, free = [], []
-        for old, new in zip(self.i.records, records, strict=True):
-            joined, met = Signal(name="joined"), Signal(name="met")
-            m.d.comb += [
-                joined.eq((tile != 0) & (old.tile == tile)),
-                met.eq((old.lanes & lanes).any() & ~((tile != 0) & (old.tile >= tile))),
-                new.lanes.eq(old.lanes | (lanes & (joined | met).replicate(WARP_SIZE))),
-                new.clock.eq(Mux(joined, clock, old.clock)),
-                new.tile.eq(Mux(met & ~joined, 0, old.tile)),
-            ]
-            joins.append(joined)
-            free.append(~old.lanes.any())
-        m.d.comb += self.o.records.eq(records)
-        with m.If(~Cat(joins).any()):
-            places = [*records, data.View(records.shape().elem_shape, Cat(lanes, clock, tile))]
-            if not len(free):
-                self._raise(m, clock)
-                return
-            with m.If(~free[-1]):
-                self._raise(m, self.i.records[0].clock)
-                for place, following in enumerate(places[1:]):
-                    m.d.comb += self.o.records[place].eq(following)
-            for place, is_free in enumerate(free):
-                is_first = is_free & ~free[place - 1] if place else is_free
-                with m.If(is_first):
-                    m.d.comb += self.o.records[place].eq(places[-1])
+        its own, for which the first makes room.
 
-    def _raise(self, m: Module, clock: Value) -> None:
-        with m.If(clock > self.i.lanes_before):
-            m.d.comb += self.o.lanes_before.eq(clock)
+        Which records it meets is known last, so that everything else is chosen before.
+        """
+        lanes, tile, clock, count = self.i_lanes, self.i_tile, self.i_clock, self._params.records
+        joined, met, free, is_new = (
+            Signal(count, name=name) for name in ("joined", "met", "free", "is_new")
+        )
+        is_apart, makes_room = Signal(), Signal()
+        for place, old in enumerate(self.i.records):
+            is_same = (tile != 0) & (old.tile == tile)
+            is_larger = (tile != 0) & (old.tile >= tile)
+            m.d.comb += [
+                joined[place].eq(is_partial & is_same),
+                met[place].eq((old.lanes & lanes).any() & is_partial & ~is_larger),
+                free[place].eq(~old.clock.any()),
+            ]
+        m.d.comb += [
+            is_apart.eq(is_partial & ~joined.any()),
+            makes_room.eq(is_apart & ~free.any()),
+            is_new.eq(
+                Mux(makes_room, 1 << count >> 1, lowest_one_hot(free)) & is_apart.replicate(count)
+            ),
+        ]
+        nothing = Const(0, self.o.records.shape().elem_shape.size)
+        sources = [*map(Value.cast, self.i.records), nothing]
+        learns = Mux(makes_room, met >> 1, met)
+        for place, new in enumerate(self.o.records):
+            old = data.View(new.shape(), Mux(makes_room, sources[place + 1], sources[place]))
+            has_clock = is_new[place] | joined[place]
+            grows = (has_clock | learns[place]).replicate(len(lanes))
+            loses_tile = learns[place] & ~joined[place]
+            m.d.comb += [
+                new.lanes.eq(old.lanes | (lanes & grows)),
+                new.clock.eq(Mux(has_clock, clock, old.clock)),
+                new.tile.eq(Mux(is_new[place], tile, Mux(loses_tile, 0, old.tile))),
+            ]
+        dropped = self.i.records[0].clock if count else clock
+        with m.If(makes_room & (dropped > self.i.lanes_before)):
+            m.d.comb += self.o.lanes_before.eq(dropped)
 
 
 class WarpRows(wiring.Component):
@@ -286,14 +297,13 @@ class WarpRows(wiring.Component):
             m.d.sync += self.o_branch.eq(changed)
         row = self.i_row
         forgets = row.p.begins | row.p.met if params.independent_threads else row.p.begins
-        with m.If(self.o_busy):
+        with m.If(~changes):
+            # The sweep, or a row; packets and rows come only when nothing is swept.
             m.d.comb += write.data.eq(0)
+            with m.If(~self.o_busy):
+                m.d.comb += [write.en.eq(row.valid & forgets), write.addr.eq(row.p.warp)]
             if not params.independent_threads:
-                with m.If(of_epoch):
+                with m.If(self.o_busy & of_epoch):
                     m.d.comb += write.data.eq(read.data)
                     m.d.comb += [level.clock.eq(0) for level in write.data.levels]
-        with m.Elif(~changes):
-            m.d.comb += [
-                write.en.eq(row.valid & forgets), write.addr.eq(row.p.warp), write.data.eq(0),
-            ]  # fmt: skip
         return changes

@@ -54,12 +54,15 @@ class CausalityBankBench(BankBench):
         count = params.sm_count << params.warp_bits
         self.rows = [WarpRow(params, Counter()) for _ in range(count)]
         self._fenced = False
+        self._marks = 0
         self.expected: list[int] = []
         return self.detector(params), GoldenBank(
             params, self.region, self.rows, lambda: self._fenced
         )
 
     def _report_of(self, record: int) -> int:
+        notice = self.params.notice_layout.unpack(record)
+        self._marks += notice["packet"]["kind"] == PacketKind.MARK
         return record
 
     # Running ----------------------------------------------------------------------------
@@ -71,7 +74,7 @@ class CausalityBankBench(BankBench):
                 marks += item.kind == PacketKind.MARK
                 await super().play(ctx, [item])
             elif isinstance(item, RowWrite):
-                while self._marks_seen() < marks:
+                while self._marks < marks:
                     await ctx.tick()
                 await put(ctx, self.dut.i_row, self._packed(item))
             else:
@@ -82,12 +85,6 @@ class CausalityBankBench(BankBench):
                     await pulse(ctx, self.dut.i_epoch)
                     while ctx.get(self.dut.o_busy):
                         await ctx.tick()
-
-    def _marks_seen(self) -> int:
-        layout = self.params.notice_layout
-        return sum(
-            layout.unpack(each)["packet"]["kind"] == PacketKind.MARK for each in self.reports
-        )
 
     def _packed(self, write: RowWrite) -> int:
         row = self.params.row_layout.unpack(pack_row(self.params, write.row))

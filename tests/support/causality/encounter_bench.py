@@ -15,6 +15,7 @@ from amaranth.sim import Simulator
 
 from racetrap.golden_model.causality.detector_bank import DetectorBank
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.events import WARP_SIZE
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.layout import Layout
 from racetrap.rtl.common.layout import struct_layout
@@ -26,6 +27,9 @@ FILES = [
     f"causality/{name}.py"
     for name in ("access", "warp_row", "warp_order", "entry", "detection_logic")
 ]
+
+
+_RELATION = Layout({"lanes": WARP_SIZE, "all_ordered": 1, "is_own": 1, "in_block": 1})
 
 
 class Encounter(wiring.Component):
@@ -50,7 +54,8 @@ class Encounter(wiring.Component):
             "o_against": Out(2),
             "o_undecided": Out(3),
             "o_met": Out(1),
-            "o_order": Out(rtl.RELATIONS),
+            "o_writer": Out(rtl.RELATION),
+            "o_reader": Out(rtl.RELATION),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -75,15 +80,17 @@ class Encounter(wiring.Component):
             self.o_undecided.eq(logic.o_undecided),
             self.o_met.eq(logic.o_met),
         ]
-        m.submodules.order = order = rtl.EntryOrder(params)
-        m.d.comb += [
-            order.i_before.eq(update.o_before),
-            order.i_access.eq(access),
-            order.i_row.eq(self.i_row),
-            order.i_branch.eq(self.i_branch),
-            logic.i_order.eq(order.o),
-            self.o_order.eq(order.o),
-        ]
+        for name in ("writer", "reader"):
+            m.submodules[name] = order = rtl.WarpOrder(params)
+            side = Value.cast(update.o_before[name])
+            m.d.comb += [
+                Value.cast(order.i_side).eq(side[: params.side_layout.width]),
+                order.i_access.eq(access),
+                order.i_row.eq(self.i_row),
+                order.i_branch.eq(self.i_branch),
+                getattr(logic, f"i_{name}").eq(order.o),
+                getattr(self, f"o_{name}").eq(order.o),
+            ]
         return m
 
 
@@ -129,8 +136,7 @@ def _case(params, region, encounters, rng) -> tuple[dict, dict]:
         if side is not None:
             lanes = row.unordered(side, packet.warp, packet.block, packet.lanes)
             order[name] = {
-                "unordered": int(lanes > 0),
-                "all_unordered": int(lanes == packet.lanes),
+                "unordered": lanes,
                 "is_own": int(row.is_own(side, packet.warp)),
                 "in_block": int(row.in_block(side, packet.block)),
             }
@@ -175,12 +181,14 @@ def compare(params: CausalityParams, seed: str, count: int, bug=None) -> Counter
             ctx.set(inputs, layout.pack(values))
             got = answer.unpack(ctx.get(outputs))
             order = expected.pop("order")
-            found = Layout({"writer": 4, "reader": 4, "rest": 2}).unpack(got.pop("order"))
+            sides = {name: _RELATION.unpack(got.pop(name)) for name in ("writer", "reader")}
             assert got == expected, f"case {number} of {seed}"
             for name, relation in order.items():
-                bits = sum(bit << place for place, bit in enumerate(relation.values()))
-                assert found[name] == bits, f"case {number} of {seed}"
-                seen.update(f"{field} {value}" for field, value in relation.items())
+                found = sides[name]
+                found["unordered"] = 0 if found.pop("all_ordered") else found["lanes"]
+                assert found | relation == found, f"case {number} of {seed}"
+                relation["unordered"] = relation["unordered"] > 0
+                seen.update(f"{field} {int(value)}" for field, value in relation.items())
             seen.update(
                 f"{name} {got[name]}"
                 for name in ("against", "undecided", "met", "took_on", "displaced")
