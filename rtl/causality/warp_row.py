@@ -226,7 +226,7 @@ class WarpRows(wiring.Component):
             for name, shape in layout.items() if name != "start"
         })  # fmt: skip
         m.submodules.starts = starts = block_memory(self._params.clock_bits, depth)
-        m.submodules.rows = rows = block_memory(rest, depth)
+        m.submodules.rest = rows = block_memory(rest, depth)
         start, row = starts.read_port(), rows.read_port()
         warp = Signal.like(self.i_packet.warp, name="warp_before")
         m.d.comb += [
