@@ -141,13 +141,17 @@ class Causality(GpuModel):
     def _wrap_clocks(self) -> None:
         """Take all accesses as ordered before a clock could wrap."""
         states = [state for tracker in self.trackers for state in tracker.warps]
-        if all(state.clock < self._params.last_clock for state in states):
-            return
+        if any(state.clock >= self._params.last_clock for state in states):
+            self.begin_epoch()
+
+    def begin_epoch(self) -> None:
+        """Take all accesses so far as ordered; clocks begin anew."""
         self.collector.begin_epoch()
         for bank in self.banks:
             bank.begin_epoch()
-        for state in states:
-            state.clock = 1
+        for tracker in self.trackers:
+            for state in tracker.warps:
+                state.clock = 1
 
     @property
     def counters(self) -> dict[str, int]:

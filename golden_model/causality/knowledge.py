@@ -64,6 +64,13 @@ class Knowledge:
         self.bits = self.lossy = 0
         self.fenced = Fenced(0)
 
+    def copy(self) -> Knowledge:
+        """A table that later changes of this one do not reach."""
+        other = Knowledge(self._params, self._places, self._counts)
+        other.exact, other.fenced = list(self.exact), self.fenced
+        other.bits, other.lossy = self.bits, self.lossy
+        return other
+
     def __bool__(self) -> bool:
         return bool(self.exact or self.bits)
 

@@ -99,6 +99,16 @@ class Fenced(IntFlag):
         return seen
 
 
+class Told(IntEnum):
+    """What the collector's trace port tells: it takes a notice or a marker, an epoch begins, or
+    banks are told of the launch's first ``fence.sc``."""
+
+    NOTICE = 0
+    MARKER = 1
+    EPOCH = 2
+    FENCED = 3
+
+
 class RaceKind(IntEnum):
     """What would have ordered the two accesses, and is missing."""
 

@@ -246,6 +246,11 @@ class CausalityParams(GpuParams):
         })  # fmt: skip
 
     @cached_property
+    def told_layout(self) -> Layout:
+        """What the collector tells on its trace port: the bank of a notice, the SM of a marker."""
+        return Layout({"kind": 2, "source": max(self.bank_index_bits, self.sm_bits, 1)})
+
+    @cached_property
     def report_layout(self) -> Layout:
         """One race report in the ring buffer: 32 bytes, every field on a byte boundary."""
         return Layout({

@@ -58,12 +58,14 @@ class Tracker:
 
     Attributes
     ----------
+    sm : int
+        Number of the SM.
     warps : list of WarpState
         By warp slot.
     """
 
     def __init__(self, params: CausalityParams, sm: int) -> None:
-        self._params, self._sm = params, sm
+        self._params, self.sm = params, sm
         self.clear()
 
     def clear(self) -> None:
@@ -86,8 +88,8 @@ class Tracker:
         state = self.warps[transaction.warp]
         return Packet(
             transaction.kind,
-            self._params.block_id(self._sm, transaction.slot),
-            self._params.warp_id(self._sm, transaction.warp),
+            self._params.block_id(self.sm, transaction.slot),
+            self._params.warp_id(self.sm, transaction.warp),
             *transaction[3:16],
             state.clock, state.released, state.released_device, state.sc,
         )  # fmt: skip
@@ -96,8 +98,8 @@ class Tracker:
         """Marker of all other kinds; the warp's clock is that before it."""
         return Marker(
             transaction.kind,
-            self._params.block_id(self._sm, transaction.slot),
-            self._params.warp_id(self._sm, transaction.warp),
+            self._params.block_id(self.sm, transaction.slot),
+            self._params.warp_id(self.sm, transaction.warp),
             transaction.order, transaction.device, self.warps[transaction.warp].clock,
             transaction.number, transaction.warps,
         )  # fmt: skip

@@ -162,9 +162,13 @@ class WarpRow:
 
 def _tile(lanes: int) -> int:
     """Size of the aligned group of a power of two lanes that a mask is; 0 if it is none."""
+    return lanes.bit_count() if is_tile(lanes) else 0
+
+
+def is_tile(lanes: int) -> bool:
+    """Whether a mask is an aligned group of a power of two lanes."""
     size, low = lanes.bit_count(), (lanes & -lanes).bit_length() - 1
-    is_tile = size & size - 1 == 0 and low % size == 0 and lanes == (1 << size) - 1 << low
-    return size if is_tile else 0
+    return size & size - 1 == 0 and low % size == 0 and lanes == (1 << size) - 1 << low
 
 
 def tile_of(lane: int, size: int) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.golden_model.layout import Layout
 from racetrap.sim.cosim.fast.harness import Harness, folded
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
@@ -30,11 +32,35 @@ def _internals(params: GpuParams) -> list[Internals]:
     return [Internals("Engine", "engine", ENGINE, registers, _metadata_ports(params))]
 
 
+@dataclass(frozen=True)
+class Told:
+    """What the trace port of a collector tells.
+
+    Parameters
+    ----------
+    layout : Layout
+        Its payload, whose first field is a kind.
+    done : int
+        The kind that says that a transaction which is no access has been settled.
+    """
+
+    layout: Layout
+    done: int
+
+
+def _told_constants(told: Told | None) -> dict[str, int]:
+    if told is None:
+        return {"COLLECTORS": 0, "TOLD_WORDS": 1, "TOLD_KINDS": 0, "TOLD_DONE": 0}
+    kinds = (1 << next(width for _, _, width in told.layout.flat())) - 1
+    words = words_of_bits(told.layout.width)
+    return {"COLLECTORS": 1, "TOLD_WORDS": words, "TOLD_KINDS": kinds, "TOLD_DONE": told.done}
+
+
 def gpu_harness(
     *scripts: Path,
     leaving_out: Callable[[Any], int] = lambda params: 0,
     other_lanes: Callable[[Any], int] = lambda params: 0,
-    collected_bits: Callable[[Any], int] = lambda params: 0,
+    told: Callable[[Any], Told | None] = lambda params: None,
     rewrite: Callable[[str, Any], str] = folded,
 ) -> Harness:
     """A GPU detector's part of the fast co-simulation.
@@ -47,8 +73,8 @@ def gpu_harness(
         From parameters to the number of SMs with a port for skipped accesses.
     other_lanes : callable
         From parameters to the further trace ports of each bank.
-    collected_bits : callable
-        From parameters to the bits of what the trace port of a collector gives; 0: there is none.
+    told : callable
+        From parameters to what the trace port of a collector tells; None: there is none.
     rewrite : callable
         As of ``Harness``.
     """
@@ -56,7 +82,7 @@ def gpu_harness(
     def ports(params: Any) -> list[PortGroup]:
         sms, banks, trace = params.sm_count, params.banks, ("valid", "payload")
         others, metadata = banks * other_lanes(params), "m_axi_metadata__{}__"
-        collectors = int(collected_bits(params) > 0)
+        collectors = int(told(params) is not None)
         return [
             PortGroup("TransactionPort", "transaction", "i_transaction__{}__", _STREAM, sms),
             PortGroup("LeftOutPort", "left_out", "o_left_out__{}", (), leaving_out(params)),
@@ -81,8 +107,7 @@ def gpu_harness(
             "SEGMENT_WORDS": params.words_per_cycle * entry_words(params),
             "TRANSACTION_WORDS": words_of_bits(params.transaction_layout.width),
             "STEP_WORDS": words_of_bits(params.step_layout.width),
-            "COLLECTORS": int(collected_bits(params) > 0),
-            "COLLECTED_WORDS": words_of_bits(collected_bits(params)),
+            **_told_constants(told(params)),
         }
 
     own = ("gpu_harness.py", "sweep.py", *map(str, scripts))

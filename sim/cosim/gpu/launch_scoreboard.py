@@ -59,6 +59,8 @@ class LaunchScoreboard:
         Steps compared, by bank.
     report_class : type
         The detector's reports.
+    reports_class : type of ReportCheck
+        Their comparison.
 
     Raises
     ------
@@ -67,6 +69,7 @@ class LaunchScoreboard:
     """
 
     report_class: ClassVar[Any]
+    reports_class: ClassVar[type[ReportCheck]] = ReportCheck
 
     def __init__(
         self, params: Any, region: MonitoredRegion, banks: Sequence[Any],
@@ -80,7 +83,7 @@ class LaunchScoreboard:
             [expected(f"Bank {bank}, SM {sm}") for sm in range(params.sm_count)]
             for bank in range(params.banks)
         ]
-        self._reports = ReportCheck(params, self.report_class)
+        self._reports = self.reports_class(params, self.report_class)
         self.steps_of = [0] * params.banks
 
     @property
@@ -105,16 +108,33 @@ class LaunchScoreboard:
         sm = self._params.sm_of_block(packet.block)
         if sm >= self._params.sm_count:
             self._fail(bank, f"packet must be of an SM of the GPU, not of block {packet.block}")
-        self._packets[bank][sm].see(packet)
+        self._see(bank, sm, packet)
         error = bool(step.read_error) if read_error is None else read_error
         golden = self.banks[bank].step(packet, error)
-        if golden != step:
-            self._fail(bank, difference("step", step, golden))
+        if (due := self._as_seen(golden)) != step:
+            self._fail(bank, difference("step", step, due))
         self.steps_of[bank] += 1
-        if step.race:
-            self._reports.race(bank, golden)
+        self._found(bank, golden)
         if self._observer is not None:
             self._observer.step(bank, golden)
+
+    def _see(self, bank: int, sm: int, packet: Any) -> None:
+        """Compare the packet of a step with those that are due."""
+        self._packets[bank][sm].see(packet)
+
+    def _as_seen(self, golden: Any) -> Any:
+        """A golden step as on the trace port."""
+        return golden
+
+    def _found(self, bank: int, golden: Any) -> None:
+        """Follow a golden step that the hardware has made."""
+        if golden.race:
+            self._reports.race(bank, golden)
+
+    def _packed(self, entry: Any) -> int:
+        """A golden entry as in memory."""
+        packed: int = entry
+        return packed
 
     def report(self, record: int) -> None:
         """Add a 32-byte record read from the ring buffer, as a little-endian integer."""
@@ -165,7 +185,7 @@ class LaunchScoreboard:
 
     def _compare_memory(self, memory: Callable[[int], int], reached: Iterable[int] | None) -> None:
         params = self._params
-        written: dict[int, int] = {}
+        written: dict[int, Any] = {}
         for bank in self.banks:
             written |= bank.entries
         claimed = {index // params.words_per_cycle for index in written}
@@ -175,7 +195,9 @@ class LaunchScoreboard:
         for index in indices:
             if not is_written(params, self._region, index, claimed):
                 continue
-            golden = written.get(index, params.uninitialised_entry)
+            golden = params.uninitialised_entry
+            if index in written:
+                golden = self._packed(written[index])
             if (entry := memory(index)) != golden:
                 raise Mismatch(f"Metadata entry {index} must be {golden:#018x}, not {entry:#018x}")
 

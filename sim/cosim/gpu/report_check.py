@@ -30,12 +30,30 @@ class ReportCheck:
 
     def __init__(self, params: GpuParams, report: Any) -> None:
         self._params, self._report = params, report
-        self._races: list[deque[Any]] = [deque() for _ in range(params.banks)]
+        self._races: list[deque[Any]] = [deque() for _ in range(self.queues(params))]
         self._records: list[int] = []
 
-    def race(self, bank: int, step: Any) -> None:
-        """Add a race found by a step of ``bank``."""
-        self._races[bank].append(step)
+    def queues(self, params: Any) -> int:
+        """Parts of the detector that find races: banks, each in an order of its own."""
+        count: int = params.banks
+        return count
+
+    def queue_of(self, report: Any) -> int:
+        """Part that has found a reported race."""
+        bank: int = report.bank
+        return bank
+
+    def key_of(self, race: Any) -> tuple[int, int]:
+        """Key of a race, as a report has it."""
+        return race.packet.pc, int(race.race)
+
+    def report_of(self, race: Any, seen: Any) -> Any:
+        """Report that is due of a race, with the bank and number of one seen."""
+        return self._report.from_step(self._params, race, seen.bank, seen.sequence)
+
+    def race(self, queue: int, race: Any) -> None:
+        """Add a race found by a part of the detector."""
+        self._races[queue].append(race)
 
     def record(self, record: int) -> None:
         """Add a record read from the ring."""
@@ -59,7 +77,7 @@ class ReportCheck:
                 f"Reports written, dropped and suppressed must sum to {races} races, "
                 f"not {written} + {dropped} + {suppressed}"
             )
-        missing = {(step.packet.pc, int(step.race)) for queue in self._races for step in queue}
+        missing = {self.key_of(race) for queue in self._races for race in queue}
         last = -1
         for number, record in enumerate(self._records):
             report = self._report.from_record(record)
@@ -76,10 +94,13 @@ class ReportCheck:
             raise Mismatch(f"Race (pc, kind) {min(missing)} must have a report")
 
     def _match(self, number: int, report: Any) -> None:
-        """Find the report's race in its bank, skipping races without a record."""
-        queue = self._races[report.bank] if report.bank < len(self._races) else deque()
+        """Find the report's race in its queue, skipping races without a record."""
+        place = self.queue_of(report)
+        queue = self._races[place] if place < len(self._races) else deque()
+        first = self.report_of(queue[0], report) if queue else "none"
         while queue:
-            step = queue.popleft()
-            if report == self._report.from_step(self._params, step, report.bank, report.sequence):
+            if report == self.report_of(queue.popleft(), report):
                 return
-        raise Mismatch(f"Report {number} must be the next race of its bank, not {report}")
+        raise Mismatch(
+            f"Report {number} must be the next race of its bank, not {report}; that is {first}"
+        )

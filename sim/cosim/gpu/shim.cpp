@@ -34,7 +34,8 @@ class Sim : public Testbench {
     int run(uint64_t steps) {
         for (auto& trace : traces) trace.clear();
         for (auto& trace : left_out) trace.clear();
-        collected.clear();
+        told.clear();
+        settled = 0;
         for (auto& side : reads) side.beats.clear();
         uint64_t goal = accepted;
         for (auto& queue : queues) goal += queue.count - queue.next;
@@ -53,13 +54,13 @@ class Sim : public Testbench {
     }
 
     // Steps of each bank, of each SM the numbers of the transactions that its access buffer has
-    // left out, the metadata reads of each port, and what the collector takes.
+    // left out, the metadata reads of each port, and what the collector tells.
     const Trace& trace(uint32_t number) const override {
         if (number < BANKS) return traces[number];
         number -= BANKS;
         if (number < SMS) return left_out[number];
         number -= SMS;
-        return number < METADATA_PORTS ? reads[number].beats : collected;
+        return number < METADATA_PORTS ? reads[number].beats : told;
     }
 
   protected:
@@ -86,16 +87,16 @@ class Sim : public Testbench {
         }
         moved |= reports.sample(ports.report, timing, random, failure, now);
         for (int bank = 0; bank < BANKS; bank++) moved |= capture(bank);
-        for (int n = 0; n < COLLECTORS; n++)
-            if (ports.collector[n].valid) {
-                collected.take(ports.collector[n].payload, COLLECTED_WORDS, now);
-                moved = true;
-            }
+        for (int n = 0; n < COLLECTORS; n++) moved |= listen(ports.collector[n]);
         return moved;
     }
 
     void advance() override {
-        for (int sm = 0; sm < SMS; sm++) accepted += queues[sm].advance(ports.transaction[sm]);
+        for (int sm = 0; sm < SMS; sm++)
+            if (queues[sm].advance(ports.transaction[sm])) {
+                accepted++;
+                accepted_at = now;
+            }
         for (int port = 0; port < METADATA_PORTS; port++) {
             reads[port].advance(ports.metadata[port]);
             writes[port].advance(ports.metadata[port]);
@@ -121,15 +122,16 @@ class Sim : public Testbench {
 
   private:
     Queue queues[SMS];
-    Trace traces[BANKS], left_out[SMS], collected;
-    uint64_t accepted = 0;
+    Trace traces[BANKS], left_out[SMS], told;
+    uint64_t accepted = 0, accepted_at = 0, settled = 0;
     ReadSide<MetadataPort, SEGMENT_WORDS> reads[METADATA_PORTS + 1];
     WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];
     WriteSide<ReportPort> reports;
     bool sweeps[METADATA_PORTS + 1] = {};
 
+    // Steps, and what a collector has settled.
     uint64_t seen() const {
-        uint64_t total = 0;
+        uint64_t total = settled;
         for (auto& trace : traces) total += trace.count();
         return total;
     }
@@ -147,7 +149,22 @@ class Sim : public Testbench {
         if (!queue.is_free()) return false;
         if (!queue.order) return !random.percent(timing.idle_percent);
         const uint64_t* order = queue.order + 2 * queue.next;
-        return accepted == order[0] && seen() >= order[1];
+        return accepted == order[0] && seen() >= order[1] && is_quiet();
+    }
+
+    // Whether no SM waits for the collector: its port is then ready, some cycles after a transfer.
+    bool is_quiet() const {
+        if (!COLLECTORS) return true;
+        for (auto& port : ports.transaction)
+            if (!port.ready) return false;
+        return now > accepted_at + 4;
+    }
+
+    bool listen(const CollectorPort& port) {
+        if (!port.valid) return false;
+        told.take(port.payload, TOLD_WORDS, now);
+        settled += (told.words[TOLD_WORDS * (told.count() - 1)] & TOLD_KINDS) == TOLD_DONE;
+        return true;
     }
 
     bool capture(int bank) {

@@ -1,0 +1,158 @@
+"""Functional coverage of causality: what orders accesses, entries, decisions, what did not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from racetrap.golden_model.causality.collector import Race
+from racetrap.golden_model.causality.detector_bank import Step
+from racetrap.golden_model.causality.entry import Entry
+from racetrap.golden_model.causality.packets import (
+    Against,
+    FenceOrder,
+    Observed,
+    Packet,
+    PacketKind,
+    RaceKind,
+    SizeCode,
+    Transaction,
+    TransactionKind,
+    Undecided,
+)
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.causality.report import RaceReport
+from racetrap.golden_model.causality.warp_row import is_tile
+from racetrap.golden_model.events import ALL_LANES, Scope
+from racetrap.golden_model.gpu.region import Region
+from racetrap.sim.cosim.causality.coverage_bins import (
+    BINS,
+    COUNTED,
+    UNREACHABLE,
+    without_window,
+)
+from racetrap.sim.cosim.comparison.coverage import BinCounts
+
+_KINDS = TransactionKind
+
+
+class Coverage(BinCounts):
+    """Counts of every bin; an observer of the scoreboard.
+
+    Parameters
+    ----------
+    params : CausalityParams
+        Configuration that runs.
+    """
+
+    def __init__(self, params: CausalityParams):
+        super().__init__(
+            BINS, UNREACHABLE if params.shared_bytes else UNREACHABLE | without_window()
+        )
+        self._params = params
+        self._depths: Counter[tuple[int, int]] = Counter()
+        self._warps: dict[tuple[int, int], int] = {}
+
+    def launch(self, region: Region) -> None:
+        """A kernel was launched with this region."""
+        self.hit("launch")
+        self._depths.clear()
+
+    def transaction(self, sm: int, transaction: Transaction) -> None:
+        """A transaction of an SM, in its order."""
+        kind = _KINDS(transaction.kind)
+        self.hit(f"transaction.{kind.name.lower()}")
+        if kind in (_KINDS.FENCE, _KINDS.BEGIN, _KINDS.END):
+            order, scope = FenceOrder(transaction.order), Scope(transaction.device)
+            self.hit(f"{kind.name.lower()}.{order.name.lower()}.{scope.name.lower()}")
+        elif kind == _KINDS.WARP_BARRIER:
+            lanes = transaction.lanes
+            name = "tile" if is_tile(lanes) else "some"
+            self.hit(f"warp_barrier.{'all' if lanes == ALL_LANES else name}")
+        elif kind == _KINDS.BLOCK_START:
+            self._start_block(sm, transaction)
+        elif kind == _KINDS.PARTIAL_BARRIER:
+            block = self._warps.get((sm, transaction.slot), 0)
+            some = "some" if transaction.warps else "none"
+            is_whole = transaction.warps.bit_count() == block
+            self.hit(f"partial_barrier.{'all' if is_whole else some}")
+        elif kind in (_KINDS.IF, _KINDS.FI):
+            self._branch(sm, transaction)
+
+    def _start_block(self, sm: int, transaction: Transaction) -> None:
+        self._warps[sm, transaction.slot] = transaction.warps.bit_count()
+        for warp in range(self._params.warps_per_sm):
+            if transaction.warps >> warp & 1:
+                self._depths[sm, warp] = 0
+
+    def _branch(self, sm: int, transaction: Transaction) -> None:
+        place = sm, transaction.warp
+        if transaction.kind == _KINDS.FI:
+            self._depths[place] -= 1
+            return
+        is_kept = self._depths[place] < self._params.levels
+        self.hit(f"branch.{'kept' if is_kept else 'too_deep'}")
+        self._depths[place] += 1
+
+    def step(self, bank: int, step: Step) -> None:
+        """A step of a bank, in the bank's order."""
+        packet = step.packet
+        space = "shared" if packet.shared else "global"
+        self.hit(f"{space}.{'monitored' if step.monitored else 'outside'}")
+        if not step.monitored:
+            return
+        self.hit(f"access.{PacketKind(packet.kind).name.lower()}.{_named(packet)}")
+        self.hit(f"size.{SizeCode(packet.size).name.lower()}")
+        is_one = packet.lanes.bit_count() == 1
+        self.hit(f"lanes.{'one' if is_one else 'all' if packet.lanes == ALL_LANES else 'several'}")
+        self._entry(step.before)
+        self.hit(f"against.{Against(step.against).name.lower()}")
+        self.hit(f"undecided.{Undecided(step.undecided).name.lower()}")
+        for name in ("met", "took_on", "displaced", "read_error"):
+            if getattr(step, name):
+                self.hit(name)
+        if packet.unequal:
+            self.hit("unequal")
+
+    def _entry(self, entry: Entry) -> None:
+        writer, reader = entry.writer, entry.reader
+        for name, is_so in (
+            ("written", writer is not None),
+            ("read", reader is not None),
+            ("message", entry.message),
+            ("mixed", entry.mixed),
+            ("several", any(side is not None and side.several for side in (writer, reader))),
+            ("handed", writer is not None and writer.handed),
+            ("lost", entry.lost),
+            ("unknown", entry.unknown),
+        ):
+            if is_so:
+                self.hit(f"entry.{name}")
+        self.hit(f"observed.{Observed(entry.observed).name.lower()}")
+
+    def race(self, race: Race) -> None:
+        """A race that the collector has found."""
+        self.hit(f"race.{RaceKind(race.kind).name.lower()}")
+        self.hit(f"race.{'late' if race.late else 'at_once'}")
+
+    def report(self, report: RaceReport) -> None:
+        """A record read from the ring buffer."""
+        self.hit(f"report.{RaceKind(report.race).name.lower()}")
+        self.hit(f"report.{'shared' if report.shared else 'global'}")
+
+    def finish(self, counters: Mapping[str, int]) -> None:
+        """The counters at the end of a launch."""
+        for name in COUNTED:
+            if counters[name]:
+                self.hit(f"counter.{name}", counters[name])
+
+
+def _named(packet: Packet) -> str:
+    """What an access names of its order."""
+    if packet.acquire and packet.release:
+        return "acq_rel"
+    if packet.acquire or packet.release:
+        return "acquire" if packet.acquire else "release"
+    if packet.named:
+        return "relaxed"
+    return "volatile" if packet.strong else "weak"

@@ -1,0 +1,100 @@
+"""Full comparison of a kernel launch on the fast co-simulation with the golden model.
+
+Ref: ScoRD (ISCA'20) Section VI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from racetrap.generators.garbage_collection import garbage_collection_paused
+from racetrap.golden_model.causality.packets import Transaction
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.causality.word_splitter import split_words
+from racetrap.golden_model.events import Event
+from racetrap.golden_model.gpu.region import Region
+from racetrap.sim.cosim.causality.fast_simulation import FastSim
+from racetrap.sim.cosim.causality.scoreboard import Observer, Scoreboard
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult, launch_result, outcome
+from racetrap.sim.cosim.gpu.sweep import is_swept
+
+
+def transactions_of(
+    events: Iterable[Event], params: CausalityParams
+) -> list[tuple[int, Transaction]]:
+    """SM and transaction of everything in ``events`` that a tracker sees, in order."""
+    return [
+        (event.sm, transaction) for event in events for transaction in split_words(event, params)
+    ]
+
+
+def check_launch(
+    sim: FastSim,
+    params: CausalityParams,
+    region: Region,
+    transactions: Sequence[tuple[int, Transaction]],
+    *,
+    in_order: bool = False,
+    capacity_log2: int = 10,
+    report_filter: bool = False,
+    sweep: bool = False,
+    observer: Observer | None = None,
+) -> LaunchResult:
+    """Launch a kernel, play its transactions and compare everything observable.
+
+    Parameters
+    ----------
+    sim : FastSim
+        The hardware.
+    params : CausalityParams
+        Its parameters.
+    region : Region
+        Monitored region.
+    transactions : sequence of (int, Transaction)
+        SM and transaction, in the program's global order.
+    in_order : bool
+        Offer a transaction only when those before it are done, so that banks and collector see the
+        global order; otherwise each SM plays its own as fast as it can.
+    capacity_log2, report_filter, sweep
+        As of ``FastSim.launch``.
+    observer : Observer or None
+        Receiver of functional coverage.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot continue.
+    """
+    before = sim.stats
+    sim.launch(region, capacity_log2, report_filter, sweep)
+    with garbage_collection_paused():
+        board = Scoreboard(params, region, observer)
+        order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]
+        steps = 0
+        for number, (sm, transaction) in enumerate(transactions):
+            order[sm].append((number, steps))
+            steps += board.transaction(sm, transaction)
+        sim.run(sim.queues(transactions), [steps], order if in_order else None)
+        for seen in sim.seen():
+            if seen.step is None:
+                board.told(seen.kind, seen.source)
+            else:
+                board.step(seen.bank, seen.step)
+        result = outcome(sim, before)
+        for record in result.reports:
+            board.report(record)
+        memory = _memory(sim, params, region)
+        board.finish(result.counters, memory, result.read_errors, sim.reached)
+    return launch_result(sim, params, steps, result)
+
+
+def _memory(sim: FastSim, params: CausalityParams, region: Region) -> Callable[[int], int]:
+    """Reader of the metadata; those of a small region are fetched at once."""
+    if not is_swept(params, region):
+        return sim.entry
+    entries = sim.entries(np.arange(region.entries(params), dtype=np.uint64)).tolist()
+    return entries.__getitem__

@@ -1,0 +1,68 @@
+"""Random runs: legal, repeatable, and of all kinds."""
+
+from dataclasses import replace
+
+import pytest
+
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.events import DataRegion, EventKind, Geometry, TraceHeader
+from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.cosim.causality.random_events import random_events
+from racetrap.sim.cosim.causality.styles import STYLES
+
+_TINY = CausalityParams(
+    sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, shared_bytes=256, address_bits=32
+)
+_SMALLEST = CausalityParams(
+    sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, shared_bytes=0, address_bits=16
+)
+_REGION = Region(0x2000, 12)
+
+
+@pytest.mark.parametrize("name", STYLES)
+@pytest.mark.parametrize("params", [_TINY, _SMALLEST], ids=["tiny", "one"])
+def test_trace_is_legal(name, params):
+    geometry = Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm)
+    header = TraceHeader(geometry=geometry, region=DataRegion(0x2000, 12), seed=5)
+    events = list(random_events(params, _REGION, STYLES[name], 5, 300))
+    assert list(Trace.from_events(header, events)) == events
+
+
+def test_same_seed_same_run():
+    one, same, other = (
+        list(random_events(_TINY, _REGION, STYLES["mixed"], seed, 200)) for seed in (1, 1, 2)
+    )
+    assert one == same != other
+
+
+def test_every_kind_of_event_of_a_kernel_comes():
+    kinds = {event.kind for event in random_events(_TINY, _REGION, STYLES["mixed"], 1, 1500)}
+    outside = {EventKind.EXIT, EventKind.COPY_READ, EventKind.COPY_WRITE, EventKind.AFTER}
+    assert kinds == set(EventKind) - outside
+
+
+def test_rates_above_1_are_refused():
+    style = replace(STYLES["mixed"], fences=0.9, churn=0.5)
+    with pytest.raises(ValueError, match="Sum of the rates must be at most 1"):
+        next(random_events(_TINY, _REGION, style, 1, 10))
+
+
+def test_lanes_of_an_access_run():
+    """A branch that is open lets some lanes run alone."""
+    active: dict[tuple[int, int], list[int]] = {}
+    branches = 0
+    for event in random_events(_TINY, _REGION, STYLES["lanes"], 2, 800):
+        levels = active.setdefault((event.sm, event.warp), [])
+        if event.kind == EventKind.IF:
+            levels.append(event.mask)
+        elif event.kind == EventKind.ELSE:
+            levels[-1] = event.mask
+        elif event.kind == EventKind.FI:
+            levels.pop()
+        elif event.kind == EventKind.BLOCK_PLACED:
+            active.clear()
+        elif event.lanes and levels:
+            branches += 1
+            assert all(levels[-1] >> lane.lane & 1 for lane in event.lanes)
+    assert branches > 100
