@@ -189,7 +189,17 @@ class CheckPipeline(wiring.Component):
         m.d.comb += [
             update.i_access.eq(request.access),
             update.i_found.eq(Mux(follows, result.entry, request.entry)),
-            update.i_start.eq(rows.o_start),
+            # Compared before one is chosen, since the choice is known late.
+            *(
+                update.i_is_current[name].eq(
+                    Mux(
+                        follows,
+                        result.entry[name].clock >= rows.o_start,
+                        request.entry[name].clock >= rows.o_start,
+                    )
+                )
+                for name in ("writer", "reader")
+            ),
             update.i_epoch.eq(epoch),
             update.i_has_wrapped.eq(has_wrapped),
             update.i_fenced.eq(self.i_fenced),
@@ -244,21 +254,24 @@ class CheckPipeline(wiring.Component):
         m.submodules.logic = logic = DetectionLogic(self._params)
         step, notice = self.o_step.p, self.o_notice.p
         packet, before = decided.access.packet, decided.before
-        is_noticed = Signal()
+        teaches = Signal()
         m.d.comb += [
             logic.i_access.eq(decided.access),
             logic.i_before.eq(before),
             logic.i_writer.eq(relations["writer"]),
             logic.i_reader.eq(relations["reader"]),
             *(notice[name].eq(step[name]) for name in self._params.notice_layout.fields),
-            self.o_notice.valid.eq(self.o_leaves & is_noticed),
+            # The decision is known last: it is looked at a cycle later.
+            self.o_notice.valid.eq(
+                self.o_leaves & (teaches | step.against.any() | step.undecided.any())
+            ),
         ]
         m.d.sync += [
             self.o_leaves.eq(valid),
             self.o_step.valid.eq(valid & (packet.kind <= PacketKind.ATOMIC)),
-            is_noticed.eq(
+            teaches.eq(
                 (packet.kind == PacketKind.MARK)
-                | (decided.monitored & self._concerns_collector(decided, logic, relations))
+                | (decided.monitored & self._teaches_collector(decided, relations))
             ),
             self.o_dropped.eq(decided.monitored & decided.dropped),
             Value.cast(step).eq(0),
@@ -278,8 +291,8 @@ class CheckPipeline(wiring.Component):
                 step.after.eq(decided.after),
             ]
 
-    def _concerns_collector(self, decided, logic: DetectionLogic, relations) -> Value:
-        """Whether the collector learns from an access, as ``concerns_collector``."""
+    def _teaches_collector(self, decided, relations) -> Value:
+        """Whether the collector learns from an access; with the races as ``concerns_collector``."""
         access, before = decided.access, decided.before
         packet = access.packet
         others = [
@@ -288,8 +301,6 @@ class CheckPipeline(wiring.Component):
             for name in ("writer", "reader")
         ]
         return Cat(
-            logic.o_against,
-            logic.o_undecided,
             decided.took_on,
             before.unknown,
             packet.unequal,

@@ -17,6 +17,9 @@ from racetrap.rtl.common.layout import struct_layout
 #: Fields of a writer or reader that its packet has under the same name.
 _OF_PACKET = ("warp", "clock", "strong", "named", "device", "sc", "size")
 
+#: Whether an entry's writer and its reader are of the block that has the slot now, or of others.
+IS_CURRENT = data.StructLayout({"writer": 1, "reader": 1})
+
 
 class EntryUpdate(wiring.Component):
     """Finds a word's entry in what its place holds, and notes an access in it.  Combinational.
@@ -35,8 +38,8 @@ class EntryUpdate(wiring.Component):
         The access.
     i_found : ``In(entry_layout)``
         What the word's place holds.
-    i_start : ``In(clock_bits)``
-        First clock of the access's block.
+    i_is_current : ``In(IS_CURRENT)``
+        Whether the found writer and reader are not older than the access's block.
     i_epoch : ``In(epoch_bits)``
         Number of the epoch: entries of others are empty.
     i_has_wrapped, i_fenced : ``In(1)``
@@ -57,7 +60,7 @@ class EntryUpdate(wiring.Component):
         super().__init__({
             "i_access": In(access_layout(params)),
             "i_found": In(entry),
-            "i_start": In(params.clock_bits),
+            "i_is_current": In(IS_CURRENT),
             "i_epoch": In(params.epoch_bits),
             "i_has_wrapped": In(1),
             "i_fenced": In(1),
@@ -71,12 +74,6 @@ class EntryUpdate(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        # Whether writer and reader are of the block that has the slot now, or of others.
-        self._is_current = {}
-        for name in ("writer", "reader"):
-            self._is_current[name] = Signal(name=f"{name}_is_current")
-            clock = self.i_found[name].clock
-            m.d.comb += self._is_current[name].eq(clock >= self.i_start)
         self._elaborate_before(m)
         m.d.comb += [
             self.o_after.epoch.eq(self.i_epoch),
@@ -102,8 +99,8 @@ class EntryUpdate(wiring.Component):
             self.o_dropped.eq(
                 self.o_displaced & (found.message.any() | found.unknown | self.i_fenced)
             ),
-            keeps_writer.eq(is_same & (~packet.shared | self._is_current["writer"])),
-            keeps_reader.eq(is_same & (~packet.shared | self._is_current["reader"])),
+            keeps_writer.eq(is_same & (~packet.shared | self.i_is_current.writer)),
+            keeps_reader.eq(is_same & (~packet.shared | self.i_is_current.reader)),
             self.o_is_new.eq(~keeps_writer | ~keeps_reader),
             before.epoch.eq(self.i_epoch),
             before.tag.eq(self.i_access.tag),
@@ -142,7 +139,7 @@ class EntryUpdate(wiring.Component):
         before, after, access = self.o_before, self.o_after, self.i_access
         packet, writer, reader = access.packet, self.o_before.writer, self.o_before.reader
         observes, is_same = Signal(name="observes"), Signal(name="is_same_read")
-        in_block = (block_of(self._params, writer) == packet.block) & self._is_current["writer"]
+        in_block = (block_of(self._params, writer) == packet.block) & self.i_is_current.writer
         fits = in_block | (writer.device & packet.device) | (writer.warp == packet.warp)
         is_one = access.is_single & (
             (before.observed == Observed.NOBODY) | ((before.observed == Observed.READER) & is_same)
@@ -159,7 +156,7 @@ class EntryUpdate(wiring.Component):
             is_same.eq(
                 reader.bytes.any()
                 & (reader.warp == packet.warp)
-                & self._is_current["reader"]
+                & self.i_is_current.reader
                 & (reader.clock == packet.clock)
                 & (reader.lane == access.lane)
             ),

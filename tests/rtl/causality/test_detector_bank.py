@@ -93,8 +93,9 @@ def test_configurations(settings):
 @pytest.mark.campaign
 def test_a_large_gpu():
     params = CausalityParams(
-        sm_count=80, blocks_per_sm=32, warps_per_sm=64, address_bits=48, outstanding=8
-    )
+        sm_count=80, blocks_per_sm=32, warps_per_sm=64, address_bits=48, outstanding=8,
+        shared_bytes=0,
+    )  # fmt: skip
     assert params.entry_layout_bits <= 128
     run(params, "large")
 

@@ -66,7 +66,10 @@ class Encounter(wiring.Component):
         m.d.comb += [
             *rtl.describe(access, self.i_packet, self.i_tag),
             update.i_found.eq(self.i_found),
-            update.i_start.eq(self.i_row.start),
+            *(
+                update.i_is_current[name].eq(self.i_found[name].clock >= self.i_row.start)
+                for name in ("writer", "reader")
+            ),
             update.i_epoch.eq(self.i_epoch),
             update.i_has_wrapped.eq(self.i_has_wrapped),
             update.i_fenced.eq(self.i_fenced),
