@@ -156,7 +156,7 @@ def test_threads_take_turns_on_one_core(threads):
 def test_everything_happens():
     """All outcomes of a comparison, conflicts, drops and reasons occur in these tests."""
     seen = set()
-    for name, count in (("small", 140), ("depth 1", 60)):
+    for name, count in (("small", 110), ("depth 1", 50)):
         params = CONFIGURATIONS[name]
         traffic = Traffic(params, Random(f"everything {name}"), wrong=0.2)
         bench = RdmBench(params, name)

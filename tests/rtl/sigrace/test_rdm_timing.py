@@ -5,6 +5,8 @@ Times do not depend on the size of signatures, which are small here.
 
 from random import Random
 
+import pytest
+
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import RdmStepKind
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -77,6 +79,7 @@ def test_exact_cycles():
     assert usual == (7 * (1 + 3) + 2, 7)
 
 
+@pytest.mark.campaign
 def test_eight_cores_without_stalls():
     """Each core sends a message every 2,000 cycles, all at the same time, and none waits."""
     period = 2000

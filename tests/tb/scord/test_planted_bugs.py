@@ -16,11 +16,11 @@ _BARRIERS = {"knobs": "contended", "changes": {"fences": 0.4, "barriers": 0.4}}
 _BLOCKS = {"knobs": "contended", "changes": {"churn": 0.1}}
 
 
-def _plan(params, hard):
+def _plan(params, hard, instructions=_INSTRUCTIONS):
     memory = hard_memory() if hard else fast_memory()
-    plan = random_plan(params, _KNOBS, _INSTRUCTIONS, memory)
+    plan = random_plan(params, _KNOBS, instructions, memory)
     for more in (_BARRIERS, _BLOCKS):
-        plan["launches"].append({**more, "instructions": 2 * _INSTRUCTIONS})
+        plan["launches"].append({**more, "instructions": 2 * instructions})
     return plan
 
 
@@ -31,7 +31,7 @@ def _plan(params, hard):
 @pytest.mark.parametrize("module", ["random_tests", "register_tests"])
 def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, module, hard):
     built = model("scord-tiny", **TWO_BANKS)
-    result = testbench(built, module, _plan(built.params, hard))
+    result = testbench(built, module, _plan(built.params, hard, 200))
     assert [case.failure for case in result.cases] == [None]
 
 

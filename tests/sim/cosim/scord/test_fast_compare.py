@@ -102,14 +102,9 @@ _PLANTED_IN_RTL = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "fence without reset",
-        pytest.param("head passes a failed write", marks=pytest.mark.campaign),
-        pytest.param("failed write not counted", marks=pytest.mark.campaign),
-    ],
-)
+# A build each; `make test` has differences planted in what the hardware says.
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", _PLANTED_IN_RTL)
 def test_planted_bug_is_found(model, region, traffic, name):
     """A register without a reset shows only after a reset in mid-run."""
     built = build_fast(model.preset, model.params, _PLANTED_IN_RTL[name])
