@@ -31,7 +31,7 @@ def _plan(params, hard, instructions=_INSTRUCTIONS):
 @pytest.mark.parametrize("module", ["random_tests", "register_tests"])
 def test_nothing_is_found_in_the_rtl_as_it_is(model, testbench, module, hard):
     built = model("scord-tiny", **TWO_BANKS)
-    result = testbench(built, module, _plan(built.params, hard, 200))
+    result = testbench(built, module, _plan(built.params, hard, 100))
     assert [case.failure for case in result.cases] == [None]
 
 
