@@ -162,13 +162,13 @@ class DetectorBank:
     def begin_epoch(self) -> None:
         """Take all accesses so far as ordered: entries of other epochs are empty.
 
-        Those that still have the new epoch's number have been cleared in the meantime.
+        When the numbers of epochs begin anew, metadata are cleared.  Nothing of that is missed:
+        what was displaced could only tell of accesses of before, which count as ordered.
         """
         self.epoch = (self.epoch + 1) % (1 << self._params.epoch_bits)
         self._has_wrapped = True
-        for index, entry in self.entries.items():
-            if entry.epoch == self.epoch:
-                self.entries[index] = Entry(epoch=self.epoch, lost=entry.lost)
+        if self.epoch == 0:
+            self.entries.clear()
 
     def clear(self) -> None:
         """Make metadata empty, as at launch; counters stay."""

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section VI.
 
 from __future__ import annotations
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -34,8 +34,9 @@ class DetectorBank(GpuDetectorBank):
     i_fenced : ``In(1)``
         A warp has passed a ``fence.sc`` in this launch.
     i_epoch : ``In(1)``
-        Pulse, while the bank is idle: entries so far count as empty, and rows know nothing.
-        ``o_busy`` is high while that lasts.
+        Pulse, while the bank is idle: entries so far count as empty, and rows know nothing.  When
+        the numbers of epochs begin anew, metadata are cleared.  ``o_busy`` is high while that
+        lasts.
     o_leaves, o_noticed : ``Out(1)``
         Pulse: the oldest packet leaves the pipeline, and with that whether it is a notice.
     """
@@ -48,6 +49,17 @@ class DetectorBank(GpuDetectorBank):
             "i_row": In(row), "i_fenced": In(1), "i_epoch": In(1), "o_leaves": Out(1),
             "o_noticed": Out(1),
         })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        epoch, accessor = Signal(self._params.epoch_bits), m.submodules.accessor
+        with m.If(self.i_clear):
+            m.d.sync += epoch.eq(0)
+        with m.Elif(self.i_epoch):
+            m.d.sync += epoch.eq(epoch + 1)
+        # Entries of an epoch long ago must not pass for those of the new one with its number.
+        m.d.comb += accessor.i_clear.eq(self.i_clear | (self.i_epoch & epoch.all()))
+        return m
 
     def _elaborate_location(self, m, fifo, accessor):
         m.submodules.locator = locator = EntryLocator(self._params)

@@ -304,3 +304,18 @@ def test_clock_that_would_wrap_orders_all_before():
     model, races = find_races(trace, params_for(trace, clock_bits=4))
     assert list(races) == []
     assert model.counters["clock_wraps"] > 0
+
+
+def test_after_any_number_of_wraps_what_was_before_is_ordered():
+    for fences in range(0, 40, 3):
+        program = Program()
+        program.weak_store(MINE, DATA)
+        for _ in range(fences):
+            program.fence(NEAR, DEVICE)
+        program.weak_load(FAR, DATA)
+        trace = program.trace
+        model, races = find_races(trace, params_for(trace, clock_bits=4, epoch_bits=1))
+        is_racy = bool(list(races))
+        wraps = model.counters.get("clock_wraps", 0)
+        assert is_racy == (wraps == 0), fences
+    assert wraps >= 3
