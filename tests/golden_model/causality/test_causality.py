@@ -317,5 +317,7 @@ def test_after_any_number_of_wraps_what_was_before_is_ordered():
         model, races = find_races(trace, params_for(trace, clock_bits=4, epoch_bits=1))
         is_racy = bool(list(races))
         wraps = model.counters.get("clock_wraps", 0)
-        assert is_racy == (wraps == 0), fences
-    assert wraps >= 3
+        # The end of a block is a marker, too: one wrap may be there.
+        assert is_racy or wraps
+        assert not (is_racy and wraps > 1), fences
+    assert wraps == 3
