@@ -16,6 +16,8 @@ from racetrap.golden_model.parameters import integer
 #: Bits of a lane's number in its warp, of a word's bytes, and of a size code.
 LANE_BITS = WARP_SIZE.bit_length() - 1
 SIZE_BITS = 3
+#: Bits of the number of a barrier.
+BARRIER_BITS = 4
 
 
 @dataclass(frozen=True)
@@ -162,12 +164,16 @@ class CausalityParams(GpuParams):
         used = self.entry_layout_bits
         return Layout({**self._entry_fields, "unused": max(0, self.entry_bits - used)})
 
-    @property
-    def _entry_fields(self) -> dict[str, int | Layout]:
-        writer: dict[str, int | Layout] = {
+    @cached_property
+    def writer_layout(self) -> Layout:
+        """What an entry has of a writer."""
+        return Layout({
             **self.side_layout.fields, "released": 1, "released_device": 1, "operation": 1,
             "handed": 1,
-        }  # fmt: skip
+        })  # fmt: skip
+
+    @property
+    def _entry_fields(self) -> dict[str, int | Layout]:
         return {
             "epoch": self.epoch_bits,
             "tag": self.tag_bits,
@@ -176,7 +182,7 @@ class CausalityParams(GpuParams):
             "observed": 2,
             "message": WORD_BYTES,
             "mixed": 1,
-            "writer": Layout(writer),
+            "writer": self.writer_layout,
             "reader": self.side_layout,
         }
 
@@ -192,7 +198,7 @@ class CausalityParams(GpuParams):
             **self._access_fields,
             "lanes": WARP_SIZE,
             "order": 2,
-            "number": 4,
+            "number": BARRIER_BITS,
             "warps": 64,
         })  # fmt: skip
 
@@ -332,7 +338,7 @@ class CausalityParams(GpuParams):
 
     @cached_property
     def marker_layout(self) -> Layout:
-        """What a tracker tells the collector; ``warps`` are slots of its SM."""
+        """What a tracker tells the collector, with the ``warps`` of its transaction."""
         return Layout({
             "kind": 4,
             "block": self.block_bits,
@@ -340,7 +346,7 @@ class CausalityParams(GpuParams):
             "order": 2,
             "device": 1,
             "clock": self.clock_bits,
-            "number": 4,
+            "number": BARRIER_BITS,
             "warps": self.warps_per_sm,
         })  # fmt: skip
 
@@ -365,4 +371,65 @@ class CausalityParams(GpuParams):
             "clock": self.clock_bits,
             "sc": 3,
             "is_last": 1,
+        })  # fmt: skip
+
+    # Collector --------------------------------------------------------------------------
+
+    @cached_property
+    def record_layout(self) -> Layout:
+        """What the collector keeps of a warp slot, but for its flags."""
+        clocks = (
+            "start", "bar", "own", "lanes_before", "release", "release_device", "fence",
+            "fence_device", "clock", "arrived_clock",
+        )  # fmt: skip
+        return Layout({
+            **dict.fromkeys(clocks, self.clock_bits),
+            "block": self.block_bits,
+            "retired": 1,
+            "sc": 3,
+            "ever": 3,
+            "arrived": 1 << BARRIER_BITS,
+            "through_blocks": self.hash_bits,
+            "seen_blocks": self.hash_bits,
+            **{name: self.table_layout(places) for name, places in self.tables.items()},
+        })  # fmt: skip
+
+    @property
+    def tables(self) -> dict[str, int]:
+        """Tables of knowledge of a warp slot, and their exact entries."""
+        return {
+            "know": self.known, "here": self.pending, "far": self.pending, "through": 0,
+            "seen_here": self.seen, "seen": self.seen, "seen_device": self.seen,
+        }  # fmt: skip
+
+    @cached_property
+    def race_layout(self) -> Layout:
+        """A race before it is a report; ``warp`` and ``owner_warp`` are slots of their SM."""
+        party = {"block": self.block_bits, "warp": self.warp_bits, "lane": LANE_BITS, "kind": 2}
+        return Layout({
+            "pc": self.pc_bits,
+            "word": self.word_bits,
+            "shared": 1,
+            "bank": max(self.banks - 1, 1).bit_length(),
+            "race": 3,
+            "against": 2,
+            **party,
+            "strong": 1,
+            "device": 1,
+            **{f"owner_{name}": bits for name, bits in party.items()},
+            "owner_strong": 1,
+            "owner_device": 1,
+        })  # fmt: skip
+
+    @cached_property
+    def flag_layout(self) -> Layout:
+        """A volatile access that is a race if it is no flag: what is undecided of a warp slot."""
+        return Layout({
+            "valid": 1,
+            "same_block": 1,
+            "by_atomic": 1,
+            "partner": self.slot_warp_bits,
+            "partner_block": self.block_bits,
+            "stamp": self.clock_bits,
+            "race": self.race_layout,
         })  # fmt: skip

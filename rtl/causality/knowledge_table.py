@@ -6,7 +6,6 @@ Ref: ScoRD (ISCA'20) Section VI (lists of warps that have synchronised, without 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -30,9 +29,14 @@ def from_other_block(fenced: Value) -> Value:
     return Cat(others, device, block | others)
 
 
-def latest(clocks: Sequence[Value]) -> Value:
-    """Largest of some clocks."""
-    return reduce(lambda one, other: Mux(one < other, other, one), clocks)
+def latest(m: Module, clocks: Sequence[Value]) -> Value:
+    """Largest of some clocks, as signals: as an expression it would double with each."""
+    largest = clocks[0]
+    for clock in clocks[1:]:
+        larger = Signal(max(len(largest), len(clock)), name="larger")
+        m.d.comb += larger.eq(Mux(largest < clock, clock, largest))
+        largest = larger
+    return largest
 
 
 class KnowledgeTable(wiring.Component):
@@ -91,7 +95,8 @@ class KnowledgeTable(wiring.Component):
             & Mux(new.is_block, place.block == new.block, place.warp == new.warp)
             for place in places
         )
-        free = lowest_one_hot(self.i_usable & ~used)
+        room, free = Signal(self._places), Signal(self._places)
+        m.d.comb += [room.eq(self.i_usable & ~used), free.eq(lowest_one_hot(room))]
         named = Cat(
             (place.clock >= new.clock)
             & Mux(place.is_block, place.block == new.block, place.warp == new.warp)
@@ -129,7 +134,7 @@ class KnowledgeTable(wiring.Component):
         beyond = Mux(self.o_evicts, victim.clock + 1, 0)[: len(table.lossy)]
         m.d.comb += [
             self.o_table.bits.eq(table.bits | self.i_bits | evicted),
-            self.o_table.lossy.eq(latest([table.lossy, self.i_lossy, beyond])),
+            self.o_table.lossy.eq(latest(m, [table.lossy, self.i_lossy, beyond])),
             self.o_table.fenced.eq(table.fenced | self.i_fenced),
         ]
         return m

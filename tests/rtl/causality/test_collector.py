@@ -1,0 +1,143 @@
+"""Collector against the golden one: rows, clocks, races and counters, as it takes its items."""
+
+from dataclasses import replace
+
+import pytest
+from amaranth.back import rtlil
+
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.collector import Collector
+from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.campaign import later_but
+from tests.support.causality.collector_bench import CollectorBench, items_of
+from tests.support.causality.judged import params_for
+from tests.support.causality.random_items import RandomItems
+from tests.support.causality.random_traces import random_program, random_run
+from tests.support.planted_bugs import modules_with
+
+_SMALL = CausalityParams(
+    sm_count=2, blocks_per_sm=2, warps_per_sm=4, banks=2, clock_bits=9, hash_bits=16,
+    address_bits=20, pc_bits=8,
+)  # fmt: skip
+_FEW_WARPS = {"blocks_per_sm": 1, "warps_per_sm": 3}
+_SIZES = {
+    "default": {},
+    "bits alone": {"known": 0, "pending": 0, "seen": 0},
+    "four places": {"known": 4, "pending": 4, "seen": 4},
+    "one bit": {"hash_bits": 1, "known": 1, "pending": 1, "seen": 1},
+    "lockstep": {"independent_threads": False},
+    "one bank": {"banks": 1},
+    "three SMs": {"sm_count": 3, "blocks_per_sm": 1, "warps_per_sm": 3},
+}
+#: Random traces that have, together, every kind of notice and of marker.
+_TRACES = [
+    (random_run, 7), (random_program, 99), (random_run, 77), (random_program, 104),
+    (random_run, 90), (random_run, 51), (random_run, 116),
+]  # fmt: skip
+
+
+def _random(params, items_seed, count, **settings):
+    items = RandomItems(params, items_seed)
+    return CollectorBench(params, [items.launch(count), items.launch(count // 2)], **settings)
+
+
+@pytest.mark.parametrize("size", later_but("lockstep".__eq__, _SIZES))
+def test_random_items(size):
+    bench = _random(replace(_SMALL, **_SIZES[size]), size, 40, seed=size)
+    bench.run()
+    assert bench.counts["races_warp_barrier"]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("size", _SIZES)
+@pytest.mark.parametrize("seed", range(6))
+def test_more_random_items(size, seed):
+    params = replace(_SMALL, **_SIZES[size])
+    bench = _random(params, seed, 150, seed=seed or None, in_order=seed % 2)
+    bench.run()
+    assert bench.counts["pending_full"] or params.sm_count > 2
+
+
+@pytest.mark.parametrize(("make", "seed"), later_but((random_run, 51).__eq__, _TRACES))
+@pytest.mark.parametrize("form", later_but("".__eq__, ["", "wraps"]))
+def test_random_traces(make, seed, form):
+    trace = next(make(seed))
+    settings = {"clock_bits": 4} if form else {"ratio": 64}
+    params = replace(
+        params_for(trace, banks=2, **settings),
+        independent_threads=bool(trace.header.independent_threads),
+    )
+    bench = CollectorBench(params, [items_of(trace, params)], seed=seed, in_order=not form)
+    bench.run()
+
+
+def test_tables_that_are_too_large_are_refused():
+    with pytest.raises(ValueError, match="known must be at most 4 in hardware, not 5"):
+        Collector(CausalityParams(known=5))
+
+
+@pytest.mark.parametrize("settings", later_but(lambda settings: settings["sm_count"] == 1, [
+    {"sm_count": 1, "blocks_per_sm": 1, "warps_per_sm": 1}, {"sm_count": 3, "warps_per_sm": 7},
+    {"sm_count": 5, "warps_per_sm": 9, "banks": 4},
+    {"sm_count": 80, "warps_per_sm": 64, "banks": 8},
+]))  # fmt: skip
+def test_elaborates(settings):
+    assert "o_report" in rtlil.convert(Collector(CausalityParams(**settings)))
+
+
+_FILES = [
+    f"causality/{name}.py"
+    for name in ("knowledge_table", "race_encoder", "marker_gate", "learning", "collector_phases",
+                 "flags", "collector_work", "row_outlet", "collector")
+]  # fmt: skip
+#: File, what stands in it and what instead.
+_PLANTED = {
+    "marker passes a bank": Patch(
+        "causality/marker_gate.py", "passed == params.banks", "passed == 1"
+    ),
+    "branch waits for banks": Patch(
+        "causality/marker_gate.py", "may_go.eq(~waits | (", "may_go.eq(("
+    ),
+    "lane races with itself": Patch(
+        "causality/race_encoder.py", "(is_other & ~is_one)", "(is_other & is_one)"
+    ),
+    "flag of a release lacks it": Patch(
+        "causality/race_encoder.py", "is_flag & side.released)", "is_flag & side.handed)"
+    ),
+    "older block's access is of this one": Patch(
+        "causality/race_encoder.py", "side.clock >= self.i_start", "side.clock != 0"
+    ),
+    "message of a block reaches another": Patch(
+        "causality/collector_phases.py", '"far", known, 1)', '"here", known, 1)'
+    ),
+    "unknown word is known": Patch(
+        "causality/collector_phases.py", "latest_clock + 1", "latest_clock"
+    ),
+    "fence takes no other block's in": Patch(
+        "causality/collector_phases.py", "acquires & device & Value", "acquires & ~device & Value"
+    ),
+    "own entry stays": Patch(
+        "causality/collector_phases.py", "mine[: number + 1].any()", "Const(0, 1)"
+    ),
+    "warp meets itself": Patch("causality/collector.py", "everybody & ~own", "everybody"),
+    "reader is forgotten": Patch(
+        "causality/collector.py", "routine[Routine.WRITER] & reader.bytes.any()", "Const(0, 1)"
+    ),
+    "wrap keeps what is known": Patch(
+        "causality/collector.py", 'kept = ("block",', 'kept = ("know", "block",'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", later_but("lane races with itself".__eq__, _PLANTED))
+def test_planted_bug_is_found(name):
+    component = modules_with(_FILES, _PLANTED[name])["causality/collector.py"].Collector
+    with pytest.raises((AssertionError, TimeoutError)) as caught:
+        _run_several(component)
+    print(f"{name}: {caught.value}")
+
+
+def _run_several(component):
+    for seed in range(4):
+        params = replace(_SMALL, **_FEW_WARPS, independent_threads=bool(seed % 2))
+        _random(params, seed, 120, seed=seed, component=component).run(cycles=20_000)
