@@ -44,7 +44,7 @@ def run(
     items = made.make(count // 3)
     items += [Fence(), *made.make(count // 3), made.new_epoch(), *made.make(count // 3)]
     run = bench(params, region, knobs=MEMORIES[memory], seed=seed, **knobs)
-    return run, run.run(items)
+    return run, run.run(items, cycles=20_000)
 
 
 @pytest.mark.parametrize(
