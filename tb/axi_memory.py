@@ -22,7 +22,6 @@ from racetrap.tb.memory_knobs import MemoryKnobs, ReadRecord
 from racetrap.tb.pins import Pins
 from racetrap.tb.testbench import Testbench
 
-_ALL_STROBES = 0xFF
 _BAD_RESPONSES = (AxiResponse.SLVERR, AxiResponse.DECERR)
 
 
@@ -66,11 +65,13 @@ class AxiMemory(uvm_agent):
         Transfers of each write burst; reads are single.
     knobs : MemoryKnobs
         Behaviour; may be replaced at any time.
+    beat_bytes : int
+        Bytes of a transfer, and of a word.
 
     Attributes
     ----------
     words : dict of int to int
-        64-bit words by byte address; an absent one reads as ``preset``.
+        Words by byte address; an absent one reads as ``preset``.
     preset : int or None
         Value of words that were never written; None: random values.
     reads : uvm_analysis_port
@@ -81,9 +82,11 @@ class AxiMemory(uvm_agent):
         Receiver of names of coverage bins.
     """
 
-    def __init__(self, name, parent, port: str, beats: int, knobs: MemoryKnobs):
+    def __init__(
+        self, name, parent, port: str, beats: int, knobs: MemoryKnobs, beat_bytes: int = 8
+    ):
         self._port = port
-        self._beats = beats
+        self._beats, self._beat_bytes = beats, beat_bytes
         self.knobs = knobs
         super().__init__(name, parent)
 
@@ -126,7 +129,7 @@ class AxiMemory(uvm_agent):
     def _fill(self, address: int) -> int:
         """Value of a word that was never written; random values are reproducible."""
         if address not in self.words:
-            junk = Random(address).getrandbits(64)
+            junk = Random(address).getrandbits(8 * self._beat_bytes)
             self.words[address] = junk if self.preset is None else self.preset
         return self.words[address]
 
@@ -137,7 +140,7 @@ class AxiMemory(uvm_agent):
                 self._take_read(request)
             self._answer_read(flags)
         if request := self._aw.look(flags):
-            check_address(f"{self._port}__aw", request, self._beats)
+            check_address(f"{self._port}__aw", request, self._beats, self._beat_bytes)
             self._addresses.append(_Write(request["addr"], request["id"]))
         if beat := self._w.look(flags):
             self._data.append(beat)
@@ -153,7 +156,7 @@ class AxiMemory(uvm_agent):
     # Reads ------------------------------------------------------------------------------
 
     def _take_read(self, request: Mapping[str, int]) -> None:
-        check_address(f"{self._port}__ar", request, 1)
+        check_address(f"{self._port}__ar", request, 1, self._beat_bytes)
         id_, address = request["id"], request["addr"]
         if any(other.id == id_ for other in [*self._open, *filter(None, [self._reading])]):
             raise AxiViolation(f"{self._port} read id {id_} must not be in use already")
@@ -189,7 +192,10 @@ class AxiMemory(uvm_agent):
         if data is None:
             data = self.read_word(record.address)
         if record.error:
-            data, response = self._rng.getrandbits(64), self._rng.choice(_BAD_RESPONSES)
+            data, response = (
+                self._rng.getrandbits(8 * self._beat_bytes),
+                self._rng.choice(_BAD_RESPONSES),
+            )
             self.hit("axi.r.error")
         channel.offer(record.id, data, int(response), 1)
 
@@ -201,7 +207,7 @@ class AxiMemory(uvm_agent):
             return
         write = self._addresses[0]
         beat = self._data.popleft()
-        if beat["strb"] != _ALL_STROBES:
+        if beat["strb"] != (1 << self._beat_bytes) - 1:
             raise AxiViolation(f"{self._port} wstrb must be all ones, not {beat['strb']:#x}")
         write.beats.append(beat["data"])
         if beat["last"] != (len(write.beats) == self._beats):
@@ -219,7 +225,7 @@ class AxiMemory(uvm_agent):
 
     def _apply(self, write: _Write) -> None:
         for number, data in enumerate(write.beats):
-            self.words[write.address + 8 * number] = data
+            self.words[write.address + self._beat_bytes * number] = data
 
     def _answer_write(self, flags: int) -> None:
         channel = self._b

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.tb.pins import Pins
 
-_BEAT_BYTES = 8
-_BEAT_SIZE = 3
+_BEAT_BYTES = 8  # of most ports
 
 
 class AxiViolation(AssertionError):
@@ -56,21 +55,23 @@ class ChannelWatch:
         return None
 
 
-def check_address(channel: str, address: Mapping[str, int], beats: int) -> None:
-    """Check an address beat of a port that makes bursts of ``beats`` 64-bit transfers.
+def check_address(
+    channel: str, address: Mapping[str, int], beats: int, beat_bytes: int = _BEAT_BYTES
+) -> None:
+    """Check an address beat of a port that makes bursts of ``beats`` transfers.
 
     Raises
     ------
     AxiViolation
         If it breaks a rule.
     """
-    size = beats * _BEAT_BYTES
+    size = beats * beat_bytes
     rules: tuple[tuple[str, int, Callable[[int], bool]], ...] = (
         ("len", address["len"], lambda value: value == beats - 1),
-        ("size", address["size"], lambda value: value == _BEAT_SIZE),
+        ("size", address["size"], lambda value: 1 << value == beat_bytes),
         ("burst", address["burst"], lambda value: value == AxiBurst.INCR or beats == 1),
         ("lock", address["lock"], lambda value: value == 0),
-        ("addr (aligned)", address["addr"], lambda value: value % _BEAT_BYTES == 0),
+        ("addr (aligned)", address["addr"], lambda value: value % beat_bytes == 0),
         ("addr (page)", address["addr"], lambda value: value % PAGE_BYTES + size <= PAGE_BYTES),
     )
     for name, value, holds in rules:

@@ -10,7 +10,6 @@ from cocotbext.axi import AxiBus, AxiRam
 
 from racetrap.tb.testbench import Testbench
 
-_WORD_BYTES = 8
 _PAUSED = 0.3
 
 
@@ -34,9 +33,12 @@ class ThirdPartyMemory:
         Shared context.
     port : str
         Port of the device, such as ``m_axi_metadata__0``.
+    word_bytes : int
+        Bytes of a word.
     """
 
-    def __init__(self, testbench: Testbench, port: str):
+    def __init__(self, testbench: Testbench, port: str, word_bytes: int):
+        self._word_bytes = word_bytes
         dut = testbench.pins.dut
         bus = AxiBus.from_prefix(dut, f"{port}_")
         self._ram = AxiRam(
@@ -49,5 +51,5 @@ class ThirdPartyMemory:
         pause_at_random(channels, testbench.random(f"{port} pauses"))
 
     def read_word(self, address: int) -> int:
-        """64-bit word at a byte address."""
-        return self._ram.read_qword(address)
+        """Word at a byte address."""
+        return int.from_bytes(self._ram.read(address, self._word_bytes), "little")

@@ -68,9 +68,13 @@ class GpuEnvironment(ReportRingEnvironment):
         self.metadata: list[AxiMemory] = []
         self._third_party: list[ThirdPartyMemory] = []
         if self.has_third_party_memory or params.words_per_cycle > 1:
-            self._third_party = [ThirdPartyMemory(self._testbench, port) for port in ports]
+            self._third_party = [
+                ThirdPartyMemory(self._testbench, port, params.entry_bytes) for port in ports
+            ]
         else:
-            self.metadata = [AxiMemory(port, self, port, 1, knobs) for port in ports]
+            self.metadata = [
+                AxiMemory(port, self, port, 1, knobs, params.entry_bytes) for port in ports
+            ]
         self.traces = [self.trace(f"trace__{bank}", bank) for bank in range(params.banks)]
         self.scoreboard = self.scoreboard_class("scoreboard", self)
 

@@ -7,13 +7,13 @@ a note with the races of golden model and hardware.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 import cocotb
 
 from racetrap.golden_model.events import Event, EventKind
-from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.trace import read_gpu_trace
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -58,20 +58,16 @@ class PlayTrace(GpuTest):
         model = environment.model_class(params, region)
         await environment.launch(region, _RING_LOG2)
         first_cycle = testbench.clocking.cycle
-        steps: list[tuple[int, Any]] = []
         for number, event in enumerate(events, 1):
-            races = (step for step in model.run(event) if step.race)
-            steps += ((bank_of(params, step.packet.word), step) for step in races)
+            model.run(event)
             for transaction in model.transactions(event):
                 await self._send(event.sm, transaction)
             if number % _DRAIN_EVENTS == 0:
                 await environment.drain()
         cycles = testbench.clocking.cycle - first_cycle
         counters = await environment.finish()
-        golden, seen = (
-            [model.report.from_step(params, step, bank) for bank, step in found]
-            for found in (steps, environment.scoreboard.races)
-        )
+        golden = [replace(race, sequence=0) for race in model.races]
+        seen = environment.scoreboard.reports(model.report)
         # In global order only the order of one event's steps in several banks is unspecified.
         records, seen_records = ([race.record() for race in found] for found in (golden, seen))
         if sorted(records) != sorted(seen_records):

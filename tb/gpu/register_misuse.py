@@ -24,6 +24,10 @@ class RegisterMisuse(GpuTest):
         """Transaction of a store by a warp."""
         raise NotImplementedError
 
+    def stores(self, address: int) -> list[Any]:
+        """Transactions of a store by each warp of an SM."""
+        return [self.store(warp, address) for warp in range(self.testbench.params.warps_per_sm)]
+
     async def body(self) -> None:
         self._ports = self.environment.registers
         rules = RegisterRules(self.testbench, self._ports)
@@ -38,10 +42,9 @@ class RegisterMisuse(GpuTest):
 
     async def _traffic(self) -> None:
         """A store by each warp of each SM to the first line of the region."""
-        params, base = self.testbench.params, self.region().parts[0][0]
+        base = self.region().parts[0][0]
         for agent in self.environment.sms:
-            stores = [self.store(warp, base) for warp in range(params.warps_per_sm)]
-            await StreamSequence(stores).start(agent.sequencer)
+            await StreamSequence(self.stores(base)).start(agent.sequencer)
 
     async def _ignored(self, when: str) -> None:
         """Transactions must be taken, but not checked: a step would be a mismatch."""

@@ -117,6 +117,10 @@ class GpuScoreboard(uvm_component):
         self.coverage.hit("entry.read" if done else "entry.forwarded")
         return reads.popleft().error if done else False
 
+    def reports(self, report: Any) -> list[Any]:
+        """Reports of all races since the launch, of a class, without their numbers."""
+        return [report.from_step(self._params, step, bank) for bank, step in self.races]
+
     def entry_of(self, step: Any) -> int | None:
         """Index of the entry that a step needs; None if it needs none."""
         raise NotImplementedError

@@ -62,6 +62,13 @@ def test_payload_must_not_change_before_ready(pins, watch):
 
 def test_legal_address_passes():
     check_address("aw", _LEGAL, 4)
+    check_address("aw", _LEGAL | {"len": 0, "size": 4, "burst": 0}, 1, beat_bytes=16)
+
+
+@pytest.mark.parametrize(("name", "value"), [("size", 3), ("addr", 0x1FE8)])
+def test_illegal_address_of_wide_beats_is_found(name, value):
+    with pytest.raises(AxiViolation, match=f"aw{name}"):
+        check_address("aw", _LEGAL | {"len": 0, "size": 4, name: value}, 1, beat_bytes=16)
 
 
 @pytest.mark.parametrize(

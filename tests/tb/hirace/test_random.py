@@ -4,8 +4,7 @@ import pytest
 
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
-from tests.support.gpu.memory_plans import fast_memory, hard_memory
-from tests.support.hirace.plans import random_plan
+from tests.support.gpu.memory_plans import fast_memory, hard_memory, random_plan
 from tests.support.hirace.planted_bugs import PLANTED_BUGS
 
 _CONFIGURATIONS = {
