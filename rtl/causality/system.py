@@ -1,0 +1,139 @@
+"""The whole causality detector, between a GPU's SMs and its memory.
+
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section VI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import Out
+
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality import registers
+from racetrap.rtl.causality.collector import Collector, trace_layout
+from racetrap.rtl.causality.detector_bank import DetectorBank
+from racetrap.rtl.causality.interleaver import Interleaver
+from racetrap.rtl.causality.notice_order import NoticeOrder
+from racetrap.rtl.causality.tracker import Tracker
+from racetrap.rtl.causality.wrap_control import WrapControl
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.common.stream import StreamFifo
+from racetrap.rtl.gpu.report_path import ReportPath
+from racetrap.rtl.gpu.system import GpuSystem, ReportParts
+
+
+def collected_layout(params: CausalityParams) -> data.StructLayout:
+    """What the collector takes: a marker of an SM, or a notice of a bank; or an epoch begins."""
+    source = trace_layout(params).members["source"]
+    return data.StructLayout({"is_epoch": 1, "is_marker": 1, "source": source})
+
+
+class CausalitySystem(GpuSystem):
+    """Trackers, banks, and the collector, which reports the races.
+
+    Each bank takes one packet a cycle.  Detection never waits for reports: while the FIFO behind
+    the collector is full they are dropped and counted.
+
+    Parameters
+    ----------
+    params : CausalityParams
+        Configuration.
+
+    Members
+    -------
+    trace_collector : ``Out({valid, payload: collected_layout(params)})``
+        What the collector takes, and begins of epochs, in order; only with ``trace_port``.
+    """
+
+    register_module = registers
+    tracker, interleaver, bank = Tracker, Interleaver, DetectorBank
+
+    def __init__(self, params: CausalityParams):
+        super().__init__(params)
+
+    def _trace_ports(self, params: CausalityParams) -> dict[str, Any]:
+        collected = stream.Signature(collected_layout(params), always_ready=True)
+        return super()._trace_ports(params) | {"trace_collector": Out(collected)}
+
+    def _elaborate_reports(
+        self, m: Module, banks: Sequence[Any], reports: ReportPath
+    ) -> ReportParts:
+        params = self._params
+        m.submodules.collector = collector = Collector(params)
+        m.submodules.notice_order = order = NoticeOrder(params)
+        trackers = [m.submodules[f"tracker_{sm}"] for sm in range(params.sm_count)]
+        self._elaborate_notices(m, banks, order, collector)
+        self._elaborate_sm_side(m, trackers, collector)
+        self._elaborate_wraps(m, trackers, banks, order, collector)
+        shape = struct_layout(params.report_layout)
+        m.submodules.report_fifo = fifo = StreamFifo(shape, params.report_fifo_depth)
+        dropped = Signal(data.StructLayout({"reports_dropped": 1}))
+        m.d.comb += [
+            fifo.i.payload.eq(collector.o_report.payload),
+            fifo.i.valid.eq(collector.o_report.valid),
+            collector.o_report.ready.eq(1),
+            dropped.reports_dropped.eq(fifo.i.valid & ~fifo.i.ready),
+        ]
+        wiring.connect(m, fifo.o, reports.i[0])
+        if params.trace_port:
+            taken, trace = collector.o_trace, self.trace_collector
+            m.d.comb += [
+                trace.p.is_marker.eq(taken.is_marker),
+                trace.p.source.eq(taken.source),
+                trace.p.is_epoch.eq(collector.i_epoch),
+                trace.valid.eq(taken.valid | collector.i_epoch),
+            ]
+        return ReportParts(
+            [collector], [order.o_idle, fifo.o_empty], [collector.o_counts, dropped]
+        )  # fmt: skip
+
+    def _elaborate_notices(
+        self, m: Module, banks: Sequence[Any], order: NoticeOrder, collector: Collector
+    ) -> None:
+        """Connect banks with the collector, by way of the notices' order."""
+        interleaver: Any = m.submodules.interleaver
+        m.d.comb += [order.i_taken.eq(interleaver.o_taken), interleaver.i_hold.eq(order.o_hold)]
+        for number, bank in enumerate(banks):
+            wiring.connect(m, bank.o_report[0], order.i_notice[number])
+            wiring.connect(m, order.o_notice[number], collector.i_notice[number])
+            wiring.connect(m, collector.o_row[number], bank.i_row)
+            m.d.comb += [
+                order.i_leaves[number].eq(bank.o_leaves),
+                order.i_noticed[number].eq(bank.o_noticed),
+                bank.i_fenced.eq(collector.o_fenced),
+            ]
+
+    def _elaborate_sm_side(self, m: Module, trackers: Sequence[Any], collector: Collector) -> None:
+        """Connect trackers with the collector, and with each other before clocks wrap."""
+        # No marker leaves before the others know, as accesses do not stop: see `Tracker`.
+        is_full = Signal()
+        m.d.sync += is_full.eq(Cat(tracker.o_full for tracker in trackers).any())
+        for sm, tracker in enumerate(trackers):
+            wiring.connect(m, tracker.o_marker, collector.i_marker[sm])
+            wiring.connect(m, collector.o_resume[sm], tracker.i_resume)
+            m.d.comb += tracker.i_full.eq(is_full)
+
+    def _elaborate_wraps(
+        self, m: Module, trackers: Sequence[Any], banks: Sequence[Any], order: NoticeOrder,
+        collector: Collector,
+    ) -> None:  # fmt: skip
+        m.submodules.wrap_control = control = WrapControl()
+        interleaver: Any = m.submodules.interleaver
+        parts = [*banks, interleaver, order, collector]
+        busy: list[Value] = [part.o_busy for part in (*trackers, *banks)]
+        m.d.comb += [
+            control.i_wrap.eq(Cat(tracker.o_wrap for tracker in trackers).any()),
+            control.i_drained.eq(
+                Cat(*(tracker.o_drained for tracker in trackers), *(part.o_idle for part in parts))
+                .all()
+            ),
+            control.i_busy.eq(Cat(*busy, ~collector.o_idle).any()),
+        ]  # fmt: skip
+        for tracker in trackers:
+            m.d.comb += tracker.i_hold.eq(control.o_hold)
+        for part in (*trackers, *banks, collector):
+            m.d.comb += part.i_epoch.eq(control.o_epoch)
