@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In, Out, connect
 from racetrap.golden_model.causality.packets import (
     FenceOrder,
     RaceKind,
+    Told,
     TransactionKind,
     Undecided,
 )
@@ -55,13 +56,6 @@ def check_sizes(params: CausalityParams) -> None:
             raise ValueError(f"Parameter {name} must be at most {most} in hardware, not {value}")
 
 
-def trace_layout(params: CausalityParams) -> data.StructLayout:
-    """What the collector takes: a marker of an SM, or a notice of a bank."""
-    return data.StructLayout(
-        {"valid": 1, "is_marker": 1, "source": range(max(params.banks, params.sm_count, 2))}
-    )
-
-
 class Collector(wiring.Component):
     """Takes notices and markers one at a time, and tells banks and SMs what comes of them.
 
@@ -89,8 +83,8 @@ class Collector(wiring.Component):
         A warp has passed a ``fence.sc`` in this launch.
     o_counts : ``Out(StructLayout)``
         Pulses of counters.
-    o_trace : ``Out(trace_layout)``
-        What is taken in this cycle.
+    o_trace : ``Out({valid, told: told_layout})``
+        What is taken, begun or told in this cycle.
     o_idle : ``Out(1)``
         Nothing is held here.
     """
@@ -98,6 +92,7 @@ class Collector(wiring.Component):
     def __init__(self, params: CausalityParams):
         check_sizes(params)
         self._params = params
+        told = struct_layout(params.told_layout)
         self._gate, self._outlet = MarkerGate(params), RowOutlet(params)
         super().__init__({
             "i_notice": self._gate.signature.members["i_notice"],
@@ -109,7 +104,7 @@ class Collector(wiring.Component):
             "i_epoch": In(1),
             "o_fenced": Out(1),
             "o_counts": Out(data.StructLayout(dict.fromkeys(COUNTS, 1))),
-            "o_trace": Out(trace_layout(params)),
+            "o_trace": Out(data.StructLayout({"valid": 1, "told": told})),
             "o_idle": Out(1),
         })  # fmt: skip
 
@@ -121,7 +116,7 @@ class Collector(wiring.Component):
             [*self.i_notice, *self.i_marker], [*gate.i_notice, *gate.i_marker], strict=True
         ):
             connect(m, wiring.flipped(outer), inner)
-        self._work = Work(params, m, gate)
+        self._work = Work(params, m, gate, self.o_fenced)
         self._elaborate_states(m)
         self._elaborate_outputs(m)
         return m
@@ -168,8 +163,14 @@ class Collector(wiring.Component):
                 m.d.comb += learning.starts.eq(1)
                 m.next = "RUN"
             with m.State("RUN"):
+                goes_on = Cat(
+                    work.routine[each]
+                    for each in (Routine.WRITER, Routine.END_READ, Routine.GATHER)
+                ).any()
                 with m.If(learning.is_over):
-                    m.next = "NEXT"
+                    m.next = "LEAVE"
+                    with m.If(goes_on):
+                        m.next = "NEXT"
             with m.State("NEXT"):
                 self._elaborate_next(m)
             with m.State("LEAVE"):
@@ -215,8 +216,8 @@ class Collector(wiring.Component):
             work.block_write.addr.eq(marker.block), work.block_write.data.eq(marker.warps),
             flags.address.eq(Cat(Const(0, 1), marker.warp)), flags.reads.eq(1),
             self.o_trace.valid.eq(has_marker | gate.o_notice.valid),
-            self.o_trace.is_marker.eq(has_marker),
-            self.o_trace.source.eq(
+            self.o_trace.told.kind.eq(Mux(has_marker, Told.MARKER, Told.NOTICE)),
+            self.o_trace.told.source.eq(
                 Mux(has_marker, gate.o_marker.payload.sm, gate.o_notice.payload.bank)
             ),
         ]  # fmt: skip
@@ -238,6 +239,7 @@ class Collector(wiring.Component):
         with m.Elif(self.i_clear):
             m.next = "CLEAR"
         with m.Elif(self.i_epoch):
+            m.d.comb += [self.o_trace.valid.eq(1), self.o_trace.told.kind.eq(Told.EPOCH)]
             m.next = "EPOCH"
 
     def _elaborate_block(self, m):
@@ -357,6 +359,10 @@ class Collector(wiring.Component):
                 m.d.sync += work.latest.eq(latest(m, [work.latest, learning.taker.clock]))
             with m.If(routine[Routine.FENCE] & (work.marker.marker.order == FenceOrder.SC)):
                 m.d.sync += self.o_fenced.eq(1)
+                m.d.comb += [
+                    self.o_trace.valid.eq(~self.o_fenced),
+                    self.o_trace.told.kind.eq(Told.FENCED),
+                ]
             m.next = "IDLE"
             with m.If(work.loop.any()):
                 m.next = "LOOP"

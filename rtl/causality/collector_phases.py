@@ -117,7 +117,7 @@ class Phases:
         """Another warp up to a clock, and all that it knows or carries."""
         return Phase(wanted, actions, target, known, self._giver.ever, far, _ALL, far, passes=True)
 
-    def meeting(self, meeting: Meeting, latest_clock: Value) -> list[Phase]:
+    def meeting(self, meeting: Meeting, latest_clock: Value, has_fenced: Value) -> list[Phase]:
         """What the packet's warp learns from itself, from whom its entry names, and by messages."""
         notice, packet = meeting.notice, meeting.packet
         during, taker = self._during(Routine.WRITER), self._taker
@@ -129,7 +129,8 @@ class Phases:
         def know_all(names: Sequence[str], blocks: Value) -> list:
             return [blocks.eq(every), *(
                 assign for name in names for assign in (
-                    taker[name].bits.eq(every), taker[name].fenced.eq(7),
+                    taker[name].bits.eq(every),
+                    taker[name].fenced.eq(taker[name].fenced | has_fenced.replicate(3)),
                     taker[name].lossy.eq(latest(self._m, [taker[name].lossy, latest_clock + 1])),
                 )
             )]  # fmt: skip
@@ -137,7 +138,7 @@ class Phases:
         return [
             Phase(messages, know_all(("here", "far", "through"), taker.through_blocks)),
             Phase(
-                during & notice.unknown,
+                during & notice.unknown & has_fenced,
                 know_all(("seen_here", "seen", "seen_device"), taker.seen_blocks),
             ),
             Phase(
@@ -291,7 +292,12 @@ class Phases:
         clock, settled = taker.clock, self._settled(marker.warp)
         begins, arrives = self._during(Routine.BEGIN), self._during(Routine.ARRIVE)
         at, behind = clock, clock + 1
-        sc = Cat(Const(1, 1), device, Const(0, 1))
+        sc = Cat(is_sc, is_sc & device, Const(0, 1))
+        # A row whose knowledge has not changed has been settled before.
+        here, far, seen_here, seen_device = (
+            Value.cast(giver[name]).any() for name in ("here", "far", "seen_here", "seen_device")
+        )
+        takes_in, takes_seen = here | (far & device), seen_here | (seen_device & device)
 
         def released(stamp: Value) -> list:
             return [
@@ -312,24 +318,24 @@ class Phases:
             ),
             Phase(self._during(Routine.ADVANCE), [clock.eq(behind)]),
             Phase(
-                acquires & Value.cast(giver.here).any(), taken("here"), "know", sources=("here",),
+                acquires & here, taken("here"), "know", sources=("here",),
                 keeps_direct=1,
             ),
             Phase(
-                acquires & device & Value.cast(giver.far).any(), taken("far"), "know",
+                acquires & device & far, taken("far"), "know",
                 sources=("far",), keeps_direct=1,
             ),
-            Phase(acquires, settled),
-            Phase(is_sc & device & Value.cast(giver.seen_device).any(), target="know",
+            Phase(acquires & takes_in, settled),
+            Phase(is_sc & device & seen_device, target="know",
                   sources=("seen_device",)),
-            Phase(is_sc & Value.cast(giver.seen_here).any(), target="know",
+            Phase(is_sc & seen_here, target="know",
                   sources=("seen_here",)),
-            Phase(is_sc, settled),
-            Phase(fence & releases, [clock.eq(behind), *released(at)]),
+            Phase(is_sc & takes_seen, settled),
             Phase(
-                is_sc,
-                [taker.fence.eq(clock - 1), taker.sc.eq(taker.sc | sc),
-                 taker.fence_device.eq(Mux(device, clock - 1, taker.fence_device)),
+                fence & releases,
+                [clock.eq(behind), *released(at), taker.sc.eq(taker.sc | sc),
+                 taker.fence.eq(Mux(is_sc, at, taker.fence)),
+                 taker.fence_device.eq(Mux(is_sc & device, at, taker.fence_device)),
                  taker.ever.eq(taker.ever | taker.sc | sc)],
             ),
         ]  # fmt: skip

@@ -32,6 +32,8 @@ class Work:
         Module of the collector.
     gate : MarkerGate
         Where notices and markers come from.
+    has_fenced : Value
+        Whether a warp has passed a ``fence.sc`` in this launch.
 
     Attributes
     ----------
@@ -48,8 +50,8 @@ class Work:
         Largest clock of all warps.
     """
 
-    def __init__(self, params: CausalityParams, m: Module, gate: Any) -> None:
-        self._params = params
+    def __init__(self, params: CausalityParams, m: Module, gate: Any, has_fenced: Value) -> None:
+        self._params, self._has_fenced = params, has_fenced
         self.notice = Signal(gate.o_notice.payload.shape(), name="notice")
         self.marker = Signal(gate.o_marker.payload.shape(), name="marker")
         self.routine = Signal(len(Routine), name="routine")
@@ -92,7 +94,7 @@ class Work:
         self.barrier = barrier = self._make_barrier(m)
         phases = Phases(params, m, learning, routine)
         of_barriers = phases.barriers(marker, barrier, self.warp)
-        before = phases.meeting(meeting, self.latest)
+        before = phases.meeting(meeting, self.latest, self._has_fenced)
         of_flags = flags.phases(meeting, marker, self.warp)
         fired = learning.elaborate(m, [
             *before, *of_flags, *phases.seeing(meeting), *phases.taking_on(meeting),

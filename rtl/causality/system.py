@@ -14,7 +14,7 @@ from amaranth.lib.wiring import Out
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality import registers
-from racetrap.rtl.causality.collector import Collector, trace_layout
+from racetrap.rtl.causality.collector import Collector
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from racetrap.rtl.causality.interleaver import Interleaver
 from racetrap.rtl.causality.notice_order import NoticeOrder
@@ -24,12 +24,6 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.gpu.system import GpuSystem, ReportParts
-
-
-def collected_layout(params: CausalityParams) -> data.StructLayout:
-    """What the collector takes: a marker of an SM, or a notice of a bank; or an epoch begins."""
-    source = trace_layout(params).members["source"]
-    return data.StructLayout({"is_epoch": 1, "is_marker": 1, "source": source})
 
 
 class CausalitySystem(GpuSystem):
@@ -45,8 +39,8 @@ class CausalitySystem(GpuSystem):
 
     Members
     -------
-    trace_collector : ``Out({valid, payload: collected_layout(params)})``
-        What the collector takes, and begins of epochs, in order; only with ``trace_port``.
+    trace_collector : ``Out({valid, payload: told_layout})``
+        What the collector tells, in order; only with ``trace_port``.
     """
 
     register_module = registers
@@ -56,7 +50,7 @@ class CausalitySystem(GpuSystem):
         super().__init__(params)
 
     def _trace_ports(self, params: CausalityParams) -> dict[str, Any]:
-        collected = stream.Signature(collected_layout(params), always_ready=True)
+        collected = stream.Signature(struct_layout(params.told_layout), always_ready=True)
         return super()._trace_ports(params) | {"trace_collector": Out(collected)}
 
     def _elaborate_reports(
@@ -81,12 +75,7 @@ class CausalitySystem(GpuSystem):
         wiring.connect(m, fifo.o, reports.i[0])
         if params.trace_port:
             taken, trace = collector.o_trace, self.trace_collector
-            m.d.comb += [
-                trace.p.is_marker.eq(taken.is_marker),
-                trace.p.source.eq(taken.source),
-                trace.p.is_epoch.eq(collector.i_epoch),
-                trace.valid.eq(taken.valid | collector.i_epoch),
-            ]
+            m.d.comb += [trace.payload.eq(taken.told), trace.valid.eq(taken.valid)]
         return ReportParts(
             [collector], [order.o_idle, fifo.o_empty], [collector.o_counts, dropped]
         )  # fmt: skip

@@ -15,6 +15,7 @@ from racetrap.golden_model.causality.packets import (
     FenceOrder,
     Marker,
     PacketKind,
+    Told,
     TransactionKind,
 )
 from racetrap.golden_model.causality.params import CausalityParams
@@ -265,11 +266,12 @@ class CollectorBench:
             )
             self._count(counts)
             cycle += 1
-            if not trace & 1:
+            kind, source = trace >> 1 & 3, trace >> 3
+            if not trace & 1 or kind > Told.MARKER:
                 continue
             if begun is not None:
                 self.cycles[begun[0]].append((cycle - begun[1], begun[2]))
-            is_marker, source = bool(trace >> 1 & 1), trace >> 2
+            is_marker = kind == Told.MARKER
             item = self.sent[is_marker, source].popleft()
             self.taken += 1
             begun = (_KIND(item.marker.kind).name if is_marker else "notice", cycle, self.taken)
