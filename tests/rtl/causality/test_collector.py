@@ -114,7 +114,7 @@ _PLANTED = {
         "causality/collector_phases.py", "latest_clock + 1", "latest_clock"
     ),
     "fence takes no other block's in": Patch(
-        "causality/collector_phases.py", "acquires & device & Value", "acquires & ~device & Value"
+        "causality/collector_phases.py", "acquires & device & far", "acquires & ~device & far"
     ),
     "own entry stays": Patch(
         "causality/collector_phases.py", "mine[: number + 1].any()", "Const(0, 1)"
