@@ -312,7 +312,7 @@ class Collector(wiring.Component):
             self._params, work.learning, work.routine, work.barrier
         )  # fmt: skip
         reader, has_more = work.notice.notice.before.reader, work.loop.any()
-        own = Signal(params.warps_per_sm, name="joining")
+        own, here = (Signal(params.warps_per_sm, name=name) for name in ("joining", "here"))
         m.next = "LEAVE"
         with m.If(routine[Routine.WRITER] & reader.bytes.any()):
             m.d.comb += [
@@ -334,7 +334,8 @@ class Collector(wiring.Component):
         with m.Elif(routine[Routine.GATHER]):
             everybody = work.everybody | own
             m.d.comb += [
-                own.eq(barrier.joins << work.warp[: params.warp_bits]),
+                here.eq(1 << work.warp[: params.warp_bits]),
+                own.eq(here & barrier.joins.replicate(len(here))),
                 work.clock_write.en.eq(barrier.joins),
             ]
             m.d.sync += work.everybody.eq(everybody)
@@ -342,7 +343,9 @@ class Collector(wiring.Component):
                 known = learning.taker.know
                 clocks = [known[f"known_{place}"].clock for place in range(params.known)]
                 m.d.sync += [
-                    learning.giver.eq(learning.taker), work.loop.eq(everybody),
+                    learning.giver.eq(learning.taker),
+                    # If nobody has come, the last warp gives the answer.
+                    work.loop.eq(Mux(everybody.any(), everybody, here)),
                     barrier.final.eq(latest(m, [barrier.top, *clocks]) + 1),
                     routine.eq(Mux(self._is_whole, 1 << Routine.WHOLE, 1 << Routine.SOME)),
                 ]  # fmt: skip
@@ -421,8 +424,11 @@ class Collector(wiring.Component):
             for each in (Routine.FENCE, Routine.BEGIN, Routine.END, Routine.ARRIVE, Routine.START,
                          Routine.END_WRITTEN)
         ).any()  # fmt: skip
+        # A barrier at which no warp waits has its answer when all that have arrived are done.
+        answers = routine[Routine.SOME] & ~work.waiting.any() & ~work.loop.any()
         m.d.comb += [
-            outlet.i_has_row.eq(acquires | met | starts), outlet.i_has_resume.eq(goes_on | met),
+            outlet.i_has_row.eq(acquires | met | starts),
+            outlet.i_has_resume.eq(goes_on | met | answers),
             row.warp.eq(work.warp), row.begins.eq(starts), row.met.eq(met),
             *(row.row[name].eq(taker[name]) for name in params.row_layout.fields),
             resume.warp.eq(work.warp[: params.warp_bits]), resume.clock.eq(taker.clock),

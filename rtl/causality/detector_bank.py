@@ -5,6 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section VI.
 
 from __future__ import annotations
 
+from typing import Any
+
 from amaranth.hdl import Module, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -52,7 +54,8 @@ class DetectorBank(GpuDetectorBank):
 
     def elaborate(self, platform):
         m = super().elaborate(platform)
-        epoch, accessor = Signal(self._params.epoch_bits), m.submodules.accessor
+        accessor: Any = m.submodules.accessor
+        epoch = Signal(self._params.epoch_bits)
         with m.If(self.i_clear):
             m.d.sync += epoch.eq(0)
         with m.Elif(self.i_epoch):

@@ -141,8 +141,10 @@ class Sim : public Testbench {
         Engine& engine = ports.engine[port];
         bool begins = engine.begun && !sweeps[port];
         sweeps[port] = engine.begun;
-        if (begins && !metadata.words)
-            engine.index = last_segments[port];
+        if (!begins || metadata.words) return;
+        engine.index = last_segments[port];
+        // What a launch has written is swept when a number of epochs comes round.
+        for (auto& word : metadata.reached) word.second = metadata.preset;
     }
 
     bool may_offer(const Queue& queue) {

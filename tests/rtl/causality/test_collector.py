@@ -6,6 +6,8 @@ import pytest
 from amaranth.back import rtlil
 
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.events import DataRegion, Event, EventKind, Geometry, TraceHeader
+from racetrap.golden_model.trace import Trace
 from racetrap.rtl.causality.collector import Collector
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
@@ -68,6 +70,25 @@ def test_random_traces(make, seed, form):
         independent_threads=bool(trace.header.independent_threads),
     )
     bench = CollectorBench(params, [items_of(trace, params)], seed=seed, in_order=not form)
+    bench.run()
+
+
+def test_barriers_at_which_no_warp_waits_let_the_sm_go_on():
+    """Whether warps have arrived there or not."""
+    place = {"sm": 1, "slot": 1}
+    barrier = Event(EventKind.PARTIAL_BARRIER, **place, grid_block=1)
+    arrivals = [
+        Event(EventKind.BARRIER_ARRIVE, **place, warp=warp, grid_block=1) for warp in (1, 3)
+    ]
+    fence = Event(EventKind.FENCE, **place, warp=2)
+    events = [
+        Event(EventKind.KERNEL_BEGIN), Event(EventKind.BLOCK_PLACED, **place, warp=1, warp_count=3),
+        barrier, fence, *arrivals, barrier, fence, Event(EventKind.BLOCK_RETIRED, **place),
+        Event(EventKind.KERNEL_END),
+    ]  # fmt: skip
+    header = TraceHeader(geometry=Geometry(2, 2, 4), region=DataRegion(0, 13))
+    trace = Trace.from_events(header, events)
+    bench = CollectorBench(_SMALL, [items_of(trace, _SMALL)], seed=3)
     bench.run()
 
 

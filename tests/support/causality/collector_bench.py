@@ -221,8 +221,13 @@ class CollectorBench:
         elif kind == _KIND.BARRIER:
             golden.barrier(marker.block)
         elif kind == _KIND.PARTIAL_BARRIER:
+            arrived = [
+                warp for warp in item.warps if golden.carried[warp].arrived >> marker.number & 1
+            ]
             golden.partial_barrier(marker)
             waiting = [each for n, each in enumerate(item.warps) if marker.warps >> n & 1]
+            if not waiting:
+                self._answer(marker, (arrived or item.warps)[-1], is_last=True)
         elif kind == _KIND.FENCE:
             races = golden.fence(marker)
         elif kind == _KIND.BEGIN:
@@ -242,19 +247,23 @@ class CollectorBench:
             return
         met = kind in (_KIND.BARRIER, _KIND.PARTIAL_BARRIER)
         acquires = kind in (_KIND.FENCE, _KIND.END) and FenceOrder(marker.order).acquires
-        sm = params.sm_of_block(marker.block)
         for warp in waiting:
-            row, carried = self.golden.rows[warp], self.golden.carried[warp]
+            row = self.golden.rows[warp]
             if met or acquires or kind == _KIND.BLOCK_START:
                 values = {name: getattr(row, name) for name in params.row_layout.fields}
                 values["know"] = table_values(params, row.know, params.known)
                 self.rows.append(params.row_write_layout.pack({
                     "warp": warp, "begins": kind == _KIND.BLOCK_START, "met": met, "row": values,
                 }))  # fmt: skip
-            self.resumes[sm].append(params.resume_layout.pack({
-                "warp": warp & (1 << params.warp_bits) - 1, "clock": carried.clock,
-                "sc": int(carried.sc), "is_last": warp == waiting[-1],
-            }))  # fmt: skip
+            self._answer(marker, warp, warp == waiting[-1])
+
+    def _answer(self, marker, warp, is_last):
+        """A warp goes on; if no warp has waited, the last one that was told lets the SM go on."""
+        params, carried = self.params, self.golden.carried[warp]
+        self.resumes[params.sm_of_block(marker.block)].append(params.resume_layout.pack({
+            "warp": warp & (1 << params.warp_bits) - 1, "clock": carried.clock,
+            "sc": int(carried.sc), "is_last": is_last,
+        }))  # fmt: skip
 
     async def _watch(self, ctx):
         """Let the golden collector follow what is taken, and count pulses."""
