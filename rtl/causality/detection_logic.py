@@ -76,9 +76,8 @@ class DetectionLogic(wiring.Component):
         ]
         with m.If(is_checked):
             with m.If(writer.flag_read):
-                m.d.comb += self.o_undecided.eq(
-                    Mux(reader.flag_written, Undecided.READ_AND_WRITE, Undecided.READ)
-                )
+                # What reads a flag writes none: a write in between does not occur.
+                m.d.comb += self.o_undecided.eq(Undecided.READ)
             with m.Elif(writer.flag_written):
                 m.d.comb += self.o_undecided.eq(
                     Mux(

@@ -33,7 +33,7 @@ def test_random_encounters(settings):
 @pytest.mark.parametrize("settings", _NOW, ids=str)
 def test_volume_of_encounters(settings):
     seen = compare(CausalityParams(**_SIZE | settings), "volume", 50_000)
-    names = {f"against {value}" for value in range(4)} | {f"undecided {n}" for n in range(6)}
+    names = {f"against {value}" for value in range(4)} | {f"undecided {n}" for n in range(5)}
     names |= {
         f"{name} {value}"
         for name in ("met", "took_on", "displaced", "unordered", "is_own", "in_block")

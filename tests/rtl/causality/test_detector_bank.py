@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from racetrap.golden_model.causality.packets import Packet, PacketKind
+from racetrap.golden_model.causality.packets import Against, Packet, PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from racetrap.sim.cosim.verilator.patch import Patch
@@ -144,6 +144,29 @@ def test_one_access_of_a_word_a_cycle(unequal):
     assert len(bench.reports) == 40 * unequal
 
 
+def barrier_ahead(gap, bench=CausalityBankBench):
+    """Steps of a store, a barrier of its lane with another, and that one's load close behind."""
+    region = a_region(TINY, metadata_base=0x1240)
+    store, barrier, load = (
+        _loads(TINY, region, 1, **fields)[0]
+        for fields in (
+            {"kind": PacketKind.STORE, "writes": 1},
+            {"kind": PacketKind.WARP_BARRIER, "lanes": 3, "clock": 4},
+            {"lanes": 2, "clock": 4},
+        )
+    )
+    between = [load._replace(block=1, warp=1, word=load.word + 1)] * gap
+    steps = bench(TINY, region).run([store, *between, barrier, *between, load], cycles=20_000)
+    return steps[0], steps[-1]
+
+
+@pytest.mark.parametrize("gap", later_but(lambda gap: gap == 0, range(4)))
+def test_barrier_counts_for_the_very_next_access(gap):
+    store, load = barrier_ahead(gap)
+    assert load.before == store.after
+    assert load.against == Against.NONE
+
+
 # Structure ----------------------------------------------------------------------------------
 
 
@@ -226,6 +249,8 @@ def test_bug_is_found(bug):
         detector = bank
 
     def play():
+        for gap in range(2):
+            assert barrier_ahead(gap, Prompt)[1].against == Against.NONE
         for seed, bench in enumerate([Prompt, Late] * 5):
             run(
                 TINY, f"{bug} {seed}", 300, others=0.3, memory="at-once",

@@ -214,7 +214,7 @@ class RandomItems:
             if choice < self._others / 3:
                 items += self._row_write()
             elif choice < self._others:
-                items.append(self._update())
+                items += self._update()
             else:
                 items.append(self._access())
         return items
@@ -238,7 +238,8 @@ class RandomItems:
             packet = packet._replace(shared=1, word=word)
         return packet
 
-    def _update(self) -> Packet:
+    def _update(self) -> list[Item]:
+        """A branch or a barrier of some lanes, and accesses of that warp close behind it."""
         rng = self._rng
         packet = self._packet(rng.getrandbits(self._params.word_bits))
         kind = rng.choice((PacketKind.IF, PacketKind.IF, PacketKind.ELSE, PacketKind.FI))
@@ -247,7 +248,9 @@ class RandomItems:
         if self._params.independent_threads:
             kind = PacketKind.WARP_BARRIER
             row.warp_barrier(packet.lanes, packet.clock)
-        return packet._replace(kind=kind)
+        change, (ahead, behind) = packet._replace(kind=kind), (self._access(), self._access())
+        behind = behind._replace(block=packet.block, warp=packet.warp)
+        return [change, *([ahead] * rng.getrandbits(1)), behind]
 
     def _row_write(self) -> list[Item]:
         """A marker, accesses of other warps, and the row."""
