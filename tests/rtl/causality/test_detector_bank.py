@@ -214,9 +214,6 @@ BUGS = {
     "lanes-that-met-not-forgotten": Patch(
         "causality/warp_row.py", "row.p.begins | row.p.met", "row.p.begins"
     ),
-    "record-of-a-smaller-tile-kept": Patch(
-        "causality/warp_row.py", "old.tile >= tile", "old.tile > tile"
-    ),
     "record-that-makes-room-forgotten": Patch(
         "causality/warp_row.py", "with m.If(makes_room & (dropped > self.i.lanes_before)):",
         "with m.If(0):",
