@@ -260,6 +260,9 @@ class Collector(wiring.Component):
         ]  # fmt: skip
         with m.If(work.routine[Routine.GATHER]):
             m.d.sync += [learning.taker.eq(self._initial), learning.taker.block.eq(marker.block)]
+            # If no warp waits, those that have arrived are done with it, and nobody learns.
+            with m.If(is_partial & ~waiting.any()):
+                m.d.sync += work.routine.eq(1 << Routine.SOME)
 
     def _elaborate_loop(self, m):
         """The next of several warps."""
@@ -312,7 +315,7 @@ class Collector(wiring.Component):
             self._params, work.learning, work.routine, work.barrier
         )  # fmt: skip
         reader, has_more = work.notice.notice.before.reader, work.loop.any()
-        own, here = (Signal(params.warps_per_sm, name=name) for name in ("joining", "here"))
+        own = Signal(params.warps_per_sm, name="joining")
         m.next = "LEAVE"
         with m.If(routine[Routine.WRITER] & reader.bytes.any()):
             m.d.comb += [
@@ -334,8 +337,7 @@ class Collector(wiring.Component):
         with m.Elif(routine[Routine.GATHER]):
             everybody = work.everybody | own
             m.d.comb += [
-                here.eq(1 << work.warp[: params.warp_bits]),
-                own.eq(here & barrier.joins.replicate(len(here))),
+                own.eq(barrier.joins << work.warp[: params.warp_bits]),
                 work.clock_write.en.eq(barrier.joins),
             ]
             m.d.sync += work.everybody.eq(everybody)
@@ -343,9 +345,7 @@ class Collector(wiring.Component):
                 known = learning.taker.know
                 clocks = [known[f"known_{place}"].clock for place in range(params.known)]
                 m.d.sync += [
-                    learning.giver.eq(learning.taker),
-                    # If nobody has come, the last warp gives the answer.
-                    work.loop.eq(Mux(everybody.any(), everybody, here)),
+                    learning.giver.eq(learning.taker), work.loop.eq(everybody),
                     barrier.final.eq(latest(m, [barrier.top, *clocks]) + 1),
                     routine.eq(Mux(self._is_whole, 1 << Routine.WHOLE, 1 << Routine.SOME)),
                 ]  # fmt: skip
@@ -424,7 +424,7 @@ class Collector(wiring.Component):
             for each in (Routine.FENCE, Routine.BEGIN, Routine.END, Routine.ARRIVE, Routine.START,
                          Routine.END_WRITTEN)
         ).any()  # fmt: skip
-        # A barrier at which no warp waits has its answer when all that have arrived are done.
+        # Where no warp waits, the last one of the block lets the SM go on.
         answers = routine[Routine.SOME] & ~work.waiting.any() & ~work.loop.any()
         m.d.comb += [
             outlet.i_has_row.eq(acquires | met | starts),

@@ -221,13 +221,10 @@ class CollectorBench:
         elif kind == _KIND.BARRIER:
             golden.barrier(marker.block)
         elif kind == _KIND.PARTIAL_BARRIER:
-            arrived = [
-                warp for warp in item.warps if golden.carried[warp].arrived >> marker.number & 1
-            ]
             golden.partial_barrier(marker)
             waiting = [each for n, each in enumerate(item.warps) if marker.warps >> n & 1]
             if not waiting:
-                self._answer(marker, (arrived or item.warps)[-1], is_last=True)
+                self._answer(marker, item.warps[-1], is_last=True)
         elif kind == _KIND.FENCE:
             races = golden.fence(marker)
         elif kind == _KIND.BEGIN:
@@ -258,7 +255,7 @@ class CollectorBench:
             self._answer(marker, warp, warp == waiting[-1])
 
     def _answer(self, marker, warp, is_last):
-        """A warp goes on; if no warp has waited, the last one that was told lets the SM go on."""
+        """A warp goes on; if none has waited, the last one of the block."""
         params, carried = self.params, self.golden.carried[warp]
         self.resumes[params.sm_of_block(marker.block)].append(params.resume_layout.pack({
             "warp": warp & (1 << params.warp_bits) - 1, "clock": carried.clock,
