@@ -367,6 +367,14 @@ class Collector(wiring.Component):
                     self.o_trace.told.kind.eq(Told.FENCED),
                 ]
             m.next = "IDLE"
+            marker, packet = (
+                self._gate.o_marker.payload.marker, self._gate.o_notice.payload.notice.packet
+            )  # fmt: skip
+            following = Mux(self._gate.o_marker.valid, marker.warp, packet.warp)
+            has_told = (routine[Routine.FENCE] & ~self.o_fenced).any()
+            with m.If(~work.loop.any() & (following != work.warp) & ~has_told):
+                # A record that is being written cannot be read.
+                self._elaborate_idle(m)
             with m.If(work.loop.any()):
                 m.next = "LOOP"
                 # Flags that are read and those written over take turns.

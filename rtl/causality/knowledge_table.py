@@ -19,7 +19,8 @@ from racetrap.rtl.common.layout import struct_layout
 def hash_of(params: CausalityParams, block: Value) -> Value:
     """Bit of a block slot in a table of knowledge, alone."""
     slot, sm = block[: params.slot_bits], block[params.slot_bits :]
-    place = (7 * sm + slot)[: params.hash_bits.bit_length() - 1]
+    # 7 times, without a multiplier.
+    place = ((sm << 3) - sm + slot)[: params.hash_bits.bit_length() - 1]
     return (Const(1, params.hash_bits) << place)[: params.hash_bits]
 
 

@@ -137,6 +137,12 @@ _PLANTED = {
     "fence takes no other block's in": Patch(
         "causality/collector_phases.py", "acquires & device & far", "acquires & ~device & far"
     ),
+    "direct entry stays direct": Patch(
+        "causality/learning.py", "source.direct & keeps", "source.direct"
+    ),
+    "block starts with what its slot knew": Patch(
+        "causality/collector_phases.py", 'for name in ("know", "here")]', 'for name in ("here",)]'
+    ),
     "own entry stays": Patch(
         "causality/collector_phases.py", "mine[: number + 1].any()", "Const(0, 1)"
     ),

@@ -126,7 +126,7 @@ _PLANTED = {
     "bits cover one clock more": ("(new.clock < table.lossy)", "(new.clock <= table.lossy)"),
     "clock of a key may shrink": ("& same[number] & is_more", "& same[number]"),
     "block and warp are one key": ("(place.is_block == new.is_block)\n            & ", ""),
-    "place of another table": ("lowest_one_hot(self.i_usable & ~used)", "lowest_one_hot(~used)"),
+    "place of another table": ("room.eq(self.i_usable & ~used)", "room.eq(~used)"),
     "newest gives way": ("(old < new.clock)", "(old != new.clock)"),
     "lossy is one less": ("victim.clock + 1, 0", "victim.clock, 0"),
     "evicted block is the new one": (
