@@ -48,8 +48,7 @@ class NoticeOrder(wiring.Component):
     room for one, and banks go on without further packets.  In the second case nothing is older, so
     the notice passes; the collector takes any that is offered.
 
-    A notice passes in the same cycle, at the earliest four cycles after its packet left the
-    pipeline.
+    A notice that nothing older is ahead of passes in the cycle in which its bank offers it.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def _run(params, seed, count, system=CausalitySystem):
         await bench.play(ctx, events)
         await bench.check(ctx)
 
-    bench.run(host)
+    bench.run(host, cycles=4000 + 400 * count)
     return bench.counters
 
 
@@ -117,7 +117,7 @@ _BUGS = {
         _FILE, "for part in (*trackers, *banks, collector):",
         "for part in (*trackers, *banks[1:], collector):",
     ),
-    "launch-without-its-collector": Patch(_FILE, "[collector], [order.o_idle", "[], [order.o_idle"),
+    "order-without-notices": Patch(_FILE, "bank.o_noticed", "0"),
 }  # fmt: skip
 
 
