@@ -127,7 +127,7 @@ class Coverage(BinCounts):
             ("unknown", entry.unknown),
         ):
             if is_so:
-                self.hit(f"entry.{name}")
+                self.hit(f"before.{name}")
         self.hit(f"observed.{Observed(entry.observed).name.lower()}")
 
     def race(self, race: Race) -> None:

@@ -14,6 +14,7 @@ from racetrap.golden_model.causality.packets import (
     TransactionKind,
     Undecided,
 )
+from racetrap.sim.cosim.gpu.testbench_bins import NEVER_STALLED, TESTBENCH_BINS
 
 _SPACES = ("global", "shared")
 _SCOPES = ("block", "device")
@@ -32,6 +33,7 @@ COUNTED = (
 _ENTRY = ("written", "read", "message", "mixed", "several", "handed", "lost", "unknown")
 #: Bins that no stimulus can hit, with the reason.
 UNREACHABLE = {
+    **NEVER_STALLED,
     "undecided.read_and_write": "a write that reads a flag is an atomic, which is free to conflict",
 }
 _NO_WINDOW = "Shared memory is not watched."
@@ -56,7 +58,7 @@ def _bins() -> list[str]:
     ]
     names += [f"size.{code.name.lower()}" for code in SizeCode]
     names += [f"lanes.{count}" for count in ("one", "several", "all")]
-    names += [f"entry.{what}" for what in _ENTRY]
+    names += [f"before.{what}" for what in _ENTRY]
     names += [f"observed.{kind.name.lower()}" for kind in Observed]
     names += [f"against.{kind.name.lower()}" for kind in Against]
     names += [f"undecided.{kind.name.lower()}" for kind in Undecided]
@@ -66,11 +68,13 @@ def _bins() -> list[str]:
     names += [f"report.{kind.name.lower()}" for kind in RaceKind if kind]
     names += [f"report.{space}" for space in _SPACES]
     names += [f"counter.{name}" for name in COUNTED]
-    return [*names, "launch"]
+    return [*names, *TESTBENCH_BINS]
 
 
 #: Names of all bins, in the order of reports.
 BINS = dict.fromkeys(_bins())
+#: Bins that only some instances have.
+OPTIONAL_BINS: dict[str, None] = {}
 
 
 def without_window() -> dict[str, str]:

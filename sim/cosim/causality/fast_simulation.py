@@ -12,7 +12,7 @@ from racetrap.sim.cosim.fast.packing import unpack_records
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
 
 #: Cycles from when a bank knows of a ``fence.sc`` to the first step that shows it.
-_FENCE_DELAY = 3
+FENCE_DELAY = 3
 
 
 class Seen(NamedTuple):
@@ -53,7 +53,7 @@ class FastSim(GpuSimulation):
         layout = params.told_layout
         columns = unpack_records(layout, self._trace(number, layout))
         return [
-            Seen(cycle + (kind == Told.FENCED) * _FENCE_DELAY, 1, 0, None, kind, source)
+            Seen(cycle + (kind == Told.FENCED) * FENCE_DELAY, 1, 0, None, kind, source)
             for cycle, kind, source in zip(self._trace_cycles(number), *columns, strict=True)
         ]
 

@@ -6,17 +6,10 @@ from itertools import product
 
 from racetrap.golden_model.hirace.packets import RaceKind, TransactionKind
 from racetrap.golden_model.hirace.states import Access, Relation, State, Sync
+from racetrap.sim.cosim.gpu.testbench_bins import NEVER_STALLED, TESTBENCH_BINS
 
 _SPACES = ("global", "shared")
 _COUNTS = ("barriers", "warp_barriers", "generations")
-#: Events that only a testbench can see.
-_TESTBENCH = (
-    *(f"axi.{channel}.stalled" for channel in ("ar", "aw", "w", "r", "b")), "axi.r.reordered",
-    "axi.r.error", "axi.b.error", "entry.forwarded", "entry.read", "packet.stalled",
-    "transaction.stalled", "transaction.back_to_back", "report.ring_full", "report.dropped",
-    "report.suppressed", "irq", "launch",
-)  # fmt: skip
-_ALWAYS_READY = "the device takes every response at once: it keeps room for what it asked for"
 _NO_WINDOW = "Shared memory is not watched."
 
 
@@ -36,7 +29,7 @@ def _bins() -> list[str]:
     names += [f"wraps.{count}" for count in _COUNTS]
     names += [f"race.{kind.name.lower()}" for kind in RaceKind if kind]
     names += [f"report.{kind.name.lower()}" for kind in RaceKind if kind]
-    names += ["read_error", "report.shared", "report.global", *_TESTBENCH]
+    names += ["read_error", "report.shared", "report.global", *TESTBENCH_BINS]
     names += [transition_bin(*key) for key in _KEYS if key[0] is not State.RACE]
     return names
 
@@ -47,10 +40,8 @@ BINS = dict.fromkeys(_bins())
 OPTIONAL_BINS: dict[str, None] = dict.fromkeys(
     transition_bin(*key) for key in _KEYS if key[0] is State.RACE
 )
-
-
 #: Bins that no stimulus can hit, with the reason.
-UNREACHABLE: dict[str, str] = {"axi.r.stalled": _ALWAYS_READY, "axi.b.stalled": _ALWAYS_READY}
+UNREACHABLE = NEVER_STALLED
 
 
 def without_window() -> dict[str, str]:
