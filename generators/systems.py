@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from racetrap.generators.causality import CAUSALITY
 from racetrap.generators.hirace import HIRACE
 from racetrap.generators.noncoherent import NONCOHERENT
 from racetrap.generators.scord import SCORD
@@ -23,6 +24,7 @@ SYSTEMS: tuple[System[Any], ...] = (
     SIGRACE,
     NONCOHERENT,
     HIRACE,
+    CAUSALITY,
 )
 #: Their names.
 SYSTEM_NAMES = tuple(system.name for system in SYSTEMS)

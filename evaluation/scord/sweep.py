@@ -55,7 +55,7 @@ def scord_quality(params: ScordParams, spec: QualitySpec) -> Quality:
         if workload == "micro-benchmarks":
             total += _micro_benchmarks(params, spec)
             continue
-        for trace in _traces(workload, spec):
+        for trace in traces_of(workload, spec):
             total += gpu_quality(trace, params, PAPER_RULE)
     return total
 
@@ -86,7 +86,8 @@ def _verdict(run: SuiteRun, params: ScordParams) -> Quality:
     return Quality(1, int(benchmark.racy), int(benchmark.racy and not caught), wrong)
 
 
-def _traces(workload: str, spec: QualitySpec) -> Iterator[Trace]:
+def traces_of(workload: str, spec: QualitySpec) -> Iterator[Trace]:
+    """Runs of a workload other than the micro-benchmarks, in the schedules of a specification."""
     if workload == "concurrency-suite":
         yield from concurrency_traces(spec)
         return
@@ -102,8 +103,11 @@ def _build_trace(build: Build, size: str, schedule: Schedule, seed: int, region_
     return trace_of(build, size, schedule, seed, region_log2)
 
 
+#: Groups of programs, and each application.
+WORKLOADS = (*_SUITES, *dict.fromkeys(build.program for build in applications()))
+
 SWEPT = Swept(
-    workloads=(*_SUITES, *dict.fromkeys(build.program for build in applications())),
+    workloads=WORKLOADS,
     sizes=("tiny", "small", "paper"),
     figures=counted(scord_quality),
     aliases={

@@ -125,6 +125,9 @@ class DetectorRace(TypedDict):
         NotRequired[str], "of ScoRD: letter of the condition in Table IV of its paper"
     ]
     state: Annotated[NotRequired[str], "of a state machine: the location's state before the access"]
+    missing: Annotated[
+        NotRequired[str], "of causality: what would have ordered the accesses, such as `release`"
+    ]
     access: Annotated[Access, "the access that found the race"]
     earlier: Annotated[
         Access, "the access that the detector's metadata remembered as the location's owner"

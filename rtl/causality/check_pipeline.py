@@ -149,8 +149,7 @@ class CheckPipeline(wiring.Component):
             older.eq(last),
             older_valid.eq(self.o_checked.valid),
             valid.eq(self.i.valid),
-            lookup.access.packet.eq(given.located.packet),
-            lookup.access.tag.eq(given.located.tag),
+            *describe(lookup.access, given.located.packet, given.located.tag),
             lookup.monitored.eq(given.located.monitored),
             lookup.index.eq(given.located.index),
             lookup.slot.eq(given.slot),
@@ -167,8 +166,6 @@ class CheckPipeline(wiring.Component):
         follows = Signal()
         m.d.sync += [
             request.eq(lookup),
-            # Not in stage 1, to which block RAM answers late.
-            *describe(request.access, lookup.access.packet, lookup.access.tag),
             request_valid.eq(valid),
             follows.eq(lookup.is_forwarded & request_valid & (request.slot == lookup.source)),
         ]

@@ -235,7 +235,7 @@ def test_nothing_is_written_if_the_design_cannot_be_made(tmp_path, monkeypatch):
 
 _FEWER_BANKS = {"scord-v100": 16, "scord-a100": 40}
 #: Presets that are linted each time; settings of the bus monitor's small one have blocks of others.
-_LINTED = {"scord-tiny", "scord-local", "sigrace-tiny", "hirace-tiny"}
+_LINTED = {"scord-tiny", "scord-local", "sigrace-tiny", "hirace-tiny", "causality-tiny"}
 
 
 def test_every_preset_of_a_gpu_is_linted():

@@ -46,6 +46,30 @@ _PLACES = {
             '            "accesses": step',
         ),
     ),
+    "causality": (
+        Patch(
+            "rtl/causality/causality.rdl", "counter_reg ACCESSES @",
+            "counter_reg LOADS_CHECKED @ {address:#x};\n    counter_reg ACCESSES @",
+        ),
+        Patch(
+            "golden_model/causality/detector_bank.py", "self._count(decision, read_error)",
+            'self._counts["loads_checked"] += packet.kind == PacketKind.LOAD\n'
+            "        self._count(decision, read_error)",
+        ),
+        Patch(
+            "golden_model/causality/detector_bank.py", "import Packet\n",
+            "import Packet, PacketKind\n",
+        ),
+        Patch(
+            "rtl/causality/check_lane.py", '"accesses", "unmonitored"',
+            '"loads_checked", "accesses", "unmonitored"',
+        ),
+        Patch(
+            "rtl/causality/check_lane.py", '"accesses": step',
+            '"loads_checked": step.monitored & (step.packet.kind == 0),\n'
+            '            "accesses": step',
+        ),
+    ),
     "noncoherent": (
         Patch(
             "rtl/noncoherent/noncoherent.rdl", "counter_reg ROWS @",

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from racetrap.generators.artefacts import generate
+from racetrap.generators.causality import CAUSALITY
 from racetrap.generators.presets import (
     PRESETS,
     configuration_name,
@@ -16,6 +17,7 @@ from racetrap.generators.presets import (
 )
 from racetrap.generators.scord import SCORD
 from racetrap.generators.systems import SYSTEMS
+from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -25,12 +27,14 @@ def test_the_paper_is_the_default():
     assert PRESETS["scord"].params == ScordParams()
     assert PRESETS["sigrace"].params == SigraceParams()
     assert PRESETS["hirace"].params == HiraceParams()
+    assert PRESETS["causality"].params == CausalityParams()
     assert set(PRESETS) == {
         "scord-tiny", "scord", "scord-nocache", "scord-8byte", "scord-16byte", "scord-banks4",
         "scord-wide", "scord-local", "sigrace-tiny", "sigrace", "noncoherent-tiny", "noncoherent",
         "noncoherent-thesis", "noncoherent-bitmap", "noncoherent-prefetch",
         "noncoherent-engines4", "noncoherent-wide",
         "noncoherent-axi", "hirace-tiny", "hirace", "hirace-global", "hirace-banks4", "hirace-once",
+        "causality-tiny", "causality", "causality-nocache", "causality-wide",
     }  # fmt: skip
 
 
@@ -54,6 +58,17 @@ def test_presets_of_real_gpus():
         assert (params.sm_count, params.metadata_ports, params.words_per_cycle) == (sms, slices, 8)
         assert (params.blocks_per_sm, params.warps_per_sm) == (32, 64)
         assert params.entry_layout_bits == 64
+
+
+def test_causality_has_the_same_real_gpus():
+    """A bank at each slice, as far as their number is a power of two."""
+    assert [name.partition("-")[2] for name in CAUSALITY.large_presets] == ["v100", "a100"]
+    for name, preset in CAUSALITY.large_presets.items():
+        gpu = find_preset(name.replace("causality", "scord")).params
+        for size in ("sm_count", "blocks_per_sm", "warps_per_sm", "outstanding"):
+            assert getattr(preset.params, size) == getattr(gpu, size)
+        assert preset.params.banks <= gpu.metadata_ports < 2 * preset.params.banks
+        assert preset.params.entry_layout_bits <= 128
 
 
 @pytest.mark.campaign

@@ -1,0 +1,127 @@
+"""Scoreboard component of causality: steps of banks and what the collector tells, by cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from racetrap.golden_model.causality.collector import Race
+from racetrap.golden_model.causality.detector_bank import Step
+from racetrap.golden_model.causality.entry_locator import locate
+from racetrap.golden_model.causality.packets import Told, Transaction, TransactionKind
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.gpu.region import Region, bank_of
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.sim.cosim.causality.coverage import Coverage
+from racetrap.sim.cosim.causality.fast_simulation import FENCE_DELAY
+from racetrap.sim.cosim.causality.scoreboard import Scoreboard
+from racetrap.tb.gpu.scoreboard import GpuScoreboard
+from racetrap.tb.subscriber import Subscriber
+
+#: Transactions that the collector does not learn of.
+_UNTOLD = (TransactionKind.ELSE, TransactionKind.FI)
+
+
+class _Observer:
+    """Observer of a comparison: the component, which has another method ``finish``."""
+
+    def __init__(self, component: ScoreboardComponent) -> None:
+        self.step, self.transaction = component.step, component.transaction
+        self.race, self.report = component.race, component.report
+        self._coverage = component.coverage
+
+    def finish(self, counters: Mapping[str, int]) -> None:
+        """The counters at the end of the launch."""
+        self._coverage.finish(counters)
+
+
+class _Comparison(Scoreboard):
+    def __init__(
+        self, params: CausalityParams, region: Region, observer: ScoreboardComponent
+    ) -> None:
+        super().__init__(params, region, _Observer(observer))
+
+
+class ScoreboardComponent(GpuScoreboard):
+    """Compares one kernel launch after the other with causality's golden model.
+
+    Monitors see the same cycle one after the other; it is compared once it is over, steps first.
+
+    Attributes
+    ----------
+    told : uvm_analysis_export
+        Receives what the collector tells.
+    """
+
+    coverage_class, comparison_class = Coverage, _Comparison
+
+    def build_phase(self) -> None:
+        super().build_phase()
+        self.told = Subscriber("told", self, self._tell).analysis_export
+        self._seen: list[tuple[int, int, int, tuple[Any, ...]]] = []
+        self._number = count()
+
+    def launch(self, region: MonitoredRegion) -> None:
+        self._seen = []
+        self._found: list[Race] = []
+        super().launch(region)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every expected step and marker has been seen."""
+        self._catch_up()
+        return super().is_settled and not self._seen
+
+    def finish(self, *arguments: Any) -> None:
+        """Check on an idle device that nothing is left over, and something was compared."""
+        self._catch_up()
+        super().finish(*arguments)
+
+    def _step(self, datum: tuple[int, Any]) -> None:
+        error = self._read_error(datum[1]) if self.knows_reads else None
+        self._keep(self._cycle(), 0, (*datum, error))
+
+    def _tell(self, told: tuple[int, int]) -> None:
+        delay = FENCE_DELAY if told[0] == Told.FENCED else 0
+        self._keep(self._cycle() + delay, 1, told)
+
+    def _keep(self, cycle: int, order: int, datum: tuple[Any, ...]) -> None:
+        self._catch_up()
+        heappush(self._seen, (cycle, order, next(self._number), datum))
+
+    def _catch_up(self) -> None:
+        """Compare what was seen in cycles before this one."""
+        while self._seen and self._seen[0][0] < self._cycle():
+            _, is_told, _, datum = heappop(self._seen)
+            if is_told:
+                self._comparison.told(*datum)
+                self.compared += datum[0] == Told.MARKER
+            else:
+                self._comparison.step(*datum)
+
+    def entry_of(self, step: Step) -> int | None:
+        place = locate(self._params, self._region, step.packet)
+        return None if place is None else place[0]
+
+    def reports(self, report: Any) -> list[Any]:
+        return [
+            report.from_race(self._params, race, bank_of(self._params, race.step.packet.word))
+            for race in self._found
+        ]
+
+    # Observer of the comparison -----------------------------------------------------------
+
+    def transaction(self, sm: int, transaction: Transaction) -> None:
+        self.due += transaction.kind not in _UNTOLD
+        self.coverage.transaction(sm, transaction)
+
+    def step(self, bank: int, step: Step) -> None:
+        self.compared += 1
+        self.coverage.step(bank, step)
+
+    def race(self, race: Race) -> None:
+        """The collector has found a race."""
+        self._found.append(race)
+        self.coverage.race(race)
