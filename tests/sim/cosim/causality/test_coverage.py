@@ -12,6 +12,7 @@ from racetrap.sim.cosim.causality.fast_compare import transactions_of
 from racetrap.sim.cosim.causality.random_events import random_events
 from racetrap.sim.cosim.causality.scoreboard import Scoreboard
 from racetrap.sim.cosim.causality.styles import STYLES
+from racetrap.sim.cosim.gpu.testbench_bins import TESTBENCH_BINS
 from tests.support.causality.recorded_launch import RecordedLaunch, tell
 
 _PARAMS = CausalityParams(
@@ -40,8 +41,9 @@ def _covered(styles, params=_PARAMS, instructions=400, coverage=None):
     return coverage
 
 
-def test_all_styles_together_hit_every_bin():
-    assert _covered([*STYLES] * 2).missed == []
+def test_all_styles_together_hit_every_bin_but_a_testbenchs():
+    missed = set(_covered([*STYLES] * 2).missed)
+    assert missed <= {*TESTBENCH_BINS}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_all_styles_together_hit_every_bin():
         ("flags", {"undecided.read", "undecided.write_after_reader", "race.late"}),
         ("lanes", {"warp_barrier.tile", "branch.too_deep", "race.warp_barrier"}),
         ("partial", {"partial_barrier.all", "partial_barrier.some", "partial_barrier.none"}),
-        ("chains", {"took_on", "met", "entry.handed", "access.atomic.acq_rel"}),
+        ("chains", {"took_on", "met", "before.handed", "access.atomic.acq_rel"}),
         ("slots", {"shared.monitored", "race.barrier"}),
     ],
 )

@@ -1,0 +1,76 @@
+"""Random tests of causality: cases of two launches.
+
+Stimulus, timing of the memories, region and report ring are drawn for each case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from racetrap.evaluation.campaign.gpu_volume import (
+    ACCESSES,
+    ANY_SIZE,
+    FIGURES,
+    launch_options,
+    memory_timing,
+)
+from racetrap.evaluation.campaign.random_volume import RandomVolume
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.gpu.region import Region
+from racetrap.sim.cosim.causality.coverage import Coverage
+from racetrap.sim.cosim.causality.fast_compare import check_launch, transactions_of
+from racetrap.sim.cosim.causality.fast_simulation import FastSim
+from racetrap.sim.cosim.causality.random_events import random_events
+from racetrap.sim.cosim.causality.styles import STYLES
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+
+#: Log2 of the largest region of most launches.
+_SMALL_LOG2 = 14
+#: The golden model of causality takes several times as long for an access as others.
+_SHARE = 4
+
+
+def play(
+    model: FastModel[CausalityParams], number: int, random: Random, observer: Coverage | None
+) -> Iterator[LaunchResult]:
+    """Play the launches of case ``number``; gives what each compared.
+
+    Raises
+    ------
+    Mismatch
+        If hardware and golden model differ.
+    SimulationError
+        If the simulation cannot continue.
+    """
+    params = model.params
+    style = list(STYLES.values())[number % len(STYLES)]
+    with FastSim(model, random.getrandbits(63), memory_timing(random)) as sim:
+        for accesses in ACCESSES:
+            region = _region(random, params)
+            # An access with n lanes at most gives about n/2 accesses to words.
+            instructions = 2 * accesses // (_SHARE * (style.lanes + 1))
+            if observer is not None:
+                observer.launch(region)
+            events = random_events(params, region, style, random.getrandbits(32), instructions)
+            yield check_launch(
+                sim, params, region, transactions_of(events, params),
+                **launch_options(random), observer=observer,
+            )  # fmt: skip
+
+
+def _region(random: Random, params: CausalityParams) -> Region:
+    """A region anywhere that it fits in the lower half of the address space."""
+    low = params.min_region_log2
+    high = min(params.max_region_log2, params.address_bits - 1) - 3
+    size_log2 = random.randint(low, max(low, _SMALL_LOG2))
+    if random.random() < ANY_SIZE:
+        size_log2 = random.randint(low, max(low, high))
+    data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
+    entries = Region(data_base, size_log2).entries(params)
+    room = (1 << params.address_bits - 1) // params.entry_bytes - entries
+    return Region(data_base, size_log2, params.entry_bytes * random.randrange(room))
+
+
+RANDOM_VOLUME = RandomVolume(play, FIGURES)
