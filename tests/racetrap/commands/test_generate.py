@@ -10,7 +10,9 @@ from click.testing import CliRunner
 
 from racetrap.cli import cli
 from racetrap.generators.presets import PRESETS
-from racetrap.generators.scord import SCORD
+from racetrap.generators.systems import SYSTEMS
+
+_LARGE_PRESETS = [name for system in SYSTEMS for name in system.large_presets]
 
 
 def run(*arguments):
@@ -139,7 +141,7 @@ def test_presets_lists_one_line_each():
     assert done.exit_code == 0
     assert [line.split()[0] for line in done.output.splitlines()] == [
         *PRESETS,
-        *SCORD.large_presets,
+        *_LARGE_PRESETS,
     ]
 
 
@@ -151,7 +153,7 @@ def test_presets_shows_one():
 
 
 def test_presets_json():
-    assert set(json.loads(run("presets", "--json", "-").stdout)) == {*PRESETS, *SCORD.large_presets}
+    assert set(json.loads(run("presets", "--json", "-").stdout)) == {*PRESETS, *_LARGE_PRESETS}
     shown = json.loads(run("presets", "scord-tiny", "--json", "-").stdout)
     assert shown["parameters"]["ratio"] == 4
     assert shown["layouts"]["entry"]["width"] == 64
