@@ -199,9 +199,9 @@ class Collector:
         is_far = not self.rows[packet.warp].in_block(side, packet.block)
         if is_far:
             table.put(Known(~side.block, side.block, row.bar))
+        table.fenced |= carried.ever.from_other_block() if is_far else carried.ever
         for other in (row.know, carried.here, carried.far):
             table.join(other, of_other_block=is_far)
-        table.fenced |= carried.ever.from_other_block() if is_far else carried.ever
         self._pass_through(carried, self.carried[packet.warp])
 
     def _pass_through(self, giver: Carried, taker: Carried) -> None:
