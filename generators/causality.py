@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from racetrap.generators.system import Overhead, Preset, System, presets_by_name
 from racetrap.golden_model.causality.packets import (
     Against,
+    CollectorEvent,
     FenceOrder,
     Observed,
     PacketKind,
     SizeCode,
-    Told,
     TransactionKind,
     Undecided,
 )
@@ -116,7 +116,7 @@ _CODES: Mapping[str, type[IntEnum]] = {
     "step.packet_size": SizeCode,
     "step.against": Against,
     "step.undecided": Undecided,
-    "told.kind": Told,
+    "told.kind": CollectorEvent,
     "entry.observed": Observed,
 }
 

@@ -145,7 +145,7 @@ class Causality(GpuModel):
             self.begin_epoch()
 
     def begin_epoch(self) -> None:
-        """Take all accesses so far as ordered; clocks begin anew."""
+        """Take all accesses so far as ordered; clocks restart."""
         self.collector.begin_epoch()
         for bank in self.banks:
             bank.begin_epoch()

@@ -162,7 +162,7 @@ class DetectorBank:
     def begin_epoch(self) -> None:
         """Take all accesses so far as ordered: entries of other epochs are empty.
 
-        When the numbers of epochs begin anew, metadata are cleared.  Nothing of that is missed:
+        When the numbers of epochs wrap, metadata are cleared.  Nothing of that is missed:
         what was displaced could only tell of accesses of before, which count as ordered.
         """
         self.epoch = (self.epoch + 1) % (1 << self._params.epoch_bits)

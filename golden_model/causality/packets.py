@@ -99,9 +99,9 @@ class Fenced(IntFlag):
         return seen
 
 
-class Told(IntEnum):
-    """What the collector's trace port tells: it takes a notice or a marker, an epoch begins, or
-    banks are told of the launch's first ``fence.sc``."""
+class CollectorEvent(IntEnum):
+    """Kinds of record on the collector's trace port: it takes a notice or a marker, an epoch
+    begins, or banks learn of the launch's first ``fence.sc``."""
 
     NOTICE = 0
     MARKER = 1

@@ -252,7 +252,7 @@ class CausalityParams(GpuParams):
         })  # fmt: skip
 
     @cached_property
-    def told_layout(self) -> Layout:
+    def collector_event_layout(self) -> Layout:
         """What the collector tells on its trace port: the bank of a notice, the SM of a marker."""
         return Layout({"kind": 2, "source": max(self.bank_index_bits, self.sm_bits, 1)})
 

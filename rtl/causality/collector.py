@@ -10,9 +10,9 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from racetrap.golden_model.causality.packets import (
+    CollectorEvent,
     FenceOrder,
     RaceKind,
-    Told,
     TransactionKind,
     Undecided,
 )
@@ -57,7 +57,7 @@ def check_sizes(params: CausalityParams) -> None:
 
 
 class Collector(wiring.Component):
-    """Takes notices and markers one at a time, and tells banks and SMs what comes of them.
+    """Takes notices and markers one at a time, and sends rows to banks and clocks to SMs.
 
     Markers go first.  A row leaves when its marker is settled, and the warp goes on when all banks
     have the row.
@@ -83,7 +83,7 @@ class Collector(wiring.Component):
         A warp has passed a ``fence.sc`` in this launch.
     o_counts : ``Out(StructLayout)``
         Pulses of counters.
-    o_trace : ``Out({valid, told: told_layout})``
+    o_trace : ``Out({valid, told: collector_event_layout})``
         What is taken, begun or told in this cycle.
     o_idle : ``Out(1)``
         Nothing is held here.
@@ -92,7 +92,7 @@ class Collector(wiring.Component):
     def __init__(self, params: CausalityParams):
         check_sizes(params)
         self._params = params
-        told = struct_layout(params.told_layout)
+        told = struct_layout(params.collector_event_layout)
         self._gate, self._outlet = MarkerGate(params), RowOutlet(params)
         super().__init__({
             "i_notice": self._gate.signature.members["i_notice"],
@@ -216,7 +216,9 @@ class Collector(wiring.Component):
             work.block_write.addr.eq(marker.block), work.block_write.data.eq(marker.warps),
             flags.address.eq(Cat(Const(0, 1), marker.warp)), flags.reads.eq(1),
             self.o_trace.valid.eq(has_marker | gate.o_notice.valid),
-            self.o_trace.told.kind.eq(Mux(has_marker, Told.MARKER, Told.NOTICE)),
+            self.o_trace.told.kind.eq(
+                Mux(has_marker, CollectorEvent.MARKER, CollectorEvent.NOTICE)
+            ),
             self.o_trace.told.source.eq(
                 Mux(has_marker, gate.o_marker.payload.sm, gate.o_notice.payload.bank)
             ),
@@ -239,7 +241,7 @@ class Collector(wiring.Component):
         with m.Elif(self.i_clear):
             m.next = "CLEAR"
         with m.Elif(self.i_epoch):
-            m.d.comb += [self.o_trace.valid.eq(1), self.o_trace.told.kind.eq(Told.EPOCH)]
+            m.d.comb += [self.o_trace.valid.eq(1), self.o_trace.told.kind.eq(CollectorEvent.EPOCH)]
             m.next = "EPOCH"
 
     def _elaborate_block(self, m):
@@ -364,7 +366,7 @@ class Collector(wiring.Component):
                 m.d.sync += self.o_fenced.eq(1)
                 m.d.comb += [
                     self.o_trace.valid.eq(~self.o_fenced),
-                    self.o_trace.told.kind.eq(Told.FENCED),
+                    self.o_trace.told.kind.eq(CollectorEvent.FENCED),
                 ]
             m.next = "IDLE"
             marker, packet = (

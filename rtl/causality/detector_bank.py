@@ -37,7 +37,7 @@ class DetectorBank(GpuDetectorBank):
         A warp has passed a ``fence.sc`` in this launch.
     i_epoch : ``In(1)``
         Pulse, while the bank is idle: entries so far count as empty, and rows know nothing.  When
-        the numbers of epochs begin anew, metadata are cleared.  ``o_busy`` is high while that
+        the numbers of epochs wrap, metadata are cleared.  ``o_busy`` is high while that
         lasts.
     o_leaves, o_noticed : ``Out(1)``
         Pulse: the oldest packet leaves the pipeline, and with that whether it is a notice.

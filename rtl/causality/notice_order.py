@@ -1,4 +1,4 @@
-"""Notice order: the collector is told of packets in the order in which the interleaver took them.
+"""Notice order: the collector takes notices in the order in which their packets were sent.
 
 What a warp has met must be known before it is what another warp learns, whatever banks the two
 accesses are in: q reads x in one bank, then writes y in another, where r reads it.  Each of these
@@ -31,7 +31,7 @@ def packets_in_flight(params: CausalityParams) -> int:
 
 
 def number_bits(params: CausalityParams) -> int:
-    """Bits of a packet's number, which wraps: twice as many as are told apart."""
+    """Bits of a packet's number, which wraps: twice as many as are distinguished."""
     return (_PATIENCE * packets_in_flight(params) - 1).bit_length() + 1
 
 

@@ -39,7 +39,7 @@ class CausalitySystem(GpuSystem):
 
     Members
     -------
-    trace_collector : ``Out({valid, payload: told_layout})``
+    trace_collector : ``Out({valid, payload: collector_event_layout})``
         What the collector tells, in order; only with ``trace_port``.
     """
 
@@ -50,7 +50,9 @@ class CausalitySystem(GpuSystem):
         super().__init__(params)
 
     def _trace_ports(self, params: CausalityParams) -> dict[str, Any]:
-        collected = stream.Signature(struct_layout(params.told_layout), always_ready=True)
+        collected = stream.Signature(
+            struct_layout(params.collector_event_layout), always_ready=True
+        )
         return super()._trace_ports(params) | {"trace_collector": Out(collected)}
 
     def _elaborate_reports(

@@ -56,7 +56,7 @@ class Tracker(wiring.Component):
     o_full : ``Out(1)``, i_full : ``In(1)``
         A warp of this SM, or of any, has reached the last clock.
     o_wrap : ``Out(1)``
-        A transaction waits for clocks to begin anew.
+        A transaction waits for clocks to restart.
     i_hold : ``In(1)``
         Send nothing more.
     i_epoch : ``In(1)``

@@ -103,7 +103,7 @@ class BlockStart(wiring.Component):
     Members
     -------
     i_search : ``In(1)``
-        Look for the clock of the block that starts; once low, begin anew.
+        Look for the clock of the block that starts; once low, start again.
     i_slot, i_warps : ``In(slot_bits)``, ``In(warps_per_sm)``
         Slot of the block, and the warp slots that it takes.
     o_looks : ``Out(1)``, o_warp : ``Out(warp_bits)``, i_clock : ``In(clock_bits)``

@@ -13,17 +13,17 @@ from amaranth.lib.wiring import In, Out
 class WrapControl(wiring.Component):
     """Holds all trackers until what they have sent is done, and then begins an epoch everywhere.
 
-    While it holds them no marker is under way, so nobody is told of a clock of before the epoch
-    behind it.  Transactions that wait in a tracker are sent with clocks of the new epoch.
+    While it holds them no marker is in flight, so no part receives a clock of before the epoch
+    after it.  Transactions that wait in a tracker are sent with clocks of the new epoch.
 
     Members
     -------
     i_wrap : ``In(1)``
         A tracker waits for an epoch.
     i_drained : ``In(1)``
-        No packet, marker, notice or row is under way; expected in the cycle behind ``o_hold``.
+        No packet, marker, notice or row is in flight; expected in the cycle after ``o_hold``.
     i_busy : ``In(1)``
-        Some part is still at it; expected from the second cycle after ``o_epoch`` on.
+        Some part is still clearing; expected from the second cycle after ``o_epoch`` on.
     o_hold : ``Out(1)``
         Trackers must send nothing.
     o_epoch : ``Out(1)``

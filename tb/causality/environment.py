@@ -18,7 +18,7 @@ class CausalityEnvironment(GpuEnvironment):
 
     def build_phase(self) -> None:
         super().build_phase()
-        layout = self._testbench.params.told_layout
+        layout = self._testbench.params.collector_event_layout
         self._told = StreamMonitor(
             "monitor_told", self, "trace_collector", layout, lambda *told: told
         )

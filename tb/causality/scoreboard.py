@@ -10,7 +10,7 @@ from typing import Any
 from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import Step
 from racetrap.golden_model.causality.entry_locator import locate
-from racetrap.golden_model.causality.packets import Told, Transaction, TransactionKind
+from racetrap.golden_model.causality.packets import CollectorEvent, Transaction, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
@@ -84,7 +84,7 @@ class ScoreboardComponent(GpuScoreboard):
         self._keep(self._cycle(), 0, (*datum, error))
 
     def _tell(self, told: tuple[int, int]) -> None:
-        delay = FENCE_DELAY if told[0] == Told.FENCED else 0
+        delay = FENCE_DELAY if told[0] == CollectorEvent.FENCED else 0
         self._keep(self._cycle() + delay, 1, told)
 
     def _keep(self, cycle: int, order: int, datum: tuple[Any, ...]) -> None:
@@ -97,7 +97,7 @@ class ScoreboardComponent(GpuScoreboard):
             _, is_told, _, datum = heappop(self._seen)
             if is_told:
                 self._comparison.told(*datum)
-                self.compared += datum[0] == Told.MARKER
+                self.compared += datum[0] == CollectorEvent.MARKER
             else:
                 self._comparison.step(*datum)
 

@@ -6,7 +6,7 @@ from heapq import merge
 from typing import Any, NamedTuple
 
 from racetrap.golden_model.causality.detector_bank import Step
-from racetrap.golden_model.causality.packets import Packet, Told
+from racetrap.golden_model.causality.packets import CollectorEvent, Packet
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.sim.cosim.fast.packing import unpack_records
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
@@ -50,10 +50,10 @@ class FastSim(GpuSimulation):
         params: Any = self._params
         assert isinstance(params, CausalityParams)
         number = params.banks + params.sm_count + params.metadata_ports
-        layout = params.told_layout
+        layout = params.collector_event_layout
         columns = unpack_records(layout, self._trace(number, layout))
         return [
-            Seen(cycle + (kind == Told.FENCED) * FENCE_DELAY, 1, 0, None, kind, source)
+            Seen(cycle + (kind == CollectorEvent.FENCED) * FENCE_DELAY, 1, 0, None, kind, source)
             for cycle, kind, source in zip(self._trace_cycles(number), *columns, strict=True)
         ]
 

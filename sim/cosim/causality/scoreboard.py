@@ -19,10 +19,10 @@ from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import DetectorBank, Step, concerns_collector
 from racetrap.golden_model.causality.packets import (
+    CollectorEvent,
     Marker,
     Packet,
     RaceKind,
-    Told,
     Transaction,
     TransactionKind,
 )
@@ -172,19 +172,19 @@ class Scoreboard(LaunchScoreboard):
 
         Parameters
         ----------
-        kind : Told
+        kind : CollectorEvent
             What happens in the collector.
         source : int
             Bank of a notice, SM of a marker.
         """
         golden = self.golden
-        if kind == Told.FENCED:
+        if kind == CollectorEvent.FENCED:
             if not golden.collector.has_fenced() or golden.has_fenced:
                 raise Mismatch("Banks must learn once of a fence.sc, when it has been settled")
             golden.has_fenced = True
-        elif kind == Told.EPOCH:
+        elif kind == CollectorEvent.EPOCH:
             self._begin_epoch()
-        elif kind == Told.MARKER:
+        elif kind == CollectorEvent.MARKER:
             self._take_marker(source)
         else:
             self._take_notice(source)
@@ -193,7 +193,7 @@ class Scoreboard(LaunchScoreboard):
         params = self._params
         states = [state for tracker in self.golden.trackers for state in tracker.warps]
         if all(state.clock < params.last_clock for state in states):
-            raise Mismatch(f"Clocks must begin anew only when one has reached {params.last_clock}")
+            raise Mismatch(f"Clocks must restart only when one has reached {params.last_clock}")
         if left := sum(map(len, self._noticed)):
             raise Mismatch(f"Notices that a collector without work has not taken: {left}")
         self.golden.begin_epoch()

@@ -80,7 +80,7 @@ class SentBySm:
             self._send(packet, self._row(packet.warp))
             return True
         if any(state.clock >= self._params.last_clock for state in self._tracker.warps):
-            raise Mismatch(f"Clocks of {self} must begin anew before {transaction}")
+            raise Mismatch(f"Clocks of {self} must restart before {transaction}")
         marker = self._tracker.marker(transaction)
         if transaction.kind in _OF_ROWS:
             self._rows.pop(marker.warp, None)
@@ -112,7 +112,7 @@ class SentBySm:
         self._rows.clear()
 
     def forget_rows(self) -> None:
-        """Clocks begin anew."""
+        """Clocks restart."""
         self._rows.clear()
 
     def _row(self, warp: int) -> WarpRow:

@@ -33,7 +33,7 @@ def _internals(params: GpuParams) -> list[Internals]:
 
 
 @dataclass(frozen=True)
-class Told:
+class CollectorPort:
     """What the trace port of a collector tells.
 
     Parameters
@@ -48,7 +48,7 @@ class Told:
     done: int
 
 
-def _told_constants(told: Told | None) -> dict[str, int]:
+def _told_constants(told: CollectorPort | None) -> dict[str, int]:
     if told is None:
         return {"COLLECTORS": 0, "TOLD_WORDS": 1, "TOLD_KINDS": 0, "TOLD_DONE": 0}
     kinds = (1 << next(width for _, _, width in told.layout.flat())) - 1
@@ -60,7 +60,7 @@ def gpu_harness(
     *scripts: Path,
     leaving_out: Callable[[Any], int] = lambda params: 0,
     other_lanes: Callable[[Any], int] = lambda params: 0,
-    told: Callable[[Any], Told | None] = lambda params: None,
+    told: Callable[[Any], CollectorPort | None] = lambda params: None,
     rewrite: Callable[[str, Any], str] = folded,
 ) -> Harness:
     """A GPU detector's part of the fast co-simulation.

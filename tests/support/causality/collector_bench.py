@@ -12,10 +12,10 @@ from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.collector import Collector as GoldenCollector
 from racetrap.golden_model.causality.detector_bank import Step, concerns_collector
 from racetrap.golden_model.causality.packets import (
+    CollectorEvent,
     FenceOrder,
     Marker,
     PacketKind,
-    Told,
     TransactionKind,
 )
 from racetrap.golden_model.causality.params import CausalityParams
@@ -273,11 +273,11 @@ class CollectorBench:
             self._count(counts)
             cycle += 1
             kind, source = trace >> 1 & 3, trace >> 3
-            if not trace & 1 or kind > Told.MARKER:
+            if not trace & 1 or kind > CollectorEvent.MARKER:
                 continue
             if begun is not None:
                 self.cycles[begun[0]].append((cycle - begun[1], begun[2]))
-            is_marker = kind == Told.MARKER
+            is_marker = kind == CollectorEvent.MARKER
             item = self.sent[is_marker, source].popleft()
             self.taken += 1
             begun = (_KIND(item.marker.kind).name if is_marker else "notice", cycle, self.taken)

@@ -7,12 +7,12 @@ from typing import Any
 
 from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.detector_bank import Step, concerns_collector
-from racetrap.golden_model.causality.packets import Told, Transaction, TransactionKind
+from racetrap.golden_model.causality.packets import CollectorEvent, Transaction, TransactionKind
 from racetrap.golden_model.gpu.region import bank_of
 from racetrap.sim.cosim.causality.scoreboard import COUNTERS, Scoreboard
 
 #: A step and its bank, or what the collector tells and of whom.
-Observation = tuple[int | Told, Any]
+Observation = tuple[int | CollectorEvent, Any]
 
 
 class RecordedLaunch(Causality):
@@ -45,9 +45,9 @@ class RecordedLaunch(Causality):
         if transaction.kind > TransactionKind.ATOMIC:
             steps = super().transact(sm, transaction)
             if transaction.kind not in (TransactionKind.ELSE, TransactionKind.FI):
-                self.seen.append((Told.MARKER, sm))
+                self.seen.append((CollectorEvent.MARKER, sm))
             if self.collector.has_fenced() != had:
-                self.seen.append((Told.FENCED, 0))
+                self.seen.append((CollectorEvent.FENCED, 0))
             return steps
         packet = self.trackers[sm].packet(transaction)
         bank = bank_of(self._params, packet.word)
@@ -56,12 +56,12 @@ class RecordedLaunch(Causality):
         packed = {name: getattr(step, name).pack(self._params) for name in ("before", "after")}
         self.seen.append((bank, step._replace(**packed)))
         if concerns_collector(step, self.collector.rows[packet.warp], had):
-            self.seen.append((Told.NOTICE, bank))
+            self.seen.append((CollectorEvent.NOTICE, bank))
             self._report(self.collector.meet(step))
         return [step]
 
     def begin_epoch(self) -> None:
-        self.seen.append((Told.EPOCH, 0))
+        self.seen.append((CollectorEvent.EPOCH, 0))
         super().begin_epoch()
 
     def keep_report(self, report: Any) -> None:
@@ -88,7 +88,7 @@ class RecordedLaunch(Causality):
 def tell(board: Scoreboard, seen: Iterable[Observation]) -> None:
     """Tell a scoreboard what trace ports have told."""
     for kind, what in seen:
-        if isinstance(kind, Told):
+        if isinstance(kind, CollectorEvent):
             board.told(kind, what)
         else:
             board.step(kind, what)

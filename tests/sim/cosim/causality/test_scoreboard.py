@@ -8,8 +8,8 @@ import pytest
 from racetrap.golden_model.causality.detector_bank import Step
 from racetrap.golden_model.causality.entry import unpack_entry
 from racetrap.golden_model.causality.packets import (
+    CollectorEvent,
     FenceOrder,
-    Told,
     Transaction,
     TransactionKind,
 )
@@ -60,7 +60,9 @@ def program():
 def device(program):
     made = _played(program)
     assert len(made.records) > 20
-    assert {kind for kind, _ in made.seen if isinstance(kind, Told)} == set(Told)
+    assert {kind for kind, _ in made.seen if isinstance(kind, CollectorEvent)} == set(
+        CollectorEvent
+    )
     return made
 
 
@@ -82,7 +84,7 @@ def test_agreement(style):
     tell(board, device.seen)
     _end(board, device)
     assert board.steps_of == [
-        sum(kind == bank and not isinstance(kind, Told) for kind, _ in device.seen)
+        sum(kind == bank and not isinstance(kind, CollectorEvent) for kind, _ in device.seen)
         for bank in range(_PARAMS.banks)
     ]
 
@@ -91,7 +93,7 @@ def test_agreement(style):
 def test_every_field_of_a_step_is_compared(program, device, field):
     place = next(
         n for n, (kind, what) in enumerate(device.seen)
-        if not isinstance(kind, Told) and unpack_entry(_PARAMS, what.before).writer
+        if not isinstance(kind, CollectorEvent) and unpack_entry(_PARAMS, what.before).writer
     )  # fmt: skip
     bank, step = device.seen[place]
     changed = step._replace(**{field: getattr(step, field) ^ 1})
@@ -122,7 +124,7 @@ def test_what_a_marker_says_counts(change):
         tell(_board([start, (0, fence._replace(**change)), store]), device.seen)
 
 
-@pytest.mark.parametrize("kind", [0, 1, *Told])
+@pytest.mark.parametrize("kind", [0, 1, *CollectorEvent])
 @pytest.mark.parametrize("times", [0, 2])
 def test_missing_and_surplus_observations_are_seen(program, device, kind, times):
     places = [n for n, (each, _) in enumerate(device.seen) if each is kind]
@@ -138,7 +140,7 @@ def test_missing_and_surplus_observations_are_seen(program, device, kind, times)
 def test_steps_of_an_sm_are_in_its_order(program, device):
     steps = [
         (n, what.packet) for n, (kind, what) in enumerate(device.seen)
-        if not isinstance(kind, Told) and kind == 0
+        if not isinstance(kind, CollectorEvent) and kind == 0
     ]  # fmt: skip
     first, second = next(
         (n, m) for (n, one), (m, other) in pairwise(steps)
@@ -164,7 +166,7 @@ def test_a_marker_waits_for_the_notices_of_its_sm(program, device):
     differences = [
         _difference(program, [*seen[:place], seen[place + 1], seen[place]])
         for place in range(1, len(seen) - 1)
-        if seen[place][0] is Told.NOTICE and seen[place + 1][0] is Told.MARKER
+        if seen[place][0] is CollectorEvent.NOTICE and seen[place + 1][0] is CollectorEvent.MARKER
         and _PARAMS.sm_of_block(seen[place - 1][1].packet.block) == seen[place + 1][1]
     ]  # fmt: skip
     # Branches and warp barriers do not wait.
@@ -183,19 +185,21 @@ def test_a_marker_waits_for_the_steps_of_its_sm():
 
 
 def test_clocks_begin_anew_when_one_is_full_and_not_before(program, device):
-    epoch = next(n for n, (kind, _) in enumerate(device.seen) if kind is Told.EPOCH)
+    epoch = next(n for n, (kind, _) in enumerate(device.seen) if kind is CollectorEvent.EPOCH)
     with pytest.raises(Mismatch, match="begin anew only when one has reached 13"):
-        tell(_board(program), [*device.seen[: epoch // 2], (Told.EPOCH, 0)])
+        tell(_board(program), [*device.seen[: epoch // 2], (CollectorEvent.EPOCH, 0)])
 
 
-@pytest.mark.parametrize("kind", [Told.NOTICE, Told.MARKER])
+@pytest.mark.parametrize("kind", [CollectorEvent.NOTICE, CollectorEvent.MARKER])
 def test_sources_exist(program, kind):
     with pytest.raises(Mismatch):
         tell(_board(program), [(kind, 7)])
 
 
 def test_a_step_is_of_an_sm(program, device):
-    place = next(n for n, (kind, _) in enumerate(device.seen) if not isinstance(kind, Told))
+    place = next(
+        n for n, (kind, _) in enumerate(device.seen) if not isinstance(kind, CollectorEvent)
+    )
     bank, step = device.seen[place]
     stray = step._replace(packet=step.packet._replace(block=_PARAMS.block_id(3, 0)))
     with pytest.raises(Mismatch, match="must be of an SM of the GPU"):
