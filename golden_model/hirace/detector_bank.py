@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from racetrap.golden_model.gpu.detector_bank import GpuDetectorBank
-from racetrap.golden_model.gpu.model import Counters, has, one_for_each
+from racetrap.golden_model.gpu.model import Counters, GpuDetectorBank, has, one_for_each
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.packets import Packet, RaceKind, Step, race_kind

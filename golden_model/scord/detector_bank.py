@@ -8,8 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from racetrap.golden_model.gpu.detector_bank import GpuDetectorBank
-from racetrap.golden_model.gpu.model import Counters, has, one_for_each
+from racetrap.golden_model.gpu.model import Counters, GpuDetectorBank, has, one_for_each
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.layout import Layout

@@ -101,7 +101,8 @@ class _Bench:
                 ], (bank, sm)  # fmt: skip
             told = [cycle for cycle, taken in enumerate(self.taken) if taken >> bank & 1]
             assert len(told) == len(left)
-            assert all(at < cycle for at, (cycle, _) in zip(told, left, strict=True))
+            pairs = zip(told, (cycle for cycle, _ in left), strict=True)
+            assert [(at, cycle) for at, cycle in pairs if at >= cycle] == []
         for sm, packets in enumerate(sent):
             self._check_order(sm, packets)
 
@@ -116,7 +117,7 @@ class _Bench:
                 if self.params.sm_of_block(packet.block) == sm:
                     taken_at.setdefault(packet.pc, []).append(at)
         times = [taken_at[packet.pc] for packet in packets]
-        assert all(max(one) < min(other) for one, other in pairwise(times))
+        assert [each for each in pairwise(times) if max(each[0]) >= min(each[1])] == []
         assert [cycle for cycle, _ in self.accepted[sm]] == [max(each) for each in times]
 
 

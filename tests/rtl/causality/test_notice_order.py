@@ -81,7 +81,7 @@ class _Bench:
                 await self._cycle(ctx, banks, takes=False)
             await ctx.tick()
             await ctx.tick()
-            assert not any(bank.packets or bank.notices for bank in banks)
+            assert [bank for bank in banks if bank.packets or bank.notices] == []
             assert ctx.get(self.dut.o_idle)
 
         simulate(self.dut, testbench)

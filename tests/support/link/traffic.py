@@ -92,7 +92,7 @@ class Traffic:
             self._move()
             for channel in range(self._params.channels):
                 self._pull(channel)
-        assert not any(self._pull(channel) for channel in range(self._params.channels))
+        assert [channel for channel in range(self._params.channels) if self._pull(channel)] == []
         assert self._register() == self._sum
 
     def _register(self) -> int:
