@@ -116,7 +116,7 @@ _CODES: Mapping[str, type[IntEnum]] = {
     "step.packet_size": SizeCode,
     "step.against": Against,
     "step.undecided": Undecided,
-    "told.kind": CollectorEvent,
+    "collector_event.kind": CollectorEvent,
     "entry.observed": Observed,
 }
 
@@ -154,8 +154,8 @@ CAUSALITY = System(
     choices=_CHOICES,
     top=_top,
     parts={},
-    layouts=("transaction", "packet", "step", "told", "report", "entry"),
-    traces={"step": "trace", "told": "trace_collector"},
+    layouts=("transaction", "packet", "step", "collector_event", "report", "entry"),
+    traces={"step": "trace", "collector_event": "trace_collector"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
     overheads=_overheads,

@@ -186,7 +186,7 @@ def test_a_marker_waits_for_the_steps_of_its_sm():
 
 def test_clocks_begin_anew_when_one_is_full_and_not_before(program, device):
     epoch = next(n for n, (kind, _) in enumerate(device.seen) if kind is CollectorEvent.EPOCH)
-    with pytest.raises(Mismatch, match="begin anew only when one has reached 13"):
+    with pytest.raises(Mismatch, match="restart only when one has reached 13"):
         tell(_board(program), [*device.seen[: epoch // 2], (CollectorEvent.EPOCH, 0)])
 
 
