@@ -18,7 +18,7 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.report import RaceReport
 from racetrap.golden_model.causality.tracker import Tracker
 from racetrap.golden_model.causality.word_splitter import split_words
-from racetrap.golden_model.events import Event, lanes_of
+from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.model import GpuModel, sum_counters
 from racetrap.golden_model.gpu.region import Region, bank_of
 
@@ -134,7 +134,8 @@ class Causality(GpuModel):
 
     def _start_block(self, tracker: Tracker, slot: int, marker: Marker) -> None:
         sm = self._params.sm_of_block(marker.block)
-        slots = list(lanes_of(marker.warps))
+        # There may be more warp slots than a warp has lanes.
+        slots = [warp for warp in range(self._params.warps_per_sm) if marker.warps >> warp & 1]
         warps = [self._params.warp_id(sm, warp) for warp in slots]
         self.collector.start_block(marker.block, warps, tracker.begin_block(slot, slots))
 

@@ -2,8 +2,11 @@
 
 import pytest
 
+from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.packets import RaceKind
-from racetrap.golden_model.events import Event, EventKind, MemoryOrder
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.events import Event, EventKind, Lane, MemoryOrder
+from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.causality.findings import find_races
 from tests.support.causality.judged import judged, params_for
@@ -321,3 +324,18 @@ def test_after_any_number_of_wraps_what_was_before_is_ordered():
         assert is_racy or wraps
         assert not (is_racy and wraps > 1), fences
     assert wraps == 3
+
+
+@pytest.mark.parametrize("first", [30, 31, 32, 60])
+def test_block_takes_any_warp_slots(first):
+    """An SM has up to 64 warp slots, more than a warp has lanes."""
+    params = CausalityParams(sm_count=1, warps_per_sm=64, ratio=1)
+    model = Causality(params, Region(0, params.min_region_log2))
+    model.run(Event(EventKind.KERNEL_BEGIN))
+    model.run(Event(EventKind.BLOCK_PLACED, warp=first, warp_count=4))
+    for pc, warp in ((0x10, first), (0x20, first + 3)):
+        store = Event(EventKind.STORE, warp=warp, pc=pc, size=4, lanes=(Lane(0, DATA),))
+        model.run(store)
+    assert [(race.pc, race.owner_warp, race.warp) for race in model.races] == [
+        (0x20, first, first + 3)
+    ]
