@@ -18,7 +18,7 @@ from racetrap.sim.cosim.scord.suite import suite_runs
 from racetrap.sim.failure import DoesNotFit
 from racetrap.sim.gpu.oracle import JUDGE
 from racetrap.sim.gpu.suites.micro.program import program_region
-from racetrap.verdict.hirace.fit import around
+from racetrap.verdict.gpu.fit import around
 
 
 def hirace_quality(params: HiraceParams, spec: QualitySpec) -> Quality:

@@ -67,12 +67,7 @@ class CausalityParams(GpuParams):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_entry("sm_count, blocks_per_sm, warps_per_sm, clock_bits, epoch_bits or ratio")
-        self.check_bytes("shared_bytes", WORD_BYTES * self.banks * self.ratio)
-        if self.min_region_log2 > self.max_region_log2:
-            raise ValueError(
-                f"Parameter shared_bytes must leave room for the window in {self.address_bits} "
-                f"address bits, not {self.shared_bytes}"
-            )
+        self.check_window()
 
     # Method -----------------------------------------------------------------------------
 
@@ -116,24 +111,6 @@ class CausalityParams(GpuParams):
     def uninitialised_entry(self) -> int:
         """Neither a writer nor a reader."""
         return 0
-
-    @property
-    def shared_words_log2(self) -> int:
-        """Log2 of the words of a block slot's shared memory that are watched."""
-        return max(self.shared_bytes // WORD_BYTES, 1).bit_length() - 1
-
-    @property
-    def entry_share_log2(self) -> int:
-        """With a window for shared memory there are twice as many entries."""
-        return super().entry_share_log2 - (self.shared_bytes > 0)
-
-    @property
-    def min_region_log2(self) -> int:
-        """Smallest monitored region (log2 bytes): the window has as many entries as its words."""
-        window = self.shared_words_log2 + self.block_bits + WORD_BYTES.bit_length() - 1
-        share = self.granularity_bits + self.tag_bits + self.bank_index_bits
-        least = max(super().min_region_log2, share)
-        return max(least, window) if self.shared_bytes else least
 
     @property
     def entry_layout_bits(self) -> int:

@@ -170,6 +170,23 @@ class GpuParams(Parameters, ABC):
         """Whether the check looks up state of the warp that an entry names."""
         return False
 
+    @property
+    def shared_bytes(self) -> int:
+        """Monitored bytes of each block slot's shared memory, from the first; 0: none.
+
+        Their entries are a window after those of the region, of as many entries.
+        """
+        return 0
+
+    def check_window(self) -> None:
+        """Raise ``ValueError`` unless the window for shared memory fits."""
+        self.check_bytes("shared_bytes", WORD_BYTES * self.banks * self.ratio)
+        if self.min_region_log2 > self.max_region_log2:
+            raise ValueError(
+                f"Parameter shared_bytes must leave room for the window in {self.address_bits} "
+                f"address bits, not {self.shared_bytes}"
+            )
+
     # Geometry ---------------------------------------------------------------------------
 
     @cached_property
@@ -214,8 +231,13 @@ class GpuParams(Parameters, ABC):
 
     @property
     def entry_share_log2(self) -> int:
-        """Log2 of the monitored bytes for which a region has an entry."""
-        return self.granularity_bits + self.tag_bits
+        """Log2 of the monitored bytes for which a region has an entry, the window's included."""
+        return self.granularity_bits + self.tag_bits - (self.shared_bytes > 0)
+
+    @property
+    def shared_words_log2(self) -> int:
+        """Log2 of the monitored words of a block slot's shared memory."""
+        return max(self.shared_bytes // WORD_BYTES, 1).bit_length() - 1
 
     @property
     def metadata_overhead(self) -> float:
@@ -293,9 +315,12 @@ class GpuParams(Parameters, ABC):
     def min_region_log2(self) -> int:
         """Smallest monitored region (log2 bytes): an entry for each bank, and at least one line.
 
-        It also covers the bits of an index that select the port.
+        It also covers the bits of an index that select the port, and has as many words as the
+        window for shared memory.
         """
-        return max(7, self.entry_share_log2 + self.bank_index_bits)
+        least = max(7, self.granularity_bits + self.tag_bits + self.bank_index_bits)
+        window = self.shared_words_log2 + self.block_bits + WORD_BYTES.bit_length() - 1
+        return max(least, window) if self.shared_bytes else least
 
     @property
     def max_region_log2(self) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from racetrap.golden_model.events import WARP_SIZE
-from racetrap.golden_model.gpu.params import ENTRY_BITS, WORD_BYTES, GpuParams
+from racetrap.golden_model.gpu.params import ENTRY_BITS, GpuParams
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.parameters import integer
 
@@ -54,12 +54,7 @@ class HiraceParams(GpuParams):
             "sm_count, blocks_per_sm, warps_per_sm, generation_bits, barrier_bits or "
             "warp_barrier_bits"
         )
-        self.check_bytes("shared_bytes", WORD_BYTES * self.banks)
-        if self.min_region_log2 > self.max_region_log2:
-            raise ValueError(
-                f"Parameter shared_bytes must leave room for the window in {self.address_bits} "
-                f"address bits, not {self.shared_bytes}"
-            )
+        self.check_window()
 
     # Metadata ---------------------------------------------------------------------------
 
@@ -67,23 +62,6 @@ class HiraceParams(GpuParams):
     def uninitialised_entry(self) -> int:
         """State INIT, all other fields 0."""
         return 0
-
-    @property
-    def shared_words_log2(self) -> int:
-        """Log2 of the monitored words of a block slot's shared memory."""
-        return max(self.shared_bytes // WORD_BYTES, 1).bit_length() - 1
-
-    @property
-    def entry_share_log2(self) -> int:
-        """One entry for each word; with a window for shared memory twice as many."""
-        return super().entry_share_log2 - (self.shared_bytes > 0)
-
-    @property
-    def min_region_log2(self) -> int:
-        """Smallest monitored region (log2 bytes): the window has as many entries as its words."""
-        window = self.shared_words_log2 + self.block_bits + WORD_BYTES.bit_length() - 1
-        least = max(super().min_region_log2, self.granularity_bits + self.bank_index_bits)
-        return max(least, window) if self.shared_bytes else least
 
     @property
     def entry_layout_bits(self) -> int:

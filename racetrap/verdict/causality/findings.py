@@ -23,8 +23,8 @@ from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.causality.fit import check_fit, region_of
 from racetrap.verdict.gpu.findings import Access, Finding, RaceFinder
+from racetrap.verdict.gpu.fit import check_fit_with_window, region_with_window
 
 #: Number, event and grid block of an access.
 _Made = tuple[int, Event, int]
@@ -141,8 +141,8 @@ def find_races(
         it names.
     """
     params = replace(params, independent_threads=bool(trace.header.independent_threads))
-    check_fit(trace, params)
-    region = region_of(trace, params)
+    check_fit_with_window(trace, params)
+    region = region_with_window(trace, params)
     finder = CausalityFinder(params, region, trace)
     model = Causality(params, region, keep_races=False)
     return model, finder.take_all(

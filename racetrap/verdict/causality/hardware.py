@@ -20,9 +20,8 @@ from racetrap.sim.cosim.causality.fast_simulation import FastSim
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.verdict.causality.findings import CausalityFinder
-from racetrap.verdict.causality.fit import region_of
 from racetrap.verdict.gpu.findings import Finding
-from racetrap.verdict.gpu.fit import kernels_of
+from racetrap.verdict.gpu.fit import kernels_of, region_with_window
 from racetrap.verdict.gpu.simulated_trace import SimulatedTrace
 
 _CAPACITY_LOG2 = 12
@@ -78,7 +77,7 @@ def simulate_trace(
     SimulationError
         If the simulation cannot continue.
     """
-    params, region = model.params, region_of(trace, model.params)
+    params, region = model.params, region_with_window(trace, model.params)
     golden = Causality(params, region, keep_races=False)
     finder = CausalityFinder(params, region, trace)
     number = steps = cycles = 0

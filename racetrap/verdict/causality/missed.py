@@ -23,8 +23,8 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.warp_row import WarpRow
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.causality.findings import CausalityFinder
-from racetrap.verdict.causality.fit import region_of
 from racetrap.verdict.gpu.accesses import common_word
+from racetrap.verdict.gpu.fit import region_with_window
 from racetrap.verdict.gpu.oracle import REPORTED, not_checked
 
 
@@ -66,7 +66,7 @@ class _Watch(Causality):
     """
 
     def __init__(self, trace: Trace, params: CausalityParams, races: Sequence[Race]) -> None:
-        region = region_of(trace, params)
+        region = region_with_window(trace, params)
         super().__init__(params, region, keep_races=False)
         self._trace, self._all = trace, races
         self._finder = CausalityFinder(params, region, trace)

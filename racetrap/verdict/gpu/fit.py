@@ -33,6 +33,23 @@ def check_fit(trace: Trace, params: GpuParams) -> None:
     region_of(trace).check(params)
 
 
+def around(region: Region, params: GpuParams) -> Region:
+    """A region, enlarged to at least as many words as the window for shared memory."""
+    size_log2 = max(region.size_log2, params.min_region_log2)
+    return Region(region.data_base >> size_log2 << size_log2, size_log2)
+
+
+def region_with_window(trace: Trace, params: GpuParams) -> Region:
+    """The monitored region for a trace, with room for the window."""
+    return around(region_of(trace), params)
+
+
+def check_fit_with_window(trace: Trace, params: GpuParams) -> None:
+    """As ``check_fit``, of the region with room for the window."""
+    check_geometry(trace.header.geometry, params)
+    region_with_window(trace, params).check(params)
+
+
 def kernels_of(trace: Trace) -> Iterator[list[Event]]:
     """Events of each kernel of a trace."""
     events: list[Event] = []

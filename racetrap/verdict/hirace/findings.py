@@ -19,7 +19,7 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.report import RaceReport
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.findings import Access, Finding, RaceFinder
-from racetrap.verdict.hirace.fit import check_fit, region_of
+from racetrap.verdict.gpu.fit import check_fit_with_window, region_with_window
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def find_races(
         If the trace does not fit the configuration; in the iteration, if an event does not, which
         it names.
     """
-    check_fit(trace, params)
-    region = region_of(trace, params)
+    check_fit_with_window(trace, params)
+    region = region_with_window(trace, params)
     finder = HiraceFinder(params, region, trace)
     hirace = Hirace(params, region, keep_races=False)
     return hirace, finder.take_all(trace if events is None else events, hirace.run)

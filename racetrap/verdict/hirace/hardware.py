@@ -17,10 +17,9 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.hirace.fast_compare import check_launch, transactions_of
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
 from racetrap.verdict.gpu.findings import Finding
-from racetrap.verdict.gpu.fit import kernels_of
+from racetrap.verdict.gpu.fit import kernels_of, region_with_window
 from racetrap.verdict.gpu.simulated_trace import KernelRun, SimulatedTrace, join_kernels
 from racetrap.verdict.hirace.findings import HiraceFinder
-from racetrap.verdict.hirace.fit import region_of
 
 _CAPACITY_LOG2 = 12
 
@@ -51,7 +50,7 @@ def simulate_trace(
     SimulationError
         If the simulation cannot continue.
     """
-    params, region = model.params, region_of(trace, model.params)
+    params, region = model.params, region_with_window(trace, model.params)
 
     def kernels() -> Iterator[KernelRun]:
         with FastSim(model, seed) as sim:

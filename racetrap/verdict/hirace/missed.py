@@ -23,8 +23,8 @@ from racetrap.golden_model.hirace.params import HiraceParams
 from racetrap.golden_model.hirace.states import Sync
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.accesses import common_word
+from racetrap.verdict.gpu.fit import region_with_window
 from racetrap.verdict.gpu.oracle import REPORTED, not_checked
-from racetrap.verdict.hirace.fit import region_of
 
 
 class Cause(StrEnum):
@@ -37,7 +37,7 @@ class Cause(StrEnum):
 
 def outcomes(trace: Trace, params: HiraceParams, races: Sequence[Race]) -> list[str]:
     """Outcome of each race of the oracle: reported, not checked, or a ``Cause``."""
-    region = region_of(trace, params)
+    region = region_with_window(trace, params)
     entries = [
         None if race.race_class == RaceClass.INTER_LAUNCH else _entry(trace, params, region, race)
         for race in races

@@ -7,7 +7,7 @@ import pytest
 from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.entry import Entry, Side, unpack_entry
 from racetrap.golden_model.causality.params import CausalityParams
-from racetrap.verdict.causality.fit import region_of
+from racetrap.verdict.gpu.fit import region_with_window
 from tests.support.causality.judged import params_for
 from tests.support.causality.random_programs import RandomProgram
 
@@ -57,7 +57,7 @@ def test_all_that_banks_leave_fits_in_memory(clock_bits):
     for seed in range(6):
         trace = RandomProgram(seed).trace()
         params = params_for(trace, clock_bits=clock_bits, ratio=64)
-        model = Causality(params, region_of(trace, params))
+        model = Causality(params, region_with_window(trace, params))
         for event in trace:
             for step in model.run(event):
                 assert unpack_entry(params, step.after.pack(params)) == step.after

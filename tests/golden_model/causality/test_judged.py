@@ -13,7 +13,7 @@ from racetrap.golden_model.causality.warp_row import WarpRow
 from racetrap.golden_model.events import Event, EventKind, MemoryOrder
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.causality.fit import region_of
+from racetrap.verdict.gpu.fit import region_with_window
 from tests.support.causality.judged import UNLIMITED, judged, params_for
 from tests.support.causality.random_traces import SOURCES
 from tests.support.oracle.programs import BLOCK, DEVICE, Program
@@ -96,7 +96,7 @@ def _message_is_displaced() -> Trace:
     program.store(MINE, FLAG, order=MemoryOrder.RELEASE)
     trace = program.trace
     params = params_for(trace, ratio=64)
-    entries = region_of(trace, params).entries(params)
+    entries = region_with_window(trace, params).entries(params)
     program.weak_load(MINE, FLAG + entries // 2 * WORD_BYTES)
     program.load(FAR, FLAG, order=MemoryOrder.ACQUIRE)
     program.weak_load(FAR, DATA)

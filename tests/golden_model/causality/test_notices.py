@@ -7,7 +7,7 @@ import pytest
 from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.collector import Collector
 from racetrap.golden_model.causality.detector_bank import concerns_collector
-from racetrap.verdict.causality.fit import region_of
+from racetrap.verdict.gpu.fit import region_with_window
 from tests.support.causality.judged import params_for
 from tests.support.causality.random_traces import SOURCES
 
@@ -59,7 +59,7 @@ def watch(source, seeds, settings, detects=Watched) -> Counter[bool]:
     for seed in seeds:
         for trace in SOURCES[source](seed):
             params = params_for(trace, **settings)
-            detector = detects(params, region_of(trace, params))
+            detector = detects(params, region_with_window(trace, params))
             detector.told = told
             for event in trace:
                 detector.run(event)

@@ -24,7 +24,7 @@ from racetrap.golden_model.events import lanes_of
 from racetrap.golden_model.gpu.region import bank_of
 from racetrap.golden_model.trace import Trace
 from racetrap.rtl.causality.collector import Collector
-from racetrap.verdict.causality.fit import region_of
+from racetrap.verdict.gpu.fit import region_with_window
 from tests.support.causality.records import table_values
 from tests.support.rtl.streams import get, never_idle, pulse, put, random_idle, simulate
 
@@ -87,7 +87,7 @@ class _Recorded(Causality):
 
 def items_of(trace: Trace, params: CausalityParams) -> list[Item]:
     """All that the collector is told, in the golden model's order."""
-    model = _Recorded(params, region_of(trace, params))
+    model = _Recorded(params, region_with_window(trace, params))
     for event in trace:
         model.run(event)
     return model.items

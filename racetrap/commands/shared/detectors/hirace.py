@@ -11,7 +11,7 @@ from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.hirace.fit import check_fit, region_of
+from racetrap.verdict.gpu.fit import check_fit_with_window, region_with_window
 
 #: Options and forms of `simulate` that apply to a trace, but not to every stimulus.
 TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
@@ -24,5 +24,5 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
     from racetrap.verdict.hirace.hardware import simulate_trace
 
     with input_errors(path):
-        check_fit(trace, call.params)
-    return simulate(call, path, trace, region_of(trace, call.params), simulate_trace)
+        check_fit_with_window(trace, call.params)
+    return simulate(call, path, trace, region_with_window(trace, call.params), simulate_trace)

@@ -11,9 +11,9 @@ from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.verdict.causality.findings import find_races
-from racetrap.verdict.causality.fit import region_of
 from racetrap.verdict.causality.missed import Cause, outcomes
 from racetrap.verdict.causality.verdict import VERDICT
+from racetrap.verdict.gpu.fit import region_with_window
 from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED
 from tests.support.causality.judged import UNLIMITED, params_for
 from tests.support.causality.random_traces import SOURCES
@@ -82,7 +82,7 @@ def _conflicting(program: Program, address: int) -> int:
     """Address of another word that shares an entry."""
     trace = program.trace
     params = params_for(trace, ratio=_SHARING)
-    return address + region_of(trace, params).entries(params) // 2 * WORD_BYTES
+    return address + region_with_window(trace, params).entries(params) // 2 * WORD_BYTES
 
 
 def _displace(program: Program) -> tuple[int, int]:

@@ -10,10 +10,10 @@ from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.gpu.oracle import JUDGE
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
+from racetrap.verdict.gpu.fit import check_fit_with_window, region_with_window
 from racetrap.verdict.gpu.oracle import NOT_CHECKED, REPORTED, oracle_races
 from racetrap.verdict.gpu.trace_check import Detector, TraceCheck
 from racetrap.verdict.hirace.findings import find_races
-from racetrap.verdict.hirace.fit import check_fit, region_of
 from racetrap.verdict.hirace.hardware import simulate_trace
 
 _PARAMS = find_preset("hirace").params
@@ -80,7 +80,7 @@ def test_reports_beside_fences_are_imposed():
 
 def test_region_grows_to_the_size_of_the_window():
     trace = _trace("global_exchange_barrier")
-    region, wanted = region_of(trace, _PARAMS), trace.header.region
+    region, wanted = region_with_window(trace, _PARAMS), trace.header.region
     assert region.size_log2 == max(_PARAMS.min_region_log2, wanted.size_log2)
     assert region.contains(wanted.data_base)
     assert region.contains(wanted.data_base + (1 << wanted.size_log2) - 1)
@@ -88,7 +88,7 @@ def test_region_grows_to_the_size_of_the_window():
 
 def test_trace_of_a_larger_gpu_is_refused():
     with pytest.raises(ValueError, match=r"^Parameter warps_per_sm must be at least"):
-        check_fit(_trace("global_exchange_barrier"), replace(_PARAMS, warps_per_sm=1))
+        check_fit_with_window(_trace("global_exchange_barrier"), replace(_PARAMS, warps_per_sm=1))
 
 
 @pytest.mark.campaign
