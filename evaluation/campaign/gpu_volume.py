@@ -7,14 +7,31 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 
 #: Approximate number of accesses in the first launch of a case, and in the second.
 ACCESSES = (16_000, 4_000)
 #: Fraction of the regions with any size that the parameters allow.
 ANY_SIZE = 0.25
+#: Log2 of the largest region of most launches.
+_SMALL_LOG2 = 14
 #: What a launch counts besides cycles.
 FIGURES = ("accesses", "races")
+
+
+def random_region(random: Random, params: GpuParams) -> Region:
+    """A region anywhere that it fits in the lower half of the address space."""
+    low = params.min_region_log2
+    high = min(params.max_region_log2, params.address_bits - 1) - 3
+    size_log2 = random.randint(low, max(low, _SMALL_LOG2))
+    if random.random() < ANY_SIZE:
+        size_log2 = random.randint(low, max(low, high))
+    data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
+    entries = Region(data_base, size_log2).entries(params)
+    room = (1 << params.address_bits - 1) // params.entry_bytes - entries
+    return Region(data_base, size_log2, params.entry_bytes * random.randrange(room))
 
 
 def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str, Any]:

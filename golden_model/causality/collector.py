@@ -31,10 +31,8 @@ from racetrap.golden_model.causality.warp_row import WarpRow
 #: What is undecided of a write over the writer, and over the reader.
 _WRITTEN = {
     Against.WRITER: (Undecided.WRITE_AFTER_WRITER, Undecided.WRITE_AFTER_BOTH),
-    Against.READER: (
-        Undecided.WRITE_AFTER_READER, Undecided.WRITE_AFTER_BOTH, Undecided.READ_AND_WRITE,
-    ),
-}  # fmt: skip
+    Against.READER: (Undecided.WRITE_AFTER_READER, Undecided.WRITE_AFTER_BOTH),
+}
 
 
 class Race(NamedTuple):
@@ -375,7 +373,7 @@ class Collector:
     def _meet_flags(self, step: Step, against: Against) -> list[Race]:
         """A volatile access may be that of a flag, with the writer or the reader before it."""
         undecided = Undecided(step.undecided)
-        if against == Against.WRITER and undecided in (Undecided.READ, Undecided.READ_AND_WRITE):
+        if against == Against.WRITER and undecided == Undecided.READ:
             self._read_flag(step)
         elif undecided in _WRITTEN[against]:
             return self._write_flag(step, against)

@@ -176,7 +176,7 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
     ) * Against.READER
     written = [kind == Conflict.FLAG_WRITTEN for kind in kinds]
     if kinds[0] == Conflict.FLAG_READ:
-        return Against(against), Undecided.READ_AND_WRITE if written[1] else Undecided.READ
+        return Against(against), Undecided.READ
     return Against(against), Undecided(written[0] + 2 * written[1] + (written[0] or written[1]))
 
 

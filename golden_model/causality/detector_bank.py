@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from racetrap.golden_model.causality.detection_logic import Decision, decide
 from racetrap.golden_model.causality.entry import Entry
-from racetrap.golden_model.causality.entry_locator import locate
 from racetrap.golden_model.causality.packets import Packet
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.warp_row import WarpRow
+from racetrap.golden_model.gpu.entry_locator import locate
 from racetrap.golden_model.gpu.region import Region
 
 _EMPTY = Entry()

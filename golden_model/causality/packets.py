@@ -238,4 +238,3 @@ class Undecided(IntEnum):
     WRITE_AFTER_WRITER = 2
     WRITE_AFTER_READER = 3
     WRITE_AFTER_BOTH = 4
-    READ_AND_WRITE = 5

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.gpu.model import Counters, GpuDetectorBank, has, one_for_each
 from racetrap.golden_model.gpu.region import Region
-from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.packets import Packet, RaceKind, Step, race_kind
 from racetrap.golden_model.hirace.params import STATE_BITS, HiraceParams
 from racetrap.golden_model.hirace.states import Access, State

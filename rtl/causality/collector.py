@@ -289,7 +289,7 @@ class Collector(wiring.Component):
         is_notice = routine[Routine.WRITER]
         m.d.comb += [
             side.eq(before.writer.warp),
-            reads.eq((undecided == Undecided.READ) | (undecided == Undecided.READ_AND_WRITE)),
+            reads.eq(undecided == Undecided.READ),
         ]
         with m.If(~routine[Routine.GATHER]):
             m.d.sync += learning.taker.eq(read.data)

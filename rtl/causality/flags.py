@@ -94,14 +94,11 @@ class Flags:
                 | (reader & (notice.against == Against.READER))
             ),
             Phase(
-                writer & is_any(Undecided.READ, Undecided.READ_AND_WRITE) & ~is_taken_in
+                writer & is_any(Undecided.READ) & ~is_taken_in
             ),
             Phase(
                 (writer & is_any(Undecided.WRITE_AFTER_WRITER, Undecided.WRITE_AFTER_BOTH))
-                | (reader & is_any(
-                    Undecided.WRITE_AFTER_READER, Undecided.WRITE_AFTER_BOTH,
-                    Undecided.READ_AND_WRITE,
-                ))
+                | (reader & is_any(Undecided.WRITE_AFTER_READER, Undecided.WRITE_AFTER_BOTH))
             ),
             Phase(self._during(Routine.FENCE) & acquires),
             Phase(self._during(Routine.END) & acquires),

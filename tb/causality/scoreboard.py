@@ -9,9 +9,9 @@ from typing import Any
 
 from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import Step
-from racetrap.golden_model.causality.entry_locator import locate
 from racetrap.golden_model.causality.packets import CollectorEvent, Transaction, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.sim.cosim.causality.coverage import Coverage
@@ -102,8 +102,7 @@ class ScoreboardComponent(GpuScoreboard):
                 self._comparison.step(*datum)
 
     def entry_of(self, step: Step) -> int | None:
-        place = locate(self._params, self._region, step.packet)
-        return None if place is None else place[0]
+        return entry_of(self._params, self._region, step.packet)
 
     def reports(self, report: Any) -> list[Any]:
         return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from racetrap.golden_model.hirace.entry_locator import entry_of
+from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.hirace.packets import Step, Transaction, TransactionKind
 from racetrap.golden_model.hirace.tracker import Tracker
 from racetrap.sim.cosim.hirace.coverage import Coverage

@@ -15,11 +15,11 @@ from typing import Any
 from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import Step
-from racetrap.golden_model.causality.entry_locator import locate
 from racetrap.golden_model.causality.packets import Against, RaceKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.report import RaceReport
 from racetrap.golden_model.events import Event, EventKind
+from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.trace import Trace
@@ -60,8 +60,7 @@ class CausalityFinder(RaceFinder):
 
     def entry_of(self, step: Step) -> int | None:
         """Entry of the word of a step."""
-        place = locate(self.params, self.region, step.packet)
-        return None if place is None else place[0]
+        return entry_of(self.params, self.region, step.packet)
 
     def finding(self, step: Any, sequence: int, access: Access, earlier: Access) -> Finding:
         """The race that the collector reports."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from racetrap.golden_model.events import Event
+from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.gpu.region import bank_of
-from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.packets import Step
 from racetrap.golden_model.hirace.params import HiraceParams

@@ -15,8 +15,8 @@ from itertools import islice
 
 from racetrap.golden_model.barracuda import Race, RaceClass
 from racetrap.golden_model.events import Space
+from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.gpu.region import Region
-from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.packets import Packet, Step
 from racetrap.golden_model.hirace.params import HiraceParams

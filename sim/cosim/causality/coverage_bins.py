@@ -32,10 +32,7 @@ COUNTED = (
 #: What an entry may be before an access to its word.
 _ENTRY = ("written", "read", "message", "mixed", "several", "handed", "lost", "unknown")
 #: Bins that no stimulus can hit, with the reason.
-UNREACHABLE = {
-    **NEVER_STALLED,
-    "undecided.read_and_write": "a write that reads a flag is an atomic, which is free to conflict",
-}
+UNREACHABLE = dict(NEVER_STALLED)
 _NO_WINDOW = "Shared memory is not watched."
 
 

@@ -5,9 +5,7 @@ Ref: ScoRD (ISCA'20) Section VI.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
-import numpy as np
+from collections.abc import Iterable, Sequence
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.causality.packets import Transaction
@@ -17,8 +15,12 @@ from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.causality.fast_simulation import FastSim
 from racetrap.sim.cosim.causality.scoreboard import Observer, Scoreboard
-from racetrap.sim.cosim.gpu.launch_result import LaunchResult, launch_result, outcome
-from racetrap.sim.cosim.gpu.sweep import is_swept
+from racetrap.sim.cosim.gpu.launch_result import (
+    LaunchResult,
+    launch_result,
+    metadata_reader,
+    outcome,
+)
 
 
 def transactions_of(
@@ -87,14 +89,6 @@ def check_launch(
         result = outcome(sim, before)
         for record in result.reports:
             board.report(record)
-        memory = _memory(sim, params, region)
+        memory = metadata_reader(sim, params, region)
         board.finish(result.counters, memory, result.read_errors, sim.reached)
     return launch_result(sim, params, steps, result)
-
-
-def _memory(sim: FastSim, params: CausalityParams, region: Region) -> Callable[[int], int]:
-    """Reader of the metadata; those of a small region are fetched at once."""
-    if not is_swept(params, region):
-        return sim.entry
-    entries = sim.entries(np.arange(region.entries(params), dtype=np.uint64)).tolist()
-    return entries.__getitem__

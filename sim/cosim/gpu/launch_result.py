@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.comparison.mismatch import compare_counters
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation, SimStats, write_errors
+from racetrap.sim.cosim.gpu.sweep import is_swept
 
 
 @dataclass(frozen=True)
@@ -74,3 +80,11 @@ def launch_result(sim: GpuSimulation, params: Any, steps: int, seen: Outcome) ->
     cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
     races = sum(value for name, value in seen.counters.items() if name.startswith("races_"))
     return LaunchResult(seen.counters["accesses"], steps, races, tuple(seen.reports), cycles)
+
+
+def metadata_reader(sim: GpuSimulation, params: GpuParams, region: Region) -> Callable[[int], int]:
+    """Reader of the metadata by index; those of a small region are fetched at once."""
+    if not is_swept(params, region):
+        return sim.entry
+    entries = sim.entries(np.arange(region.entries(params), dtype=np.uint64)).tolist()
+    return entries.__getitem__

@@ -5,9 +5,7 @@ Ref: HiRace (SC'24).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
-import numpy as np
+from collections.abc import Iterable, Sequence
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.events import Event
@@ -15,8 +13,12 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.hirace.lane_splitter import split_lanes
 from racetrap.golden_model.hirace.packets import Transaction
 from racetrap.golden_model.hirace.params import HiraceParams
-from racetrap.sim.cosim.gpu.launch_result import LaunchResult, launch_result, outcome
-from racetrap.sim.cosim.gpu.sweep import is_swept
+from racetrap.sim.cosim.gpu.launch_result import (
+    LaunchResult,
+    launch_result,
+    metadata_reader,
+    outcome,
+)
 from racetrap.sim.cosim.hirace.fast_simulation import FastSim
 from racetrap.sim.cosim.hirace.scoreboard import Observer, Scoreboard
 
@@ -83,14 +85,6 @@ def check_launch(
         seen = outcome(sim, before)
         for record in seen.reports:
             board.report(record)
-        memory = _memory(sim, params, region)
+        memory = metadata_reader(sim, params, region)
         board.finish(seen.counters, memory, seen.read_errors, sim.reached)
     return launch_result(sim, params, steps, seen)
-
-
-def _memory(sim: FastSim, params: HiraceParams, region: Region) -> Callable[[int], int]:
-    """Reader of the metadata; those of a small region are fetched at once."""
-    if not is_swept(params, region):
-        return sim.entry
-    entries = sim.entries(np.arange(region.entries(params), dtype=np.uint64)).tolist()
-    return entries.__getitem__

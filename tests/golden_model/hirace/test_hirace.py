@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from racetrap.golden_model.events import Event, EventKind, Scope, Space
+from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.gpu.region import Region
-from racetrap.golden_model.hirace.entry_locator import entry_of
 from racetrap.golden_model.hirace.hirace import Hirace
 from racetrap.golden_model.hirace.packets import Packet, RaceKind
 from racetrap.golden_model.hirace.report import RaceReport

@@ -146,5 +146,4 @@ class RandomItems:
             may += [Undecided.WRITE_AFTER_WRITER] * ours[0]
             may += [Undecided.WRITE_AFTER_READER] * ours[1]
             may += [Undecided.WRITE_AFTER_BOTH] * all(ours)
-            may += [Undecided.READ_AND_WRITE] * (all(ours) and packet.reads)
         return self._rng.choice(may)

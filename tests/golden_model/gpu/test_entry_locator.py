@@ -2,9 +2,9 @@
 
 import pytest
 
-from racetrap.golden_model.causality.entry_locator import locate
 from racetrap.golden_model.causality.packets import Packet, PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.gpu.entry_locator import locate
 from racetrap.golden_model.gpu.region import Region
 
 SIZES = {"sm_count": 2, "blocks_per_sm": 2, "warps_per_sm": 4}
