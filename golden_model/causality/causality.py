@@ -126,7 +126,7 @@ class Causality(GpuModel):
     def _go_on(self, warp: int) -> None:
         """A warp goes on with what the collector has made of its clock and fences."""
         state, carried = self._state(warp), self.collector.carried[warp]
-        state.clock, state.sc = carried.clock, int(carried.sc)
+        state.clock, state.sc = carried.clock, carried.sc
 
     def _state(self, warp: int) -> Any:
         sm, slot = divmod(warp, 1 << self._params.warp_bits)
@@ -141,8 +141,7 @@ class Causality(GpuModel):
 
     def _wrap_clocks(self) -> None:
         """Take all accesses as ordered before a clock could wrap."""
-        states = [state for tracker in self.trackers for state in tracker.warps]
-        if any(state.clock >= self._params.last_clock for state in states):
+        if self.collector.latest >= self._params.last_clock:
             self.begin_epoch()
 
     def begin_epoch(self) -> None:

@@ -24,6 +24,7 @@ from racetrap.golden_model.causality.packets import (
     Packet,
     RaceKind,
     Undecided,
+    from_other_block,
 )
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.warp_row import WarpRow
@@ -98,9 +99,9 @@ class Carried:
         in ``seen_blocks``; before one of the device.
     fence, fence_device : int
         Clock of its last ``fence.sc``, and of that of the device.
-    sc : Fenced
-        Which ``fence.sc`` come before its accesses.
-    ever : Fenced
+    sc : int
+        Which ``fence.sc`` come before its accesses, by the bits of ``Fenced``.
+    ever : int
         The same of all blocks of the slot together.
     clock : int
         Its clock at its last marker.
@@ -121,7 +122,7 @@ class Carried:
         self.seen_device = Knowledge(params, params.seen, counts)
         self.through_blocks = self.seen_blocks = 0
         self.fence = self.fence_device = 0
-        self.sc = self.ever = Fenced(0)
+        self.sc = self.ever = 0
         self.clock = 1
         self.block = 0
         self.arrived = self.arrived_clock = 0
@@ -171,6 +172,11 @@ class Collector:
         self._latest = 1
         self._has_fenced = False
 
+    @property
+    def latest(self) -> int:
+        """Largest clock of a warp."""
+        return self._latest
+
     def has_fenced(self) -> bool:
         """Whether any warp has passed a ``fence.sc`` in this launch."""
         return self._has_fenced
@@ -197,7 +203,7 @@ class Collector:
         is_far = not self.rows[packet.warp].in_block(side, packet.block)
         if is_far:
             table.put(Known(~side.block, side.block, row.bar))
-        table.fenced |= carried.ever.from_other_block() if is_far else carried.ever
+        table.fenced |= from_other_block(carried.ever) if is_far else carried.ever
         for other in (row.know, carried.here, carried.far):
             table.join(other, of_other_block=is_far)
         self._pass_through(carried, self.carried[packet.warp])
@@ -454,7 +460,7 @@ class Collector:
             carried.fence = carried.clock - 1
             if device:
                 carried.fence_device = carried.clock - 1
-            carried.sc |= Fenced.BLOCK | (Fenced.DEVICE if device else Fenced(0))
+            carried.sc |= Fenced.BLOCK | (Fenced.DEVICE if device else 0)
             carried.ever |= carried.sc
             self._has_fenced = True
         self._note(carried.clock)
@@ -518,7 +524,7 @@ class Collector:
                 seen.join(carried.seen)
             carried.seen_here = seen
             carried.block, carried.retired, carried.arrived = block, False, 0
-            carried.sc = Fenced(0)
+            carried.sc = 0
             carried.flags_read, carried.flags_written = [], []
             row.bar = row.own = 0
             row.levels, row.depth, row.records = [], 0, []

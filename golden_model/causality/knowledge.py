@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from racetrap.golden_model.causality.packets import Fenced
+from racetrap.golden_model.causality.packets import Fenced, from_other_block
 from racetrap.golden_model.causality.params import CausalityParams
 
 
@@ -48,8 +48,8 @@ class Knowledge:
         Bits of block slots by hash.
     lossy : int
         Accesses of a block slot whose bit is set are known below this clock.
-    fenced : Fenced
-        Which ``fence.sc`` may be among what is known.
+    fenced : int
+        Which ``fence.sc`` may be among what is known, by the bits of ``Fenced``.
     """
 
     __slots__ = ("_counts", "_params", "_places", "bits", "exact", "fenced", "lossy")
@@ -61,8 +61,7 @@ class Knowledge:
     def clear(self) -> None:
         """Know nothing."""
         self.exact: list[Known] = []
-        self.bits = self.lossy = 0
-        self.fenced = Fenced(0)
+        self.bits = self.lossy = self.fenced = 0
 
     def copy(self) -> Knowledge:
         """A table that later changes of this one do not reach."""
@@ -125,7 +124,7 @@ class Knowledge:
     ) -> None:
         """Add all of another table, which may be one of a warp of another block: first its bits,
         then its exact entries by place."""
-        self.fenced |= other.fenced.from_other_block() if of_other_block else other.fenced
+        self.fenced |= from_other_block(other.fenced) if of_other_block else other.fenced
         self.bits |= other.bits
         self.lossy = max(self.lossy, other.lossy)
         for known in tuple(other.exact):

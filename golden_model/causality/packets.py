@@ -7,7 +7,7 @@ Ref: ScoRD (ISCA'20) Section VI.
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 from typing import NamedTuple
 
 
@@ -81,22 +81,24 @@ class FenceOrder(IntEnum):
         return self != FenceOrder.ACQUIRE
 
 
-class Fenced(IntFlag):
-    """Which ``fence.sc`` come before a warp's accesses: of warps of its block, of any warp and of
-    device scope, of other blocks."""
+class Fenced(IntEnum):
+    """Which ``fence.sc`` come before a warp's accesses, one bit each: of warps of its block, of any
+    warp and of device scope, of other blocks."""
 
     BLOCK = 1
     DEVICE = 2
     OTHERS = 4
 
-    def from_other_block(self) -> Fenced:
-        """The same as a warp of another block must take it: that may be the block of OTHERS."""
-        seen = self & Fenced.DEVICE
-        if self & Fenced.BLOCK:
-            seen |= Fenced.OTHERS
-        if self & Fenced.OTHERS:
-            seen |= Fenced.BLOCK | Fenced.OTHERS
-        return seen
+
+def from_other_block(fenced: int) -> int:
+    """Bits of ``Fenced`` as a warp of another block must take them: it may be of the block of
+    OTHERS."""
+    seen = fenced & Fenced.DEVICE
+    if fenced & Fenced.BLOCK:
+        seen |= Fenced.OTHERS
+    if fenced & Fenced.OTHERS:
+        seen |= Fenced.BLOCK | Fenced.OTHERS
+    return seen
 
 
 class CollectorEvent(IntEnum):

@@ -224,12 +224,12 @@ class GpuParams(Parameters, ABC):
         """Log2 of the bytes of a granule."""
         return index_bits(self.granularity)
 
-    @property
+    @cached_property
     def tag_bits(self) -> int:
         """Bits that distinguish the granules that share an entry."""
         return self.ratio.bit_length() - 1
 
-    @property
+    @cached_property
     def entry_share_log2(self) -> int:
         """Log2 of the monitored bytes for which a region has an entry, the window's included."""
         return self.granularity_bits + self.tag_bits - (self.shared_bytes > 0)

@@ -25,7 +25,7 @@ def hash_of(params: CausalityParams, block: Value) -> Value:
 
 
 def from_other_block(fenced: Value) -> Value:
-    """``Fenced.from_other_block``."""
+    """As the golden model's ``from_other_block``."""
     block, device, others = fenced
     return Cat(others, device, block | others)
 

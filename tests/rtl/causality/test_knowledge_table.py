@@ -8,7 +8,6 @@ import pytest
 from amaranth.back import verilog
 
 from racetrap.golden_model.causality.knowledge import Knowledge, Known
-from racetrap.golden_model.causality.packets import Fenced
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.knowledge_table import KnowledgeTable
 from tests.support.causality.records import known_values, table_values
@@ -37,7 +36,7 @@ def _table(params: CausalityParams, rng: random.Random, places: int) -> Knowledg
     if rng.random() < 0.5:
         table.bits |= rng.getrandbits(params.hash_bits)
         table.lossy = rng.randrange(params.last_clock)
-    table.fenced = Fenced(rng.randrange(8))
+    table.fenced = rng.randrange(8)
     return table
 
 
@@ -46,7 +45,7 @@ def _check(params, places, cases, component=KnowledgeTable):
     layout = params.table_layout(places)
     inputs, due = [], []
     for table, usable, known, other in cases:
-        bits, lossy, fenced = (other.bits, other.lossy, int(other.fenced)) if other else (0, 0, 0)
+        bits, lossy, fenced = (other.bits, other.lossy, other.fenced) if other else (0, 0, 0)
         inputs.append({
             "i_table": layout.pack(table_values(params, table, places)),
             "i_usable": (1 << usable) - 1,

@@ -259,7 +259,7 @@ class CollectorBench:
         params, carried = self.params, self.golden.carried[warp]
         self.resumes[params.sm_of_block(marker.block)].append(params.resume_layout.pack({
             "warp": warp & (1 << params.warp_bits) - 1, "clock": carried.clock,
-            "sc": int(carried.sc), "is_last": is_last,
+            "sc": carried.sc, "is_last": is_last,
         }))  # fmt: skip
 
     async def _watch(self, ctx):

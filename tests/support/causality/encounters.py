@@ -32,7 +32,7 @@ def pack_row(params: CausalityParams, row: WarpRow) -> int:
     table: Any = layout.fields["know"]
     free = {"is_block": 0, "warp": 0, "block": 0, "clock": 0, "direct": 0}
     know = {name: known.get(name, free) for name in table.fields if name.startswith("known_")}
-    know |= {"bits": row.know.bits, "lossy": row.know.lossy, "fenced": int(row.know.fenced)}
+    know |= {"bits": row.know.bits, "lossy": row.know.lossy, "fenced": row.know.fenced}
     clocks = {name: getattr(row, name) for name in ("start", "bar", "own", "lanes_before")}
     packed: int = layout.pack({**clocks, "know": know})
     return packed

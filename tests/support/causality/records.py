@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from racetrap.golden_model.causality.knowledge import Knowledge, Known
-from racetrap.golden_model.causality.packets import Fenced
 from racetrap.golden_model.causality.params import CausalityParams
 
 
@@ -26,7 +25,7 @@ def table_values(params: CausalityParams, table: Knowledge, places: int) -> dict
     exact = [*map(known_values, table.exact), *[empty] * places][:places]
     return {
         **{f"known_{place}": values for place, values in enumerate(exact)},
-        "bits": table.bits, "lossy": table.lossy, "fenced": int(table.fenced),
+        "bits": table.bits, "lossy": table.lossy, "fenced": table.fenced,
     }  # fmt: skip
 
 
@@ -34,7 +33,7 @@ def table_of(params: CausalityParams, values: Mapping[str, Any], places: int) ->
     """The golden table with such values, which counts for itself."""
     table = Knowledge(params, places, Counter())
     table.bits, table.lossy = values["bits"], values["lossy"]
-    table.fenced = Fenced(values["fenced"])
+    table.fenced = values["fenced"]
     for place in range(places):
         known = values[f"known_{place}"]
         if known["clock"]:
