@@ -81,7 +81,9 @@ class Knowledge:
 
     def direct(self, warp: int) -> int:
         """Clock up to which a message of that warp itself made it known; 0 if none did."""
-        return next((known.clock for known in self.exact if known.key == warp and known.direct), 0)
+        return max(
+            (known.clock for known in self.exact if known.key == warp and known.direct), default=0
+        )
 
     @property
     def latest(self) -> int:
@@ -91,13 +93,14 @@ class Knowledge:
     def put(self, new: Known) -> None:
         """Add a warp or a block up to a clock; nothing if the clock is 0.
 
-        It takes the place of its key or a free one.  If there is none, the entry with the smallest
+        It takes the place of its key and block, or a free one: what is known of an older block in a
+        warp slot does not go with the slot.  If there is none, the entry with the smallest
         clock makes room, the first of several, or it goes to the bits itself.
         """
         if new.clock <= 0 or (not new.direct and self.has_bit(new.block, new.clock)):
             return
         for place, old in enumerate(self.exact):
-            if old.key == new.key:
+            if (old.key, old.block) == (new.key, new.block):
                 if (new.clock, new.direct) > (old.clock, old.direct):
                     self.exact[place] = new
                 return
@@ -112,7 +115,7 @@ class Knowledge:
         self._counts["knowledge_evictions"] += 1
 
     def pop(self, warp: int) -> int:
-        """Remove the exact entry of a warp slot; its clock, or 0."""
+        """Remove the first exact entry of a warp slot; its clock, or 0."""
         for place, known in enumerate(self.exact):
             if known.key == warp:
                 del self.exact[place]

@@ -22,6 +22,7 @@ from racetrap.golden_model.causality.packets import (
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.knowledge_table import hash_of, latest
 from racetrap.rtl.causality.learning import Learning, Phase
+from racetrap.rtl.common.bits import lowest_one_hot
 from racetrap.rtl.common.layout import struct_layout
 
 #: What a warp takes over of another: whatever that knows and carries.
@@ -256,7 +257,9 @@ class Phases:
         params, row, m = self._params, self._taker, self._m
         count = params.known
         places = [row.know[f"known_{place}"] for place in range(count)]
-        mine = Cat((place.clock != 0) & ~place.is_block & (place.warp == warp) for place in places)
+        mine = lowest_one_hot(
+            Cat((place.clock != 0) & ~place.is_block & (place.warp == warp) for place in places)
+        )
         own, beyond = Signal(params.clock_bits), Signal(params.clock_bits)
         assigns = [row.sc.eq(row.sc | row.know.fenced),
                    row.ever.eq(row.ever | row.sc | row.know.fenced)]  # fmt: skip

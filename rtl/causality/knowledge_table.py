@@ -93,7 +93,8 @@ class KnowledgeTable(wiring.Component):
         used = Cat(place.clock != 0 for place in places)
         same = Cat(
             (place.is_block == new.is_block)
-            & Mux(new.is_block, place.block == new.block, place.warp == new.warp)
+            & (place.block == new.block)
+            & (new.is_block | (place.warp == new.warp))
             for place in places
         )
         room, free = Signal(self._places), Signal(self._places)

@@ -138,6 +138,19 @@ def test_everything_up_to_a_clock_is_known(has_fenced):
     assert known.fenced == 0
 
 
+def test_older_block_of_a_warp_slot_does_not_go_with_the_slot():
+    """Evicted under the newer block's bit, accesses of the older one would be reported."""
+    known = table(1, Known(5, 1, 4), Known(5, 2, 9), Known(6, 3, 11))
+    assert known.has(5, 1, 4)
+    assert known.has(5, 2, 9)
+    assert not known.has(5, 3, 11)
+
+
+def test_first_entry_of_a_warp_slot_is_taken_out():
+    known = table(2, Known(5, 1, 4), Known(5, 2, 9))
+    assert (known.pop(5), known.pop(5), known.pop(5)) == (4, 9, 0)
+
+
 @pytest.mark.parametrize("places", [0, 1, 2, 3])
 @pytest.mark.parametrize("hash_bits", [1, 4, 64])
 def test_nothing_that_was_put_or_joined_is_forgotten(places, hash_bits):
@@ -149,7 +162,8 @@ def test_nothing_that_was_put_or_joined_is_forgotten(places, hash_bits):
         target = rng.randrange(3)
         if rng.random() < 0.7:
             sm, warp = rng.randrange(3), rng.randrange(8)
-            block, key = params.block_id(sm, warp // 2), params.warp_id(sm, warp)
+            # A warp slot is given to one block after another.
+            block, key = params.block_id(sm, rng.randrange(4)), params.warp_id(sm, warp)
             clock = rng.randrange(1, 50)
             tables[target].put(Known(key, block, clock))
             new = {(key, block): clock}
