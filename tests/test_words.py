@@ -71,6 +71,7 @@ _FOLDERS = (
     "racetrap",
     "docs",
 )
+_SOURCES = ("py", "c", "cpp", "h", "cu", "cuh", "v", "lark", "html", "js")
 #: Between two words: an end of a line with the mark of a comment, too.
 _GAP = r"\s+(?:(?:#:?|//|\*)\s+)?"
 
@@ -100,7 +101,8 @@ def test_words_of_pages():
 
 
 def test_words_of_sources():
-    wrong = _found_in(tuple(f"{folder}/**/*.py" for folder in _FOLDERS), _EVERYWHERE)
+    patterns = [f"{folder}/**/*.{kind}" for folder in _FOLDERS for kind in _SOURCES]
+    wrong = _found_in(tuple(patterns), _EVERYWHERE)
     assert not wrong, "\n".join(wrong)
 
 

@@ -6,7 +6,7 @@
 
 enum { WORDS = 4096, FARTHEST = 64 };
 
-// Not static: the compiler must not know that nobody else uses them.
+// Not static: the compiler must not see that nothing else uses them.
 int source[WORDS * FARTHEST], target[WORDS * FARTHEST];
 
 int main(int count, char **arguments) {

@@ -9,7 +9,7 @@
 #define WORDS 4096
 #define MOST_THREADS 8
 
-// Not static: the compiler must not know that nobody else uses them.
+// Not static: the compiler must not see that nothing else uses them.
 int source[WORDS], target[WORDS];
 static int passes;
 

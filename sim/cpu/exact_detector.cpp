@@ -1,5 +1,5 @@
 // Exact detector of races between threads, in one pass over the events of a trace: the same pairs
-// of instructions as the happened-before oracle of the golden model, without all their instances.
+// of instructions as the happens-before oracle of the golden model, without all their instances.
 //
 // Of each instruction of each thread, the last epoch in which it accessed a granule is enough: if
 // that is ordered before a later access, so are the epochs before.
@@ -139,8 +139,8 @@ private:
     };
 
     Blocks blocks_;
-    std::vector<Recent> recent_;  // an access by hash, which need not be looked at again
-    uint32_t generation_ = 0;     // counts what makes all of those void
+    std::vector<Recent> recent_;  // an access by hash, which need not be compared again
+    uint32_t generation_ = 0;     // increases with each event that invalidates all of those
     std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
     uint64_t page_number_ = ~0ull;
     Page *page_ = nullptr;
@@ -240,7 +240,7 @@ private:
         };
     }
 
-    // Memory that is allocated anew is new: whole granules of it.
+    // Allocated memory has no earlier accesses: whole granules of it.
     void renew(uint64_t address, uint64_t bytes) {
         uint64_t first = address >> 2, end = (address + bytes + 3) >> 2;
         generation_++;

@@ -1,4 +1,4 @@
-// What synchronisation objects know: written by releases, read by acquires, as SyncObjects of
+// Clocks of synchronisation objects: written by releases, read by acquires, as SyncObjects of
 // racetrap.golden_model.happens_before.sync_objects.
 #ifndef SYNC_OBJECTS_H
 #define SYNC_OBJECTS_H
@@ -45,7 +45,7 @@ inline bool acquires(const Event &event) {
 
 class SyncObjects {
 public:
-    // A thread gives its clock, which has just stepped on, to what `event` releases.
+    // A thread gives its clock, which has just advanced, to what `event` releases.
     void release(const Event &event, const Clock &clock) {
         bool overwrites =
             event.kind == RELEASE && (event.value == MUTEX || event.value == RWLOCK_WRITE);
@@ -79,7 +79,7 @@ public:
 private:
     enum Type : uint32_t { OBJECT, WRITERS = 16, READERS, CREATED, ENDED, ATOMIC, CROSSING };
 
-    // Objects are told apart by what they are, their address, and a number.
+    // Objects are distinguished by kind, address and a number.
     struct Name {
         uint64_t address;
         uint32_t type, number;

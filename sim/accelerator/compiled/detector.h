@@ -62,7 +62,7 @@ public:
     uint64_t first() const { return table_.first(); }
     // For each set which of the bytes 0 to 63 it holds, and how many sets there are.
     uint64_t held(uint64_t *masks) const;
-    // Most runs that all sets had together, looked at now and then.
+    // Most runs that all sets had together, sampled from time to time.
     uint64_t most_runs() const { return most_runs_; }
 
 protected:

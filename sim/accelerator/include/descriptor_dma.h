@@ -1,7 +1,7 @@
 // DMA engine that works through a chain of descriptors in memory.
 //
 // It reads a descriptor by DMA, copies what the descriptor says, writes the descriptor's status,
-// and goes on to the next one.
+// and takes the next one.
 #ifndef DESCRIPTOR_DMA_H
 #define DESCRIPTOR_DMA_H
 

@@ -1,4 +1,4 @@
-// Camera with two frame buffers: one fills by DMA while the CPU looks at the other.
+// Camera with two frame buffers: one fills by DMA while the CPU reads the other.
 #include "program.h"
 #include <linux/dma-mapping.h>
 

@@ -1,5 +1,6 @@
-// What shims, hooks and heap ask of the machine under them.  There are two: record.c writes down
-// what happens and does DMA at once, timing.c defers DMA and write-backs by chance.
+// Interface between shims, hooks and heap and the machine under them.  There are two machines:
+// record.c records what happens and does DMA at once, timing.c defers DMA and write-backs at
+// random.
 #ifndef CORE_H
 #define CORE_H
 

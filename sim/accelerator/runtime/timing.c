@@ -1,4 +1,4 @@
-// Machine with timings by chance: a cache that delays write-backs, engines that defer their DMA.
+// Machine with random timings: a cache that delays write-backs, engines that defer their DMA.
 //
 // The program's own memory is what the CPU sees.  Main memory is a copy beside it, of the bytes
 // that the program or an engine has accessed.  A line that is filled is copied from there, a
@@ -6,7 +6,7 @@
 // an access comes before it; what is due after it is done at the next hook.
 //
 // Only the heap and static data of the program are modelled: the library and the compiler use
-// stacks without telling.
+// stacks unrecorded.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -242,7 +242,7 @@ static void begin_phase(void) {
 
 // What may happen between two operations of the CPU.
 static void let_happen(void) {
-    // A program that runs on values gone wrong may never end.
+    // A program that runs on with wrong values may never end.
     if (++steps > step_limit) _exit(TOO_LONG);
     if (!phase_left--) begin_phase();
     while (happens(move)) {

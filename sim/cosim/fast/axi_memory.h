@@ -74,7 +74,7 @@ template <class Port, int WORDS = 1> class ReadSide {
         taken = false;
     }
 
-    // At reset: nothing that was asked is answered.
+    // At reset: pending requests are dropped.
     void forget(Port& port) {
         pending.clear();
         port.rvalid = taken = false;

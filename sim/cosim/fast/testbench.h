@@ -81,7 +81,7 @@ template <class Port, int WIDTH> class Source {
         count = next = 0;
         port.valid = offered = taken = false;
     }
-    // After the clock edge: withdraw a payload that was taken, and tell whether one was.
+    // After the clock edge: withdraw a payload that was taken, and return whether one was.
     bool advance(Port& port) {
         if (!taken) return false;
         port.valid = 0;
@@ -144,8 +144,8 @@ class Testbench {
 
     explicit Testbench(uint64_t seed)
         : random(seed), top(&prepare(context, seed)), ports(top) {}
-    // The parts of `top` that are public sign off at the context of this thread, which may be that
-    // of a simulation made later.
+    // Public parts of `top` unregister from this thread's current context, which may be that of a
+    // simulation made later.
     virtual ~Testbench() { Verilated::threadContextp(&context); }
 
     void set_timing(const Timing& values) { timing = values; }
@@ -192,7 +192,7 @@ class Testbench {
     virtual void drive() = 0;
     virtual bool sample() = 0;
     virtual void advance() = 0;
-    // In each cycle of a reset: nothing is offered, and what the system asked before is not answered.
+    // In each cycle of a reset: nothing is offered, and the system's earlier requests are dropped.
     virtual void forget() {}
     // Text on what is still expected, for the report of a run in which nothing moves.
     virtual void describe(std::ostream& text) const = 0;
@@ -209,7 +209,7 @@ class Testbench {
 
   private:
     static VerilatedContext& prepare(VerilatedContext& context, uint64_t seed) {
-        context.randReset(2);  // junk in everything that has no reset
+        context.randReset(2);  // random content in everything that has no reset
         context.randSeed(int(seed & 0x7FFFFFFF) | 1);
         return context;
     }

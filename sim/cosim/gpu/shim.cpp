@@ -54,7 +54,7 @@ class Sim : public Testbench {
     }
 
     // Steps of each bank, of each SM the numbers of the transactions that its access buffer has
-    // left out, the metadata reads of each port, and what the collector tells.
+    // left out, the metadata reads of each port, and what the collector sends.
     const Trace& trace(uint32_t number) const override {
         if (number < BANKS) return traces[number];
         number -= BANKS;
@@ -136,14 +136,14 @@ class Sim : public Testbench {
         return total;
     }
 
-    // Over a memory that is preset, an engine that has just begun goes on at its last segment.
+    // Over a memory that is preset, an engine that has just begun skips to its last segment.
     void shorten_sweep(int port) {
         Engine& engine = ports.engine[port];
         bool begins = engine.begun && !sweeps[port];
         sweeps[port] = engine.begun;
         if (!begins || metadata.words) return;
         engine.index = last_segments[port];
-        // What a launch has written is swept when a number of epochs comes round.
+        // What a launch has written is swept when the epoch number wraps.
         for (auto& word : metadata.reached) word.second = metadata.preset;
     }
 

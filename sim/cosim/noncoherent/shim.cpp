@@ -9,7 +9,7 @@ class Sim : public Testbench {
     Memory ring;
 
     explicit Sim(uint64_t seed) : Testbench(seed) {
-        ports.operation.valid = ports.report.bvalid = 0;  // inputs begin as junk, too
+        ports.operation.valid = ports.report.bvalid = 0;  // inputs begin random, too
         for (uint64_t number = 0; number < BUSES; number++) {  // an observed bus is quiet
             BusPort& bus = ports.buses[number];
             bus.arvalid = bus.awvalid = bus.rvalid = bus.bvalid = 0;

@@ -18,7 +18,7 @@ class Sim : public Testbench {
   public:
     explicit Sim(uint64_t seed) : Testbench(seed) {
         for (int unit = 0; unit < UNITS; unit++) {
-            ports.event[unit].valid = ports.trap[unit].ready = 0;  // inputs begin as junk, too
+            ports.event[unit].valid = ports.trap[unit].ready = 0;  // inputs begin random, too
             clocks[unit].begin(ports.core_unit[unit], ports.gate[unit]);
         }
         reset();
@@ -98,7 +98,7 @@ class Sim : public Testbench {
 
     void describe(std::ostream& text) const override {
         text << messages_done << " messages and " << remaps_done << " of " << remap_count
-             << " remaps done, events waiting and under way by context";
+             << " remaps done, events waiting and in flight by context";
         for (int unit = 0; unit < UNITS; unit++)
             text << " " << queues[unit].count - queues[unit].next << "+"
                  << queues[unit].next - steps[unit].count();
@@ -114,7 +114,7 @@ class Sim : public Testbench {
     uint32_t select_address = 0, map_address = 0;
     uint64_t messages_of[UNITS] = {};
     uint64_t accepted = 0, messages_done = 0, remaps_done = 0, first_event = 0, last_event = 0;
-    int remap_writes = 0;  // register writes begun of the remap under way
+    int remap_writes = 0;  // register writes begun of the remap in progress
 
     void begin() {
         for (int unit = 0; unit < UNITS; unit++) {

@@ -25,7 +25,7 @@ class UnitClock {
     }
 
   private:
-    static constexpr int PAUSE = 6;  // cycles without a look after a change was seen
+    static constexpr int PAUSE = 6;  // cycles without a comparison after a change was seen
     InstanceMemory unit{};
     const Gate* gate = nullptr;
     std::vector<char> copy;  // the unit before the last edge

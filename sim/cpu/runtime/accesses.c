@@ -32,7 +32,7 @@ EXPORT void __tsan_write_range(void *address, unsigned long size) {
 EXPORT void __tsan_vptr_read(void **address) { record_access(LOAD, 8, address, CALLER); }
 
 EXPORT void __tsan_vptr_update(void **address, void *value) {
-    // A destructor sets the pointer that its object has already: no write that others can see.
+    // A destructor stores the pointer that its object already has: other threads see no change.
     if (*address != value) record_access(STORE, 8, address, CALLER);
     else self.pending += count_after(CALLER);
 }
@@ -63,7 +63,7 @@ EXPORT void racetrap_mark_on(void) {
     if (--self.marks == 0) racetrap_mark(COLLECT_ON, CALLER);
 }
 
-// Annotations of programs that know about the compiler's own detector.
+// Annotations in programs written for the compiler's own detector.
 EXPORT void __tsan_acquire(void *address) {
     racetrap_sync(ACQUIRE, (uint64_t)address, 0, FLAG, CALLER);
 }

@@ -1,5 +1,5 @@
-// Atomic operations: done and numbered as one, so that the numbers of the operations on a
-// variable are in the order in which they took effect.
+// Atomic operations: each is performed and numbered in one step, so that the numbers of the
+// operations on a variable follow the order in which they took effect.
 #include "atomics.h"
 
 #define STRIPES 1024
@@ -7,7 +7,7 @@
 static spinlock stripes[STRIPES];
 
 static spinlock *stripe_of(const volatile void *address) {
-    // Operations on parts of one 16-byte word must not pass each other.
+    // Operations on parts of one 16-byte word must not overlap in time.
     return &stripes[(uint64_t)address / 16 % STRIPES];
 }
 
@@ -27,9 +27,9 @@ static int same_accesses(const struct record *one, const struct record *other, l
     return 1;
 }
 
-// A thread that waits repeats an attempt that fails; only the last one of equal ones is kept:
-// it is ordered after all that the others were ordered after.  Accesses between two attempts
-// go if they are those between the two attempts before.
+// A waiting thread repeats an attempt that fails.  Of equal attempts only the last is kept: it is
+// ordered after all that the others were ordered after.  Accesses between two attempts are dropped
+// if they equal those between the previous two.
 static void collapse(struct record *record, uint64_t value) {
     struct record *before = self.poll.record;
     long period = record - before;
@@ -55,7 +55,7 @@ static unsigned order_of(int order) {
     }
 }
 
-// What later fences and attempts need to know of an operation.
+// What later fences and attempts need of an operation.
 static void remember(unsigned kind, const volatile void *address, unsigned size, unsigned known,
                      int is_failed, uint64_t value) {
     if (!(known & ORDER_ACQUIRE) && kind != ATOMIC_STORE) {
@@ -85,8 +85,8 @@ void racetrap_atomic_end(unsigned kind, const volatile void *address, unsigned s
     leave_runtime();
 }
 
-// A release fence makes releases of all later stores, an acquire fence acquires of earlier loads:
-// of up to four variables.  That is a little more order than the fences make.
+// A release fence turns all later stores into releases, an acquire fence turns the earlier loads of
+// up to four variables into acquires.  That is slightly more order than the fences create.
 EXPORT void __tsan_atomic_thread_fence(int order) {
     unsigned known = order_of(order);
     if (known & ORDER_RELEASE) self.is_released = 1;

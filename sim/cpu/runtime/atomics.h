@@ -4,10 +4,10 @@
 
 #include "record.h"
 
-// Forgets who is in an atomic operation.
+// Clears which threads are in an atomic operation.
 void racetrap_reset_stripes(void);
 
-// Around an atomic operation: no other one on its variable is between the two.  `is_failed`
+// Around an atomic operation: between the two calls no other one on its variable runs.  `is_failed`
 // means that it changed nothing, `value` is the value that it read.
 void racetrap_atomic_begin(const volatile void *address);
 void racetrap_atomic_end(unsigned kind, const volatile void *address, unsigned size, int order,

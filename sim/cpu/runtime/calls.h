@@ -15,7 +15,7 @@ struct frame {
     uint32_t first, next;     // of its callees; of its caller's
 };
 
-#define MOST_FRAMES (1u << 18)  // of a thread; deeper ones are not known
+#define MOST_FRAMES (1u << 18)  // of a thread; deeper ones are not recorded
 #define MOST_CALLS (1u << 20)   // whose places on the stack are known
 
 struct call_tree {
@@ -35,7 +35,7 @@ static inline void racetrap_enter_function(uint32_t call, uint32_t function,
                                            uintptr_t stack) {
     struct call_tree *tree = self.tree;
     if (!LIKELY(tree != NULL)) return;
-    // A handler that comes in between leaves all as it has found it.
+    // A handler that runs in between restores all that it changes.
     uint64_t depth = self.calls++;
     if (LIKELY(depth < MOST_CALLS)) tree->stack[depth] = stack;
     uint32_t callee = tree->frames[self.frame].latest;

@@ -1,5 +1,5 @@
-// Order through pipes, sockets, files and counters of events: who has received something comes
-// after who sent it.  What is meant is the kernel's object, not its descriptor.
+// Order through pipes, sockets, files and event counters (eventfd): a receiver is ordered after its
+// sender.  An object is the kernel's, not the descriptor.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -39,7 +39,7 @@ static void transfer(unsigned kind, const struct iovec *vector, size_t count, si
     }
 }
 
-// What is sent is read before, and all of it: nobody may change it meanwhile.
+// All of what is sent is read before the call: no thread may change it during the call.
 #define SEND(type, name, parameters, arguments, vector, count) \
     EXPORT type name parameters {                              \
         transfer(LOAD, vector, count, SIZE_MAX, CALLER);       \
@@ -60,7 +60,7 @@ static void transfer(unsigned kind, const struct iovec *vector, size_t count, si
 #define RECEIVE(type, name, parameters, arguments, vector, count) \
     RECEIVE_WITH(type, name, parameters, arguments, vector, count, )
 
-// Where something comes from: an address that is cut off where there is no room for it.
+// The sender's address, truncated where there is no room for it.
 static void note_sender(const struct sockaddr *from, const socklen_t *length, uint32_t pc) {
     if (!from || !length) return;
     socklen_t most = sizeof(struct sockaddr_storage);
@@ -88,7 +88,7 @@ SEND(ssize_t, sendmsg, (int file, const struct msghdr *message, int flags),
 SEND(int, eventfd_write, (int file, eventfd_t value), (file, value), NULL, 0)
 SEND(int, connect, (int file, const struct sockaddr *to, socklen_t length), (file, to, length),
      NULL, 0)
-// The other end sees that there is no more.
+// The other end sees the end of the stream.
 SEND(int, shutdown, (int file, int how), (file, how), NULL, 0)
 SEND(int, close, (int file), (file), NULL, 0)
 

@@ -1,5 +1,5 @@
 // Processes that the program makes by fork: records are those of one process at a time, of the
-// parent or, if that is wanted, of the latest child.
+// parent or, if requested, of the latest child.
 #define _GNU_SOURCE
 #include "atomics.h"
 
@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// What pthread_atfork() calls: that one is not in the shared C library.
+// What pthread_atfork() calls, which itself is not in the shared C library.
 int __register_atfork(void (*before)(void), void (*parent)(void), void (*child)(void), void *library);
 
 static int follows_child, hands_over;
@@ -58,7 +58,7 @@ void racetrap_watch_forks(int wants_child) {
     __register_atfork(before_fork, in_parent, in_child, NULL);
 }
 
-// These go round the functions that are called at the end.
+// These bypass the functions that run at exit.
 EXPORT _Noreturn void _exit(int status) {
     racetrap_note_status(status);
     for (;;) syscall(SYS_exit_group, status);

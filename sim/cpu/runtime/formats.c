@@ -111,7 +111,7 @@ void racetrap_printed(const char *format, va_list arguments, uint32_t pc) {
             racetrap_library_range(STORE, va_arg(arguments, void *), integer_bytes(each.length), pc);
             break;
         case 'm': break;
-        default: racetrap_lose(FORMATS, 1); return;  // numbered arguments, and own conversions
+        default: racetrap_lose(FORMATS, 1); return;  // numbered arguments, own conversions
         }
     }
 }
@@ -137,7 +137,7 @@ void racetrap_scanned(const char *format, va_list arguments, int assigned, uint3
     if (!is_recording()) return;
     while ((format = next(format, 1, &each))) {
         if (each.is_suppressed) continue;
-        // Of what comes behind the last conversion that was successful `%n` alone can be written.
+        // Behind the last successful conversion, only `%n` can have been written.
         if (each.letter != 'n' && assigned-- <= 0) return;
         void *to = va_arg(arguments, void *);
         if (each.is_allocated) {

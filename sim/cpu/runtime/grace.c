@@ -1,5 +1,5 @@
-// Grace at the end: threads that still run when the program ends may go on for a while, so that what
-// they do is recorded, too.
+// Grace period: threads that still run when the program ends may continue for a while, so that
+// their accesses are recorded, too.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "record.h"
 
 #define POLL_MILLISECONDS 2
-#define QUIET_POLLS 5  // in a row: then nobody is left who could wake a thread
+#define QUIET_POLLS 5  // in a row: then no thread is left that could wake another
 
 static long grace;  // milliseconds
 
@@ -66,7 +66,7 @@ static void give_grace(int status, void *unused) {
 void racetrap_prepare_grace(void) {
     const char *text = getenv("RACETRAP_GRACE");
     grace = text ? (long)strtoul(text, NULL, 10) : 0;
-    // The first function that is told to run at exit runs last: after those of the program, which
-    // may join its threads.
+    // The function that atexit() is given first runs last: after those of the program, which may
+    // join its threads.
     on_exit(give_grace, NULL);
 }

@@ -1,5 +1,5 @@
-// C++: guards of the static variables of functions.  Compiled code looks at a guard's first byte
-// with an atomic load before it calls the library, which sets it.
+// C++: guards of the static variables of functions.  Compiled code reads a guard's first byte with
+// an atomic load before it calls the library, which sets it.
 #define _GNU_SOURCE
 #include "record.h"
 

@@ -1,8 +1,8 @@
 // The heap: blocks at repeatable places below 4 GiB, and events of their allocation.
 //
-// A thread's blocks come from its own part first, so that they do not depend on the others.  A
-// freed block rests for long before it is used again: reuse looks like a race to a detector that
-// does not know of the heap.
+// A thread's blocks come from its own part first, so that their places do not depend on other
+// threads.  A freed block is not reused for long: reuse looks like a race to a detector without
+// events of the heap.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -22,31 +22,31 @@
 
 // In front of each block.
 struct header {
-    uint32_t bytes;   // room of the block
-    uint32_t offset;  // from the room's begin to the block: alignment
+    uint32_t bytes;   // bytes of its chunk
+    uint32_t offset;  // from the start of the chunk to the block: alignment
 };
 
-struct room {
-    struct room *next;
+struct chunk {
+    struct chunk *next;
 };
 
 static spinlock heap;
 static uintptr_t parts[MAX_THREADS + 1];  // next free byte of each part; the last is common
-static struct { struct room *first, *last; } free_rooms[CLASSES];
+static struct { struct chunk *first, *last; } free_chunks[CLASSES];
 static uint64_t resting;
 
-// While a copy of the process is made nobody else may change the heap.
+// While a copy of the process is made, no other thread may change the heap.
 void racetrap_lock_heap(void) { racetrap_lock(&heap); }
 
 void racetrap_unlock_heap(void) { racetrap_unlock(&heap); }
 
-// Rooms have 16 steps a power of two, so that at most 1/16 is wasted.
-static unsigned class_of(uint32_t bytes, uint32_t *room) {
+// Chunks have 16 steps a power of two, so that at most 1/16 is wasted.
+static unsigned class_of(uint32_t bytes, uint32_t *chunk_bytes) {
     unsigned shift = 0;
     uint32_t units = (bytes + UNIT - 1) / UNIT;
     while (units >> shift >= 32) shift++;
     units = (units + (1u << shift) - 1) >> shift;
-    *room = (units << shift) * UNIT;
+    *chunk_bytes = (units << shift) * UNIT;
     return shift * 16 + units;
 }
 
@@ -66,20 +66,20 @@ static void reserve(void) {
     parts[MAX_THREADS] = COMMON_BEGIN;
 }
 
-// A room of at least so many bytes, or 0.
-static uintptr_t find_room(uint32_t bytes, uint32_t *room) {
-    unsigned class = class_of(bytes, room);
+// A chunk of at least so many bytes, or 0.
+static uintptr_t find_chunk(uint32_t bytes, uint32_t *chunk_bytes) {
+    unsigned class = class_of(bytes, chunk_bytes);
     uintptr_t place = 0, part_end = HEAP_BEGIN + (self.number + 1) * (uintptr_t)PART;
     racetrap_lock(&heap);
     if (!parts[MAX_THREADS]) reserve();
-    struct room *rested = free_rooms[class].first;
+    struct chunk *rested = free_chunks[class].first;
     if (!rested || resting <= RESTING) {
-        place = cut(self.number, part_end, *room);
-        if (!place) place = cut(MAX_THREADS, HEAP_END, *room);
+        place = cut(self.number, part_end, *chunk_bytes);
+        if (!place) place = cut(MAX_THREADS, HEAP_END, *chunk_bytes);
     }
     if (!place && rested) {
-        free_rooms[class].first = rested->next;
-        resting -= *room;
+        free_chunks[class].first = rested->next;
+        resting -= *chunk_bytes;
         place = (uintptr_t)rested;
     }
     racetrap_unlock(&heap);
@@ -93,43 +93,43 @@ static int is_ours(void *block) {
 }
 
 static void *allocate(size_t alignment, size_t size, uint32_t pc) {
-    uint32_t room;
+    uint32_t chunk_bytes;
     if (alignment < UNIT) alignment = UNIT;
     uintptr_t place = 0;
     if (size < HEAP_END - HEAP_BEGIN && alignment < HEAP_END - HEAP_BEGIN - size)
-        place = find_room(size + UNIT + alignment - UNIT, &room);
+        place = find_chunk(size + UNIT + alignment - UNIT, &chunk_bytes);
     if (!place) {
         errno = ENOMEM;
         return NULL;
     }
     uintptr_t block = (place + UNIT + alignment - 1) / alignment * alignment;
-    *header_of((void *)block) = (struct header){room, block - place};
+    *header_of((void *)block) = (struct header){chunk_bytes, block - place};
     if (is_recording()) racetrap_sync(ALLOCATE, block, 0, size, pc);
     return (void *)block;
 }
 
-static size_t room_after(void *block) { return header_of(block)->bytes - header_of(block)->offset; }
+static size_t space_after(void *block) { return header_of(block)->bytes - header_of(block)->offset; }
 
 static void release(void *block, uint32_t pc) {
     // The loader has a heap of its own while it starts the program.
     if (!is_ours(block)) return;
     if (is_recording()) {
-        // Whoever still uses the block races with this.  What a library frees it orders by means
-        // of its own, which are not recorded.
-        size_t size = room_after(block);
+        // A thread that still uses the block races with this write.  Libraries order what they free
+        // by means of their own, which are not recorded.
+        size_t size = space_after(block);
         racetrap_library_range(STORE, block, size < FREED ? size : FREED, pc);
         if (size > FREED && racetrap_is_recorded_code(pc)) racetrap_lose(LARGE_FREES, 1);
         racetrap_sync(FREE, (uint64_t)block, 0, 0, pc);
     }
-    uint32_t bytes = header_of(block)->bytes, room;
-    struct room *rested = (struct room *)((char *)block - header_of(block)->offset);
-    unsigned class = class_of(bytes, &room);
+    uint32_t bytes = header_of(block)->bytes, chunk_bytes;
+    struct chunk *rested = (struct chunk *)((char *)block - header_of(block)->offset);
+    unsigned class = class_of(bytes, &chunk_bytes);
     rested->next = NULL;
     racetrap_lock(&heap);
-    if (free_rooms[class].first) free_rooms[class].last->next = rested;
-    else free_rooms[class].first = rested;
-    free_rooms[class].last = rested;
-    resting += room;
+    if (free_chunks[class].first) free_chunks[class].last->next = rested;
+    else free_chunks[class].first = rested;
+    free_chunks[class].last = rested;
+    resting += chunk_bytes;
     racetrap_unlock(&heap);
 }
 
@@ -160,7 +160,8 @@ EXPORT void *calloc(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
     void *block = allocate(0, bytes, CALLER);
-    // By hand: the program's memset is recorded.  Fresh pages would be clean, used rooms not.
+    // Not by memset(), which is recorded for the program.  Fresh pages are zero, reused chunks are
+    // not.
     void *place = block;
     if (block) __asm__ volatile("rep stosb" : "+D"(place), "+c"(bytes) : "a"(0) : "memory");
     return block;
@@ -169,7 +170,7 @@ EXPORT void *calloc(size_t count, size_t size) {
 EXPORT void *realloc(void *old, size_t size) {
     void *block = allocate(0, size, CALLER);
     if (!block || !old) return block;
-    size_t kept = is_ours(old) ? room_after(old) : size;
+    size_t kept = is_ours(old) ? space_after(old) : size;
     const void *source = old;
     void *target = block;
     if (kept > size) kept = size;
@@ -199,4 +200,4 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t size) {
     return *block ? 0 : ENOMEM;
 }
 
-EXPORT size_t malloc_usable_size(void *block) { return block ? room_after(block) : 0; }
+EXPORT size_t malloc_usable_size(void *block) { return block ? space_after(block) : 0; }

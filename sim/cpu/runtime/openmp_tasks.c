@@ -1,5 +1,5 @@
-// Tasks of OpenMP: each begins after its creation and what it depends on, and ends before whoever
-// waits for it goes on.
+// Tasks of OpenMP: each begins after its creation and what it depends on, and ends before a thread
+// that waits for it continues.
 #define _GNU_SOURCE
 #include "openmp.h"
 

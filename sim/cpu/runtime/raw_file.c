@@ -29,7 +29,7 @@
 struct raw_file {
     uint64_t used;     // bytes handed out, this page included
     uint64_t events;   // counted so far
-    uint32_t process;  // child that the recording has gone over to; 0: none
+    uint32_t process;  // child that is recorded from now on; 0: none
     uint32_t status;   // one more than its exit status; 0 while it runs, and if it did not exit
     uint64_t lost[LOSSES];
     char error[4072 - LOSSES * sizeof(uint64_t)];  // why recording ended early
@@ -64,7 +64,7 @@ void racetrap_open_raw(void) {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) racetrap_die("File %s cannot be made: %s", path, strerror(errno));
     void *mapped = MAP_FAILED;
-    // Sparse, and far larger than what is used; limits of the user's may ask for less.
+    // Sparse, and far larger than what is used; the user's limits may allow less.
     for (raw_bytes = LARGEST_FILE; raw_bytes >= SMALLEST_FILE; raw_bytes /= 2) {
         if (ftruncate(file, raw_bytes) < 0) continue;
         mapped = mmap(NULL, raw_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -89,7 +89,7 @@ void racetrap_close_raw(void) {
 void racetrap_leave_raw(void) {
     other = mremap(raw, 0, raw_bytes, MREMAP_MAYMOVE);
     if (other == MAP_FAILED) racetrap_die("Raw records of a child cannot be mapped");
-    // Threads that go on meanwhile write records that are nobody's.
+    // Threads that continue meanwhile write records that are discarded.
     if (mmap(raw, raw_bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         racetrap_die("Raw records of a child cannot be mapped");
@@ -99,7 +99,7 @@ void racetrap_leave_raw(void) {
 }
 
 void racetrap_hand_over_raw(void) {
-    // Whoever waits for the end of this process then knows of the child.
+    // Whatever waits for the end of this process then finds the child.
     for (int i = 0; i < CHILD_MILLISECONDS; i++) {
         if (__atomic_load_n(&other->process, __ATOMIC_ACQUIRE)) break;
         usleep(1000);
@@ -143,7 +143,7 @@ void *racetrap_take(uint64_t bytes) {
 
 void racetrap_fix_addresses(char **arguments, char **environment) {
     environ = environment;  // the C library has not begun yet
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody wants the records if the recorder has gone
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // records are useless once the recorder has ended
     int old = personality(0xffffffff);
     if (!(old & ADDR_NO_RANDOMIZE) && personality(old | ADDR_NO_RANDOMIZE) >= 0 &&
         personality(0xffffffff) & ADDR_NO_RANDOMIZE)

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-// Has equal runs use equal addresses: begins the process anew if its addresses are random.  Where
-// that is forbidden those of the stack and of libraries move.
+// Gives equal runs equal addresses: restarts the process if its addresses are randomised.  Where
+// that is forbidden, addresses of the stack and of libraries differ between runs.
 void racetrap_fix_addresses(char **arguments, char **environment);
 
 // Maps the file in the folder that RACETRAP_RAW names.

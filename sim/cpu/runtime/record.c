@@ -63,7 +63,7 @@ void racetrap_grow(void) {
     }
     if (!self.part_bytes)
         racetrap_die("Threads must be made by pthread_create or std::thread: another one ran");
-    // A pair of records is never torn apart: what is left over is filled up.
+    // A pair of records is never split between parts: the rest of a part is filled up.
     while (self.next != self.end) put(self.next++, FILLER, 0, 0, 0, 0);
     if (is_counting) count_part();
     int error = errno;  // what a library function has left there is the program's

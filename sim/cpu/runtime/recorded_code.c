@@ -1,5 +1,5 @@
 // Code whose calls of library functions are recorded: the program's, and that of shared libraries
-// that were compiled to be recorded.  Other libraries' accesses are none of the program's.
+// that were compiled to be recorded.  Accesses of other libraries do not count as the program's.
 #define _GNU_SOURCE
 #include <link.h>
 

@@ -139,7 +139,7 @@ WRAPPER(pid_t, wait4, (pid_t process, int *to, int flags, struct rusage *usage),
 FILL(waitid, (idtype_t type, id_t id, siginfo_t *to, int flags), (type, id, to, flags))
 WRAPPER(int, sigwait, (const sigset_t *set, int *to), (set, to), if (!result) WRITTEN_OBJECT(to))
 
-// Descriptors that are waited for: what is wanted of them is read, what has happened written.
+// Descriptors that a call waits for: requested events are read, those that occurred are written.
 #define POLLED(type, name, parameters, arguments)                                           \
     WRAPPER(type, name, parameters, arguments, READ(files, count * sizeof *files);          \
             if (result >= 0) for (nfds_t i = 0; i < count; i++) WRITTEN_OBJECT(&files[i].revents))

@@ -90,7 +90,7 @@ EXPORT sighandler_t signal(int number, sighandler_t handler) {
     return set_handler(number, handler, SA_RESTART);
 }
 
-// What signal() is where a program asks for standard C or for System V.
+// signal() of programs that are compiled for standard C or for System V.
 EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) {
     return set_handler(number, handler, SA_RESETHAND | SA_NODEFER);
 }

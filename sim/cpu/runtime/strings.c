@@ -1,5 +1,5 @@
-// Functions of the C library that access the program's memory: the linker puts ours in the place
-// of the program's calls (--wrap); the library's own calls stay as they are.
+// Functions of the C library that access the program's memory: the linker redirects the program's
+// calls to ours (--wrap); the library's own calls stay as they are.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

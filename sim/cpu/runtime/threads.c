@@ -41,7 +41,8 @@ static void end_last(void *value) {
         pthread_setspecific(ending, (void *)(rounds - 1));
         return;
     }
-    // A handler has no thread of its own to act for: from here on others take the signals.
+    // The thread's record ends here, so a handler could not be recorded: other threads take the
+    // signals.
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -65,7 +66,7 @@ void racetrap_prepare_threads(void) {
 
 static void *run_thread(void *argument) {
     struct start *start = argument;
-    // Before anybody can join: the thread itself may pass its name to others.
+    // Before another thread can join: the thread itself may pass its name to others.
     start->thread = pthread_self();
     end_with_thread();
     racetrap_begin_thread(start - starts);
@@ -100,9 +101,9 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*routine)(void *), void *argument) {
     if (!racetrap_is_on) return REAL(pthread_create)(thread, attributes, routine, argument);
     racetrap_delay();
-    // No signal may reach the new thread before its record begins, nor this one while it holds
-    // the lock.  A mask among the attributes is shared with the program's own: it is put back
-    // before anybody else can create a thread.
+    // No signal may reach the new thread before its record begins, nor this one while it holds the
+    // lock.  A mask among the attributes is shared with the program's own: it is put back before
+    // another thread can be created.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -7,8 +7,8 @@
 
 #include "record.h"
 
-// Threads that a barrier waits for.  A barrier that is made anew at the same place is another
-// one: its events name another byte of it.
+// Threads that a barrier waits for.  A barrier that is initialised again at the same place is
+// another one: its events name another byte of it.
 struct barrier {
     uint64_t address;
     uint32_t width, generation;

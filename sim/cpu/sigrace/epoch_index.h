@@ -168,7 +168,7 @@ private:
         uint64_t sum = 0;
     };
 
-    // What tells accesses of a thread in an epoch apart.
+    // What distinguishes accesses of a thread within an epoch.
     struct Access {
         uint64_t address;
         uint32_t pc;

@@ -191,7 +191,7 @@ private:
             handle(rdm.reasons & LOG_FULL ? AT_FULL : rdm.reasons & BLOCKS ? AT_BLOCKS : AT_SYNC);
     }
 
-    // Conflicts of epochs whose addresses have all been analysed need no second look.
+    // Conflicts of epochs whose addresses have all been analysed need no second analysis.
     void handle(Handling reason) {
         if (rdm.log.empty()) return;
         std::vector<const LogEntry *> unknown;

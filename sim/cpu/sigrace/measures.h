@@ -30,7 +30,7 @@ public:
     void leave(const Summary &entry) { gone_[entry.thread] = entry.committed; }
     void lose(uint32_t other) { lost_ += gone_[other]; }
 
-    // The interval ends, so long as the thread with most instructions has come in it.
+    // The interval ends; its length is the number of instructions of the thread that has run most.
     void end_interval(uint64_t instructions) {
         if (lost_) lost_windows += (double)lost_ / instructions;
         lost_ = 0;

@@ -60,7 +60,7 @@ public:
              uint64_t count)
         : settings_(&settings), hash_(&hash), events_(events), count_(count) {}
 
-    // Looks at new conflicts, of which there is one at least.
+    // Analyses new conflicts, at least one.
     void handle(const std::vector<const LogEntry *> &entries, uint32_t reason,
                 const Checkpoint &checkpoint) {
         if (!index_) index_ = std::make_unique<EpochIndex>(events_, count_, settings_->threads);
@@ -92,7 +92,7 @@ private:
         uint32_t epoch() const { return (*timestamp)[thread]; }
     };
 
-    // Conflicts that are looked at together.
+    // Conflicts that are analysed together.
     struct Pass {
         std::vector<Stop> stops;
         std::vector<const LogEntry *> entries;
@@ -206,7 +206,7 @@ private:
         }
     }
 
-    // Of the first timestamps of a log, those that know of no epoch behind the stop.
+    // Of the first timestamps of a log, those that hold no epoch behind the stop.
     static uint64_t known(const std::vector<uint32_t> &log, uint64_t width, uint64_t length,
                           const Stop &stop) {
         uint64_t low = 0;
@@ -218,7 +218,7 @@ private:
         return low;
     }
 
-    // Granules of a stop's epoch, ascending; a long epoch is often asked for again.
+    // Granules of a stop's epoch, ascending; a long epoch is often requested again.
     const std::vector<uint64_t> &granules(const Stop &stop) {
         if (stop.last - stop.first < LONG)
             return short_ = index_->granules(stop.thread, stop.first, stop.last);

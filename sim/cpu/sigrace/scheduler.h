@@ -18,7 +18,7 @@ using Draw = uint64_t (*)(uint64_t, uint64_t);
 
 class Scheduler {
 public:
-    // What the scheduler asks of the machine; threads are put on slots.
+    // The machine as the scheduler sees it; threads are put on slots.
     struct Machine {
         virtual void play(uint32_t slot, const Event &event, uint64_t number) = 0;
         virtual void switch_in(uint32_t slot, uint32_t thread) = 0;
@@ -74,7 +74,7 @@ private:
     std::priority_queue<Next, std::vector<Next>, std::greater<Next>> next_;
     std::unordered_map<uint64_t, uint32_t> objects_[5];  // by sort and name
     std::vector<uint32_t> seen_, done_;                  // events of each object
-    bool is_stale_ = true;  // may a waiting thread have become ready since the last look?
+    bool is_stale_ = true;  // may a waiting thread have become ready since the last search?
 
     // Sort of object that an event is about; 0 orders nothing.
     static unsigned sort_of(const Event &event) {
@@ -135,14 +135,14 @@ private:
         if (++thread.event == thread.events.size()) return leave(slot);
         next_.pop();
         next_.push({number_of(number), slot});
-        // Traces that do not know of instructions come to an end of their quanta, too.
+        // Quanta end in traces without instruction counts, too.
         budget_[slot] -= event.instructions ? event.instructions : 1;
         if (budget_[slot] > 0) return;
         if (settings_->moves) move(slot);
         else take_turns(slot);
     }
 
-    // Puts waiting threads that can go on upon free contexts.
+    // Puts waiting threads that can continue on free contexts.
     void fill() {
         if (!is_stale_ || waiting_.empty() || runners_ == running_.size()) return;
         for (uint32_t slot = 0; slot < running_.size(); slot++) {
@@ -155,7 +155,7 @@ private:
         sort();
     }
 
-    // Takes the thread that has waited longest of those that can go on.
+    // Takes the thread that has waited longest of those that can continue.
     uint32_t first_ready() {
         auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](uint32_t thread) { return is_ready(thread); });
@@ -174,7 +174,7 @@ private:
         is_stale_ = true;
     }
 
-    // End of a quantum: another thread's turn, if one can go on.
+    // End of a quantum: another thread runs next, if one can continue.
     void take_turns(uint32_t slot) {
         uint32_t thread = running_[slot], other = first_ready();
         if (other == NOBODY) {
@@ -187,7 +187,7 @@ private:
         sort();
     }
 
-    // End of a quantum: the thread goes elsewhere, and who is there comes here.
+    // End of a quantum: the thread swaps slots with another.
     void move(uint32_t slot) {
         if (running_.size() == 1) {
             budget_[slot] = new_budget();

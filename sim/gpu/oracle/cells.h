@@ -180,7 +180,7 @@ class Shadow {
 public:
     explicit Shadow(int cell_bits) : cell_bits_(cell_bits) {}
 
-    // Takes note of accesses to all bytes of a location.
+    // Records accesses to all bytes of a location.
     void touch(uint64_t memory, uint64_t address, unsigned size, uint32_t actor, bool writes,
                bool is_atomic) {
         uint32_t *place = at(memory, address);

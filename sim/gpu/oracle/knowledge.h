@@ -111,7 +111,7 @@ public:
         return leaf ? leaf->of(warp % LANES, lane) : 0;
     }
 
-    // Both change a copy that nobody shares yet.
+    // Both change a copy that is not shared yet.
     void raise(int first, int count, Time time) {
         for (int warp = first; warp < first + count; warp++) {
             Time &known = own(warp).warps[warp % LANES];

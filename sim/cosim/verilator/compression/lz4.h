@@ -1,7 +1,8 @@
 // The part of LZ4's interface that Verilator's FST writer calls, so that waves need no LZ4 library.
 //
-// A sequence is a token (literals in the upper, match length less 4 in the lower half; 15 goes on in
-// bytes), the literals, and the match's distance in two bytes.  The last five bytes are literals.
+// A sequence is a token (literals in the upper, match length less 4 in the lower half; 15 continues
+// in bytes), the literals, and the match's distance in two bytes.  The last five bytes are
+// literals.
 
 #pragma once
 

@@ -17,7 +17,7 @@ Guard guard();
 // Ends the program: without the executor it cannot go on.
 [[noreturn]] void give_up(const char *sentence);
 
-// Tells the executor, once, that this process is linked with the library.
+// Informs the executor, once, that this process is linked with the library.
 void announce();
 
 // What the executor said when the program made itself known.

@@ -101,7 +101,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const v
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void *data) {
   uint32_t stream;
   cudaError_t error = racetrap::stream_of(handle, stream);
-  // All that the stream has to do before is done.
+  // All earlier work of the stream is done first.
   if (error == cudaSuccess) function(data);
   return racetrap::note(error);
 }

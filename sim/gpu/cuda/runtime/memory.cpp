@@ -193,7 +193,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
   return cudaSuccess;
 }
 
-// Hints: where memory lies does not show.
+// Hints: where memory lies has no effect on results.
 cudaError_t cudaMemPrefetchAsync(const void *, size_t, cudaMemLocation, unsigned, cudaStream_t) {
   return cudaSuccess;
 }

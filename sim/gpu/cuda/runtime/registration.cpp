@@ -1,5 +1,5 @@
-// What the program's start-up code registers: fat binaries, kernels and variables.  The executor
-// hears of them when they are first used.
+// What the program's start-up code registers: fat binaries, kernels and variables.  They are sent
+// to the executor when they are first used.
 
 #include <cstring>
 #include <map>

@@ -9,7 +9,7 @@
 namespace racetrap {
 namespace {
 
-// Above the handles that CUDA gives a meaning.
+// Above the handles that CUDA predefines.
 constexpr uintptr_t kFirst = 0x100;
 using Clock = std::chrono::steady_clock;
 
@@ -101,7 +101,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return racetrap::wait_for(stream); }
 
-// What a stream was given is done, so a program that asks learns it.
+// Queued work is done first, so a query never finds a stream busy.
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return racetrap::wait_for(stream); }
 
 cudaError_t cudaDeviceSynchronize() { return racetrap::wait_for(racetrap::SynchronizeKind::ALL, 0); }

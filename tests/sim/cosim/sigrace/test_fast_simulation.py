@@ -52,7 +52,7 @@ def test_silence_ends_the_run(sim):
     program = Program([_BLOCK, []], [(Remap(0, 0, 0), 1)], [[(0, 1, 0)], []])
     with pytest.raises(
         SimulationError, match=r"nothing moved for 5001 cycles .*: 0 messages and 0 of 1 remaps "
-        r"done, events waiting and under way by context 3\+0 0\+0",
+        r"done, events waiting and in flight by context 3\+0 0\+0",
     ):  # fmt: skip
         sim.run(program, 1, 0)
 
