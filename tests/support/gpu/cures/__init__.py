@@ -1,0 +1,1 @@
+"""Suite of cures: small CUDA programs that lack one barrier, fence or scope, and right ones."""
