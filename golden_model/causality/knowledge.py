@@ -27,6 +27,18 @@ class Known(NamedTuple):
     clock: int
     direct: bool = False
 
+    def values(self, params: CausalityParams) -> dict[str, int]:
+        """Values of the fields of ``known_layout``."""
+        sm, slot = divmod(self.block, 1 << params.slot_bits)
+        is_block = self.key < 0
+        return {
+            "is_block": int(is_block),
+            "warp": params.warp_id(sm, 0) if is_block else self.key,
+            "slot": slot,
+            "clock": self.clock,
+            "direct": int(self.direct),
+        }
+
 
 class Knowledge:
     """Warps and blocks, each up to a clock.

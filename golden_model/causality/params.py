@@ -270,11 +270,15 @@ class CausalityParams(GpuParams):
 
     @cached_property
     def known_layout(self) -> Layout:
-        """An exact entry of knowledge: a warp slot, or a block slot, up to a clock."""
+        """An exact entry of knowledge: a warp slot, or a block slot, up to a clock.
+
+        A warp's block is of its SM, whose number stands in ``warp`` for both: of a block the rest
+        of ``warp`` is 0.
+        """
         return Layout({
             "is_block": 1,
             "warp": self.slot_warp_bits,
-            "block": self.block_bits,
+            "slot": self.slot_bits,
             "clock": self.clock_bits,
             "direct": 1,
         })  # fmt: skip
@@ -400,13 +404,16 @@ class CausalityParams(GpuParams):
 
     @cached_property
     def flag_layout(self) -> Layout:
-        """A volatile access that is a race if it is no flag: what is undecided of a warp slot."""
+        """A volatile access that is a race if it is no flag: what is undecided of a warp slot.
+
+        ``slot`` is the block slot of the ``partner``, a warp slot, in the SM of both.
+        """
         return Layout({
             "valid": 1,
             "same_block": 1,
             "by_atomic": 1,
             "partner": self.slot_warp_bits,
-            "partner_block": self.block_bits,
+            "slot": self.slot_bits,
             "stamp": self.clock_bits,
             "race": self.race_layout,
         })  # fmt: skip

@@ -20,7 +20,7 @@ from racetrap.golden_model.causality.packets import (
     TransactionKind,
 )
 from racetrap.golden_model.causality.params import CausalityParams
-from racetrap.rtl.causality.knowledge_table import hash_of, latest
+from racetrap.rtl.causality.knowledge_table import hash_of, known_block, latest
 from racetrap.rtl.causality.learning import Learning, Phase
 from racetrap.rtl.common.bits import lowest_one_hot
 from racetrap.rtl.common.layout import struct_layout
@@ -99,13 +99,11 @@ class Phases:
     def _during(self, *routines: Routine) -> Value:
         return Cat(self._routine[each] for each in routines).any()
 
-    def _known(
-        self, warp: Value, block: Value, clock: Value, direct: Any = 0, is_block: int = 0
-    ) -> data.View:
+    def _known(self, warp: Value, block: Value, clock: Value, direct: Any = 0) -> data.View:
         known = Signal(struct_layout(self._params.known_layout))
         self._m.d.comb += [
-            known.warp.eq(warp), known.block.eq(block), known.clock.eq(clock),
-            known.direct.eq(direct), known.is_block.eq(is_block),
+            known.warp.eq(warp), known.slot.eq(block), known.clock.eq(clock),
+            known.direct.eq(direct),
         ]  # fmt: skip
         return known
 
@@ -354,7 +352,7 @@ class Phases:
             Phase(start, [Value.cast(taker[name]).eq(0) for name in ("know", "here")]),
             Phase(
                 start, target="far",
-                known=self._known(Const(0, 1), taker.block, taker.bar, is_block=1),
+                known=known_block(self._params, self._m, taker.block, taker.bar),
             ),
             Phase(
                 start & is_true, [blocks.eq(blocks | hash_of(params, taker.block))], "seen",

@@ -12,10 +12,11 @@ from amaranth.lib.memory import Memory
 
 from racetrap.golden_model.causality.packets import Against, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.access import block_of
 from racetrap.rtl.causality.collector_phases import Barrier, Meeting, Phases, Routine
 from racetrap.rtl.causality.flags import Flags
 from racetrap.rtl.causality.learning import Learning
-from racetrap.rtl.causality.race_encoder import RaceEncoder, block_of
+from racetrap.rtl.causality.race_encoder import RaceEncoder
 from racetrap.rtl.common.bits import lowest_one_hot, one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory

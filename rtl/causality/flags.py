@@ -81,7 +81,7 @@ class Flags:
 
         partner = Signal(struct_layout(self._params.known_layout), name="partner")
         self._m.d.comb += [
-            partner.warp.eq(kept.partner), partner.block.eq(kept.partner_block),
+            partner.warp.eq(kept.partner), partner.slot.eq(kept.slot),
             partner.clock.eq(kept.stamp), partner.direct.eq(0),
         ]  # fmt: skip
         written = self._during(Routine.END_WRITTEN)
@@ -124,7 +124,7 @@ class Flags:
         m.d.comb += [
             flag.valid.eq(1), flag.race.eq(race),
             flag.partner.eq(Mux(reads, side.warp, packet.warp)),
-            flag.partner_block.eq(Mux(reads, meeting.block, packet.block)),
+            flag.slot.eq(Mux(reads, meeting.block, packet.block)[: self._params.slot_bits]),
             flag.by_atomic.eq(reads & side.atomic),
             flag.same_block.eq(near | (reads & side.atomic)),
             flag.stamp.eq(

@@ -12,6 +12,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.access import block_of
 from racetrap.rtl.common.bits import lowest_one_hot, one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 
@@ -22,6 +23,16 @@ def hash_of(params: CausalityParams, block: Value) -> Value:
     # 7 times, without a multiplier.
     place = ((sm << 3) - sm + slot)[: params.hash_bits.bit_length() - 1]
     return (Const(1, params.hash_bits) << place)[: params.hash_bits]
+
+
+def known_block(params: CausalityParams, m: Module, block: Value, clock: Value) -> Value:
+    """Exact entry of a block slot up to a clock."""
+    known = Signal(struct_layout(params.known_layout), name="known_block")
+    m.d.comb += [
+        known.is_block.eq(1), known.slot.eq(block), known.clock.eq(clock),
+        known.warp[params.warp_bits :].eq(block >> params.slot_bits),
+    ]  # fmt: skip
+    return known
 
 
 def from_other_block(fenced: Value) -> Value:
@@ -85,28 +96,31 @@ class KnowledgeTable(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        table, new = self.i_table, self.i_known
+        params, table, new = self._params, self.i_table, self.i_known
         covered, adds, is_known, has_room = (
             Signal(name=name) for name in ("covered", "adds", "is_known", "has_room")
         )
         places = [table[f"known_{place}"] for place in range(self._places)]
         used = Cat(place.clock != 0 for place in places)
         same = Cat(
-            (place.is_block == new.is_block)
-            & (place.block == new.block)
-            & (new.is_block | (place.warp == new.warp))
+            (place.is_block == new.is_block) & (place.warp == new.warp) & (place.slot == new.slot)
             for place in places
         )
         room, free = Signal(self._places), Signal(self._places)
         m.d.comb += [room.eq(self.i_usable & ~used), free.eq(lowest_one_hot(room))]
         named = Cat(
             (place.clock >= new.clock)
-            & Mux(place.is_block, place.block == new.block, place.warp == new.warp)
+            & Mux(
+                place.is_block,
+                block_of(params, place) == block_of(params, new),
+                place.warp == new.warp,
+            )
             for place in places
         )
         m.d.comb += [
             covered.eq(
-                (table.bits & hash_of(self._params, new.block)).any() & (new.clock < table.lossy)
+                (table.bits & hash_of(params, block_of(params, new))).any()
+                & (new.clock < table.lossy)
             ),
             adds.eq((new.clock != 0) & (new.direct | ~covered)),
             is_known.eq((used & same).any()),
@@ -132,7 +146,8 @@ class KnowledgeTable(wiring.Component):
                 Mux(has_room, free[number], gives_way & oldest[number]),
             )  # fmt: skip
             m.d.comb += self.o_table[f"known_{number}"].eq(Mux(adds & takes, new, place))
-        evicted = hash_of(self._params, victim.block) & self.o_evicts.replicate(len(table.bits))
+        evicted = hash_of(params, block_of(params, victim))
+        evicted &= self.o_evicts.replicate(len(table.bits))
         beyond = Mux(self.o_evicts, victim.clock + 1, 0)[: len(table.lossy)]
         m.d.comb += [
             self.o_table.bits.eq(table.bits | self.i_bits | evicted),

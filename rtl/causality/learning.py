@@ -12,7 +12,12 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
 
 from racetrap.golden_model.causality.params import CausalityParams
-from racetrap.rtl.causality.knowledge_table import KnowledgeTable, from_other_block, hash_of
+from racetrap.rtl.causality.knowledge_table import (
+    KnowledgeTable,
+    from_other_block,
+    hash_of,
+    known_block,
+)
 from racetrap.rtl.common.bits import lowest_one_hot, one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 
@@ -259,13 +264,7 @@ class Learning:
             (takes_known & active[number], phase.known)
             for number, phase in enumerate(phases) if phase.known is not None
         ]  # fmt: skip
-        block = Signal(struct_layout(params.known_layout), name="giver_block")
-        side_block = Signal(params.block_bits, name="side_block")
-        m.d.comb += [
-            block.is_block.eq(1), block.block.eq(side_block), block.clock.eq(giver.bar),
-            side_block.eq(self._second_block),
-        ]  # fmt: skip
-        known.append((takes_block, block))
+        known.append((takes_block, known_block(params, m, self._second_block, giver.bar)))
         steps = iter(joins)
         for name, places in params.tables.items():
             bits = next(steps)

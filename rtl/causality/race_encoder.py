@@ -5,12 +5,13 @@ Ref: ScoRD (ISCA'20) Section IV-C, Section VI.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.causality.packets import Against, PacketKind, RaceKind
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.access import block_of
 from racetrap.rtl.common.layout import struct_layout
 
 
@@ -118,11 +119,6 @@ class RaceEncoder(wiring.Component):
         with m.Else():
             m.d.comb += race.eq(Mux(is_released, RaceKind.SCOPE, RaceKind.RELEASE))
         return race
-
-
-def block_of(params: CausalityParams, side: data.View) -> Value:
-    """Block slot of an earlier access."""
-    return Cat(side.slot, side.warp[params.warp_bits :])
 
 
 def highest_set(bits: Value) -> Value:

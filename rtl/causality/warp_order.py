@@ -95,7 +95,7 @@ class WarpOrder(wiring.Component):
         found = [table.bits.bit_select(place, 1) & (side.clock < table.lossy)]
         for number in range(params.known):
             known = table[f"known_{number}"]
-            same = Mux(known.is_block, known.block == block, known.warp == side.warp)
+            same = Mux(known.is_block, block_of(params, known) == block, known.warp == side.warp)
             found.append(same & (known.clock >= side.clock))
         return Cat(found).any()
 

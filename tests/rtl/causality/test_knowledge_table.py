@@ -10,7 +10,7 @@ from amaranth.back import verilog
 from racetrap.golden_model.causality.knowledge import Knowledge, Known
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.knowledge_table import KnowledgeTable
-from tests.support.causality.records import known_values, table_values
+from tests.support.causality.records import table_values
 from tests.support.planted_bugs import module_with
 from tests.support.rtl.combinational import evaluate_all
 
@@ -49,7 +49,7 @@ def _check(params, places, cases, component=KnowledgeTable):
         inputs.append({
             "i_table": layout.pack(table_values(params, table, places)),
             "i_usable": (1 << usable) - 1,
-            "i_known": params.known_layout.pack(known_values(known)),
+            "i_known": params.known_layout.pack(known.values(params)),
             "i_bits": bits, "i_lossy": lossy, "i_fenced": fenced,
         })  # fmt: skip
         warp = known.key if known.key >= 0 else None
@@ -129,7 +129,7 @@ _PLANTED = {
     "newest gives way": ("(old < new.clock)", "(old != new.clock)"),
     "lossy is one less": ("victim.clock + 1, 0", "victim.clock, 0"),
     "evicted block is the new one": (
-        "hash_of(self._params, victim.block)", "hash_of(self._params, new.block)"
+        "block_of(params, victim)", "block_of(params, new)"
     ),
     "free place is known": ("(used & named).any()", "named.any()"),
 }  # fmt: skip

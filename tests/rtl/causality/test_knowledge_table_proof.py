@@ -23,9 +23,9 @@ PROOF = Proof(
     bugs={
         "evicted-up-to-its-clock": Patch(FILE, "victim.clock + 1", "victim.clock"),
         "evicted-to-the-bit-of-the-new-one": Patch(
-            FILE, "hash_of(self._params, victim.block)", "hash_of(self._params, new.block)"
+            FILE, "block_of(params, victim)", "block_of(params, new)"
         ),
-        "block-goes-with-the-slot": Patch(FILE, "& (place.block == new.block) &", "&"),
+        "block-goes-with-the-slot": Patch(FILE, "& (place.slot == new.slot)", ""),
         "smaller-clock-replaces": Patch(
             FILE, "used[number] & same[number] & is_more", "used[number] & same[number]"
         ),

@@ -14,6 +14,7 @@ from racetrap.golden_model.causality.warp_row import Level, Record, WarpRow
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, lanes_of
 from racetrap.golden_model.layout import Layout
 from racetrap.rtl.causality.access import TILE_BITS
+from tests.support.causality.records import table_values
 
 #: Clocks of an encounter: few, so that all comparisons meet equal ones.
 _CLOCKS = range(1, 7)
@@ -21,21 +22,9 @@ _CLOCKS = range(1, 7)
 
 def pack_row(params: CausalityParams, row: WarpRow) -> int:
     """What the collector sends of a row."""
-    layout = params.row_layout
-    known = {
-        f"known_{place}": {
-            "is_block": int(one.key < 0), "warp": max(one.key, 0), "block": one.block,
-            "clock": one.clock, "direct": int(one.direct),
-        }
-        for place, one in enumerate(row.know.exact)
-    }  # fmt: skip
-    table: Any = layout.fields["know"]
-    free = {"is_block": 0, "warp": 0, "block": 0, "clock": 0, "direct": 0}
-    know = {name: known.get(name, free) for name in table.fields if name.startswith("known_")}
-    know |= {"bits": row.know.bits, "lossy": row.know.lossy, "fenced": row.know.fenced}
     clocks = {name: getattr(row, name) for name in ("start", "bar", "own", "lanes_before")}
-    packed: int = layout.pack({**clocks, "know": know})
-    return packed
+    know = table_values(params, row.know, params.known)
+    return params.row_layout.pack({**clocks, "know": know})
 
 
 def pack_branch(params: CausalityParams, row: WarpRow) -> int:

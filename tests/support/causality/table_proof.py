@@ -12,6 +12,7 @@ from amaranth.hdl import Array, Assume, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In
 
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.rtl.causality.access import block_of
 from racetrap.rtl.common.layout import struct_layout
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
@@ -57,7 +58,7 @@ class TableHarness(Harness):
             unit.i_fenced.eq(self.i_fenced),
             Assume(known.clock <= params.last_clock + 1),
             Assume(self.i_lossy <= params.last_clock + 2),
-            Assume(known.warp[params.warp_bits :] == known.block[params.slot_bits :]),
+            Assume(~known.is_block | (known.warp[: params.warp_bits] == 0)),
             Assume(self.i_warp[params.warp_bits :] == self.i_block[params.slot_bits :]),
             Assume((self.i_clock != 0) & (self.i_usable <= self._places)),
         ]  # fmt: skip
@@ -72,7 +73,7 @@ class TableHarness(Harness):
 
         given, direct, fenced = Signal(), Signal(), Signal(3)
         adds = (
-            (known.block == self.i_block)
+            (block_of(params, known) == self.i_block)
             & (known.is_block | (known.warp == self.i_warp))
             & (known.clock >= self.i_clock)
         )
@@ -89,8 +90,8 @@ class TableHarness(Harness):
         places = [table[f"known_{number}"] for number in range(self._places)]
         exact = [each.clock >= self.i_clock for each in places]
         asks = (
-            (known.warp == self.i_warp) & (known.block == self.i_block) & ~known.is_block
-            & (known.clock == self.i_clock)
+            (known.warp == self.i_warp) & (block_of(params, known) == self.i_block)
+            & ~known.is_block & (known.clock == self.i_clock)
         )  # fmt: skip
         rules = [
             ~given | self._claims(table),
@@ -108,8 +109,7 @@ class TableHarness(Harness):
             *((each.clock == 0) | (self.i_usable > number) for number, each in enumerate(places)),
             *(each.clock <= params.last_clock + 1 for each in places),
             *(
-                (each.clock == 0)
-                | (each.warp[params.warp_bits :] == each.block[params.slot_bits :])
+                (each.clock == 0) | ~each.is_block | (each.warp[: params.warp_bits] == 0)
                 for each in places
             ),
             table.lossy <= params.last_clock + 2,
@@ -126,8 +126,10 @@ class TableHarness(Harness):
             "not-claimed-by-a-full-table": (self.i_usable == self._places) & ~self._claims(table)
             & unit.o_evicts,
             "a-warp-of-another-block": given & is_exact & (since == 2)
-            & Cat((each.warp == self.i_warp) & ~each.is_block & (each.block != self.i_block)
-                  for each in places).any(),
+            & Cat(
+                (each.warp == self.i_warp) & ~each.is_block
+                & (block_of(params, each) != self.i_block) for each in places
+            ).any(),
         }  # fmt: skip
         self.state(m, rules, events, helps)
         return m
@@ -137,8 +139,9 @@ class TableHarness(Harness):
         found = [(table.bits & self._hash).any() & (self.i_clock < table.lossy)]
         for number in range(self._places):
             each = table[f"known_{number}"]
-            same = Mux(each.is_block, each.block == self.i_block, each.warp == self.i_warp)
+            of_block = block_of(self._params, each) == self.i_block
+            same = Mux(each.is_block, of_block, each.warp == self.i_warp)
             if in_block:
-                same &= each.block == self.i_block
+                same &= of_block
             found.append(same & (each.clock >= self.i_clock))
         return Cat(found).any()
