@@ -1,261 +1,151 @@
 """Detection by causality, ScoRD and HiRace in suites of programs, against the exact judge.
 
-``python -m tests.detection [SUITE ...] [--traces N] [--seed N]`` prints the table, with the racy
-programs that each detector misses.
+``python -m tests.detection [SUITE ...]`` prints the table, with the racy programs that causality
+misses and why.  Finished parts are kept, so that the same command continues where it was stopped.
+``--only NAME`` runs one program alone; that of a random trace is SEED.NUMBER.
 
 Ref: ScoRD (ISCA'20) Section V; HiRace (SC'24); BARRACUDA (PLDI'17) Section 6.1.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from itertools import count, islice
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
 
-import numpy as np
+import click
+from rich.console import Console
 
-from racetrap.evaluation.scord import programs
-from racetrap.generators.presets import find_preset
-from racetrap.golden_model.events import (
-    USUAL_GEOMETRY,
-    DataRegion,
-    EventKind,
-    MemoryOrder,
-    TraceHeader,
-)
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.trace import Trace
-from racetrap.sim.cosim.scord.suite import suite_runs
-from racetrap.sim.gpu.suites.concurrency.cases import CASES
-from racetrap.sim.gpu.suites.concurrency.runner import capture
-from racetrap.sim.gpu.suites.micro.program import program_region
-from racetrap.verdict.gpu.fit import region_of
-from racetrap.verdict.hirace import findings as hirace
-from racetrap.verdict.scord import findings as scord
-from tests.support.causality.judged import UNLIMITED, Detects, causality, compare, verdict_on
-from tests.support.causality.random_traces import SOURCES
-from tests.support.gpu.construct_verdicts import SCHEDULES
-from tests.support.gpu.constructs.cases import GROUPS, run_kernel
+from racetrap.commands.shared import options
+from racetrap.commands.shared.ending import ends
+from racetrap.commands.shared.long_work import LongWork, Measure
+from racetrap.evaluation.kept_results import result_key
+from racetrap.evaluation.table import Table
+from racetrap.presenters.tables import show_tables
+from racetrap.sim.content_cache import content_key
+from tests.support.detection.counting import DETECTORS, Part, Row, count_part
+from tests.support.detection.suites import SUITES
 
-_SCHEDULES = 3
-_REGION_LOG2 = 12
-#: What orders accesses, and HiRace does not know.
-_UNKNOWN = (EventKind.FENCE, EventKind.BARRIER_ARRIVE, EventKind.PARTIAL_BARRIER)
+#: Names in a list of the terminal; the JSON has all.
+_NAMED = 20
+_COLUMNS = (
+    "programs", "detector", "racy", "found", "race-free", "reported", "ordered pairs",
+    "strong pairs", "runs",
+)  # fmt: skip
 
 
-def _scord(trace: Trace) -> Iterable[Any]:
-    params: Any = find_preset("scord-nocache").params
-    return scord.find_races(trace, params, region_of(trace))[1]
+@click.command()
+@click.argument("suites", metavar="[SUITE]...", nargs=-1, type=options.Choice(list(SUITES)))
+@click.option(
+    "--detector", "detectors", multiple=True, type=options.Choice(list(DETECTORS)),
+    help="Only this one; may be repeated.",
+)  # fmt: skip
+@options.budget("Traces of each random suite.", 1000)
+@click.option("--seed", default=0, show_default=True, help="First seed of random suites.")
+@click.option("--only", default="", metavar="NAME", help="Only the program of this name.")
+@options.jobs
+@options.result
+def command(
+    suites: tuple[str, ...], detectors: tuple[str, ...], budget: int, seed: int, only: str,
+    jobs: int, json_file: str | None,
+) -> None:  # fmt: skip
+    """Count programs with a report, and reported pairs that the judge finds ordered."""
+    work, chosen = LongWork(jobs), detectors or tuple(DETECTORS)
+    counted = {
+        suite: _measured(work, suite, chosen, budget, seed, only) for suite in suites or SUITES
+    }
+    table = table_of(counted)
+    work.finish(
+        lambda console: _show(console, table, counted),
+        {
+            "traces": budget, "seed": seed,
+            "tables": {suite: {name: vars(row) for name, row in rows.items()}
+                       for suite, rows in counted.items()},
+        },
+        json_file,
+    )  # fmt: skip
 
 
-def _hirace(trace: Trace) -> Iterable[Any]:
-    params: Any = find_preset("hirace").params
-    return hirace.find_races(trace, params)[1]
-
-
-#: Detectors that are compared: causality without limits, with an entry for each word, and as it is.
-DETECTORS: dict[str, Detects] = {
-    "causality-unlimited": causality(**UNLIMITED),
-    "causality-nocache": causality(),
-    "causality": causality(ratio=32),
-    "scord-nocache": _scord,
-    "hirace": _hirace,
-}
-
-
-class Program(NamedTuple):
-    """A program: its runs, and whether it is racy by other rules than the judge's."""
-
-    name: str
-    traces: Iterable[Trace]
-    racy: bool | None = None
-
-
-Programs = Iterator[Program]
-
-
-@dataclass
-class Row:
-    """Programs with a report, by what the judge calls them.
-
-    Parameters
-    ----------
-    racy, found : int
-        Racy programs, and those of them with a report.
-    race_free, reported : int
-        Race-free programs, and those of them with a report.
-    ordered, strong : int
-        Pairs of instructions that are reported and ordered, or unordered but free to conflict.
-    missed, wrong : list of str
-        Names of racy programs without a report, and of those with an ordered pair.
-    """
-
-    racy: int = 0
-    found: int = 0
-    race_free: int = 0
-    reported: int = 0
-    ordered: int = 0
-    strong: int = 0
-    missed: list[str] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
-
-
-# Suites -----------------------------------------------------------------------------------
-
-
-def constructs(group: str | None = None, *, plain: bool = False) -> Programs:
-    """The suite of constructs.
-
-    Parameters
-    ----------
-    group : str, optional
-        Only this group of the suite.
-    plain : bool
-        Only kernels that order accesses by barriers of all warps of a block, barriers of a warp
-        and atomics alone, as far as their runs show.
-    """
-    for title, pairs in GROUPS.items():
-        for pair in pairs if group in (None, title) else ():
-            for kernel in (pair.free, pair.racy):
-                traces = [run_kernel(pair, kernel, *schedule).trace for schedule in SCHEDULES]
-                if not plain or _is_plain(traces[0]):
-                    yield Program(kernel, traces)
-
-
-def _is_plain(trace: Trace) -> bool:
-    events = trace.events
-    is_unknown = np.isin(events["kind"], [int(kind) for kind in _UNKNOWN])
-    is_access = events["kind"] < EventKind.ATOMIC
-    is_strong = is_access & ((events["strong"] != 0) | (events["order"] != MemoryOrder.IMPLIED))
-    return not (is_unknown | is_strong).any()
-
-
-def micro_benchmarks(schedules: int = 4, *, by_paper: bool = False) -> Programs:
-    """The ScoR micro-benchmarks, racy or not by the judge, or by the paper."""
-    region = program_region()
-    header = TraceHeader(
-        geometry=USUAL_GEOMETRY, region=DataRegion(region.data_base, region.size_log2)
-    )
-    runs: dict[str, list[Trace]] = {}
-    racy = {}
-    for run in suite_runs(ScordParams(), schedules, 1):
-        racy[run.benchmark.name] = run.benchmark.racy
-        runs.setdefault(run.benchmark.name, []).append(Trace.from_events(header, run.events()))
-    for name, traces in runs.items():
-        yield Program(name, traces, racy[name] if by_paper else None)
-
-
-def concurrency() -> Programs:
-    """The concurrency suite."""
-    for name, case in CASES.items():
-        yield Program(name, (capture(case, *schedule) for schedule in SCHEDULES))
-
-
-def applications(size: str) -> Programs:
-    """The applications, race-free and with each switch alone."""
-    for build in programs.applications(all_together=False):
-        schedules = (programs.Schedule(number, 1) for number in range(_SCHEDULES))
-        yield Program(
-            build.name,
-            (programs.trace_of(build, size, each, 1, _REGION_LOG2) for each in schedules),
-        )
-
-
-def random_traces(source: str, traces: int, seed: int) -> Programs:
-    """Random traces, each a program: of this seed and those after it."""
-    made = (
-        Program(f"{each}.{number}", (trace,))
-        for each in count(seed)
-        for number, trace in enumerate(SOURCES[source](each))
-    )
-    return islice(made, traces)
-
-
-#: Programs by suite, of so many traces from a seed where they are random.
-SUITES: dict[str, Callable[[int, int], Programs]] = {
-    "constructs": lambda traces, seed: constructs(),
-    "constructs, plain": lambda traces, seed: constructs(plain=True),
-    "micro-benchmarks": lambda traces, seed: micro_benchmarks(),
-    "micro-benchmarks, paper": lambda traces, seed: micro_benchmarks(by_paper=True),
-    "concurrency": lambda traces, seed: concurrency(),
-    "applications, tiny": lambda traces, seed: applications("tiny"),
-    "applications, small": lambda traces, seed: applications("small"),
-    **{
-        source: lambda traces, seed, source=source: random_traces(source, traces, seed)
-        for source in SOURCES
-    },
-}
-
-
-# Counting ---------------------------------------------------------------------------------
-
-
-def rows(suite: Iterable[Program], detectors: Iterable[str] = tuple(DETECTORS)) -> dict[str, Row]:
-    """Count the programs of a suite for some detectors."""
-    counted = {name: Row() for name in detectors}
-    for program in suite:
-        is_racy = False
-        reports = dict.fromkeys(counted, False)
-        ordered = dict.fromkeys(counted, 0)
-        for trace in program.traces:
-            verdict = verdict_on(trace)
-            is_racy |= bool(verdict.races)
-            for name, row in counted.items():
-                each = compare(trace, verdict, DETECTORS[name])
-                reports[name] |= bool(each.reported)
-                ordered[name] += len(each.ordered)
-                row.strong += len(each.reported_strong)
-        is_racy = is_racy if program.racy is None else program.racy
-        for name, row in counted.items():
-            _count(row, program.name, is_racy, reports[name], ordered[name])
-    return counted
-
-
-def _count(row: Row, name: str, is_racy: bool, has_report: bool, ordered: int) -> None:
-    row.ordered += ordered
-    if ordered:
-        row.wrong.append(name)
-    if is_racy:
-        row.racy += 1
-        row.found += has_report
-        if not has_report:
-            row.missed.append(name)
+def _measured(
+    work: LongWork, suite: str, detectors: tuple[str, ...], budget: int, seed: int, only: str
+) -> dict[str, Row]:
+    """Rows of a suite by detector, of the parts that are finished."""
+    of, part = SUITES[suite], partial(Part, suite, detectors=detectors, only=only)
+    total = {name: Row() for name in detectors}
+    if of.count is not None:
+        starts = range(0, of.count, of.step)
+        _add(work, [part(first, min(first + of.step, of.count)) for first in starts], total)
+    elif only:
+        first = int(only.partition(".")[0])
+        _add(work, [part(first, first + 1)], total)
     else:
-        row.race_free += 1
-        row.reported += has_report
+        first, parts = seed, 1
+        while parts and not work.missing:
+            after = first + parts * of.step
+            _add(work, [part(each, each + of.step) for each in range(first, after, of.step)], total)
+            first = after
+            # As many more as are needed if they have as many traces as those before.
+            runs = total[detectors[0]].runs
+            parts = -(-max(budget - runs, 0) * (first - seed) // max(runs * of.step, 1))
+    return total
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
-    parser.add_argument("--detector", action="append", choices=DETECTORS, help="only this one")
-    parser.add_argument("--traces", type=int, default=1000, help="of each random suite")
-    parser.add_argument("--seed", type=int, default=0, help="first seed of random suites")
-    arguments = parser.parse_args()
-    unknown = set(arguments.suites) - set(SUITES)
-    if unknown:
-        parser.error(f"Suite {min(unknown)!r} is unknown: name one of {', '.join(SUITES)}")
-    print(f"{'programs':24} {'detector':20} racy found       race-free reported  ordered  strong")
-    for suite in arguments.suites or SUITES:
-        programs = SUITES[suite](arguments.traces, arguments.seed)
-        for name, row in rows(programs, arguments.detector or DETECTORS).items():
-            _print(suite, name, row)
+def _add(work: LongWork, parts: Sequence[Part], total: dict[str, Row]) -> None:
+    measure = Measure(count_part, _words, key=_key)
+    items = {f"{part.suite}, from {part.first} to {part.last}": part for part in parts}
+    for rows in work.one_each("Counting", measure, items).values():
+        for name, row in rows.items():
+            total[name] += row
 
 
-def _print(suite: str, detector: str, row: Row) -> None:
-    print(
-        f"{suite:24} {detector:20} {row.found:6} of {row.racy:6} {row.reported:8} of "
-        f"{row.race_free:6} {row.ordered:8} {row.strong:7}",
-        flush=True,
+def _key(function: Callable[[Part], object], part: Part) -> str:
+    """Key of a part's rows: of all sources, those of tests included."""
+    return content_key(result_key(function, part), _own_sources())
+
+
+@cache
+def _own_sources() -> str:
+    return content_key(files=sorted((Path(__file__).parent / "support").rglob("*.py")))
+
+
+def _words(rows: dict[str, Row]) -> str:
+    return "; ".join(
+        f"{name} {row.found} of {row.racy}, {row.reported} of {row.race_free}, {row.ordered}"
+        for name, row in rows.items()
     )
-    for title, names in (("missed", row.missed), ("ordered pairs in", row.wrong)):
-        if names and not detector.startswith(("scord", "hirace")):
-            more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-            print(f"    {title}: {', '.join(names[:20])}{more}")
+
+
+def table_of(counted: Mapping[str, Mapping[str, Row]]) -> Table:
+    """The table of some suites."""
+    cells = tuple(
+        (suite, name, row.racy, row.found, row.race_free, row.reported, row.ordered, row.strong,
+         row.runs)
+        for suite, rows in counted.items() for name, row in rows.items()
+    )  # fmt: skip
+    return Table("detection", "Programs with a report", "", _COLUMNS, cells)
+
+
+def _show(console: Console, table: Table, counted: Mapping[str, Mapping[str, Row]]) -> None:
+    show_tables(console, [table], {})
+    for suite, rows in counted.items():
+        for name, row in rows.items():
+            for line in lists_of(row) if name.startswith("causality") else ():
+                console.print(f"{suite}, {name}: {line}", markup=False, highlight=False)
+
+
+def lists_of(row: Row) -> Iterator[str]:
+    """What there is to say of a row beside its figures: names, and what became of races."""
+    for title, names in (
+        ("missed", row.missed), ("ordered pairs in", row.wrong), ("race-free, reported", row.false),
+        ("strong pairs in", row.exempt),
+    ):  # fmt: skip
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            yield f"{title}: {', '.join(names[:_NAMED])}{more}"
+    if row.outcomes:
+        yield "races: " + ", ".join(f"{what} {n}" for what, n in row.outcomes.most_common())
 
 
 if __name__ == "__main__":
-    main()
+    with ends():
+        command()

@@ -116,7 +116,7 @@ def _barrier_of_some_warps() -> Trace:
 
 
 def _little_program() -> Trace:
-    return next(SOURCES["random programs"](8))
+    return next(SOURCES["random programs"](10))
 
 
 def _lanes_meet() -> Trace:

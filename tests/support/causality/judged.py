@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.gpu.params import WORD_BYTES
+from racetrap.golden_model.parameters import integer
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle.rules import JUDGE, run_oracle
 from racetrap.verdict.causality.findings import find_races
 from racetrap.verdict.gpu.findings import Finding
+from racetrap.verdict.gpu.fit import region_with_window
 
 Pair = frozenset[int]
 #: Races that a detector reports of a trace.
@@ -30,10 +34,13 @@ class Verdict:
     ----------
     races, strong : set of Pair
         Races, and pairs that are unordered but free to conflict.
+    found : list of Race
+        The races, each with its first instance.
     """
 
     races: set[Pair]
     strong: set[Pair]
+    found: list[Race]
 
 
 @dataclass(frozen=True)
@@ -66,16 +73,31 @@ def verdict_on(trace: Trace) -> Verdict:
         {frozenset((race.first.pc, race.second.pc)) for race in found}
         for found in (verdict.races, verdict.unordered_strong)
     )
-    return Verdict(races, strong)
+    return Verdict(races, strong, verdict.races)
 
 
-def params_for(trace: Trace, **settings: int) -> CausalityParams:
-    """Parameters with room for a trace's GPU."""
+@dataclass(frozen=True)
+class _FewEntries(CausalityParams):
+    """Parameters of causality, so many words of which may share an entry as no hardware has."""
+
+    ratio: int = integer(32, 1, 1 << 16, power_of_two=True)
+
+
+def params_for(trace: Trace, places: int = 0, **settings: int) -> CausalityParams:
+    """Parameters with room for a trace's GPU.
+
+    With ``places`` all global memory shares so many entries, or as many as there are block slots:
+    each has an entry of its own for its shared memory.
+    """
     size = trace.header.geometry
-    return CausalityParams(
+    made = _FewEntries(
         sm_count=size.sm_count, blocks_per_sm=size.blocks_per_sm,
         warps_per_sm=size.warps_per_sm, address_bits=48, **{"ratio": 1, **settings},
     )  # fmt: skip
+    if not places:
+        return made
+    words = 1 << region_with_window(trace, made).size_log2 - 2
+    return replace(made, ratio=max(1, min(words // places, made.shared_bytes // WORD_BYTES)))
 
 
 def causality(**settings: int) -> Detects:
@@ -86,7 +108,7 @@ def causality(**settings: int) -> Detects:
 def compare(trace: Trace, verdict: Verdict, detects: Detects) -> Judged:
     """A detector on a trace whose verdict is known."""
     reported = {frozenset((each.access.pc, each.earlier.pc)) for each in detects(trace)}
-    return Judged(verdict.races, verdict.strong, reported)
+    return Judged(verdict.races, verdict.strong, verdict.found, reported)
 
 
 def judged(trace: Trace, **settings: int) -> Judged:
