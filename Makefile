@@ -38,7 +38,7 @@ help:
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
 	@echo "make planted-bugs  plant every bug in hardware and models; the tests must find each"
-	@echo "make prove     prove the rules of ScoRD's blocks and of the bus monitor, and break each by planted bugs"
+	@echo "make prove     prove the rules of the blocks of ScoRD, causality and the bus monitor, and break each by planted bugs"
 	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
 	@echo "make foreign-builds  build Debian source packages by their own build systems, and record them"
 	@echo "make format    format the sources"

@@ -56,7 +56,7 @@ class RowOutlet(wiring.Component):
         m = Module()
         row = Signal(self.i_row.shape(), name="row", reset_less=True)
         resume = Signal(self.i_resume.shape(), name="resume", reset_less=True)
-        sm, taken = Signal.like(self.i_sm), Signal(len(self.o_row), name="taken")
+        sm, taken = Signal.like(self.i_sm, name="sm"), Signal(len(self.o_row), name="taken")
         has_row, has_resume = Signal(name="has_row"), Signal(name="has_resume")
         has_taken = Cat(port.ready for port in self.o_row) | taken
         m.d.comb += self.o_is_free.eq(~has_row & ~has_resume)

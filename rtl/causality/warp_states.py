@@ -68,7 +68,7 @@ class WarpStates(wiring.Component):
         memory = Memory(shape=state_layout(self._params), depth=max(count, 2), init=[])
         m.submodules.memory = memory
         read, write = memory.read_port(domain="comb"), memory.write_port()
-        place, clears = Signal(range(count + 1)), Signal()
+        place, clears = Signal(range(count + 1), name="place"), Signal(name="clears")
         m.d.comb += [
             read.addr.eq(Mux(self.o_busy, place, self.i_warp)),
             write.addr.eq(read.addr),

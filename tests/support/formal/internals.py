@@ -37,10 +37,14 @@ class OpenComponent:
         KeyError
             If there is none, or more than one.
         """
-        found = self._signals.get(name, [])
+        found = self.each(name)
         if len(found) != 1:
             raise KeyError(f"{len(found)} signals have the name {name!r}")
         return found[0]
+
+    def each(self, name: str) -> list[Signal]:
+        """All signals of this name, in the order in which the component drives them."""
+        return self._signals.get(name, [])
 
 
 def _signals(fragment: Fragment, prefix: str = "") -> Iterator[tuple[str, Signal]]:

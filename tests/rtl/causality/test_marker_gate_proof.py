@@ -1,0 +1,42 @@
+"""Proof: a marker leaves the gate when every bank has come to its place."""
+
+from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.causality.settling_proof import GATE, GateHarness
+from tests.support.formal.proof import Proof, proof_tests
+
+_PARAMS = CausalityParams(
+    sm_count=2, blocks_per_sm=2, warps_per_sm=2, banks=2, clock_bits=3, hash_bits=2,
+    address_bits=16, pc_bits=8,
+)  # fmt: skip
+PROOF = Proof(
+    rule="A marker that waits leaves when each bank has told of its place, and all notices that a "
+    "bank told before have left; every other notice and every marker leaves once and unchanged, "
+    "those of a bank or an SM in order.",
+    sizes="2 banks, 2 SMs",
+    harness=lambda case: GateHarness(_PARAMS, case),
+    depth=2,
+    events=("a-bank-is-late", "both-sms-wait", "a-second-marker", "a-branch-passes"),
+    bugs={
+        "leaves-before-the-last-bank": Patch(
+            GATE, "passed == params.banks", "passed >= params.banks - 1"
+        ),
+        "place-of-another-sm": Patch(
+            GATE, "notices.o.valid & is_mark & is_mine", "notices.o.valid & is_mark"
+        ),
+        "places-not-forgotten": Patch(
+            GATE, "m.d.sync += passed.eq(0)", "m.d.sync += passed.eq(passed)"
+        ),
+        "place-is-a-notice": Patch(GATE, "notices.o.valid & ~is_mark", "notices.o.valid"),
+        "notice-dropped-at-a-place": Patch(
+            GATE, "self.o_notice.ready | is_mark", "self.o_notice.ready | markers.o.valid"
+        ),
+        "barrier-waits-for-no-bank": Patch(
+            GATE, "(outer.payload.kind != TransactionKind.WARP_BARRIER)",
+            "(outer.payload.kind < TransactionKind.BLOCK_END)",
+        ),
+    },
+    cycles=10,
+)  # fmt: skip
+
+test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
