@@ -35,7 +35,7 @@ class Interleaver(GpuInterleaver):
     i_hold : ``In(1)``
         Take no packet, nor a copy of one.
     o_taken : ``Out(banks)``
-        Pulse for each bank: a packet for it is taken.
+        Pulse for each bank: a packet for it is taken that is no mark.
     """
 
     def __init__(self, params: CausalityParams):
@@ -45,7 +45,11 @@ class Interleaver(GpuInterleaver):
         m = super().elaborate(platform)
         for bank, taken in enumerate(self.o_taken):
             arbiter: Any = m.submodules[f"arbiter_{bank}"]
-            m.d.comb += taken.eq(Cat(sink.valid & sink.ready for sink in arbiter.i).any())
+            takes = [
+                sink.valid & sink.ready & (sink.payload.kind != PacketKind.MARK)
+                for sink in arbiter.i
+            ]
+            m.d.comb += taken.eq(Cat(takes).any())
         return m
 
     def _elaborate_way(self, m: Module, port: Any, sinks: Sequence[Any]) -> None:

@@ -17,6 +17,7 @@ from racetrap.rtl.causality import registers
 from racetrap.rtl.causality.collector import Collector
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from racetrap.rtl.causality.interleaver import Interleaver
+from racetrap.rtl.causality.mark_keeper import MarkKeeper
 from racetrap.rtl.causality.notice_order import NoticeOrder
 from racetrap.rtl.causality.tracker import Tracker
 from racetrap.rtl.causality.wrap_control import WrapControl
@@ -60,11 +61,12 @@ class CausalitySystem(GpuSystem):
     ) -> ReportParts:
         params = self._params
         m.submodules.collector = collector = Collector(params)
+        keepers = [m.submodules[f"mark_keeper_{bank}"] for bank in range(params.banks)]
         m.submodules.notice_order = order = NoticeOrder(params)
         trackers = [m.submodules[f"tracker_{sm}"] for sm in range(params.sm_count)]
-        self._elaborate_notices(m, banks, order, collector)
+        self._elaborate_notices(m, banks, keepers, order, collector)
         self._elaborate_sm_side(m, trackers, collector)
-        self._elaborate_wraps(m, trackers, banks, order, collector)
+        self._elaborate_wraps(m, trackers, banks, [*keepers, order], collector)
         shape = struct_layout(params.report_layout)
         m.submodules.report_fifo = fifo = StreamFifo(shape, params.report_fifo_depth)
         dropped = Signal(data.StructLayout({"reports_dropped": 1}))
@@ -79,22 +81,31 @@ class CausalitySystem(GpuSystem):
             taken, trace = collector.o_trace, self.trace_collector
             m.d.comb += [trace.payload.eq(taken.told), trace.valid.eq(taken.valid)]
         return ReportParts(
-            [collector], [order.o_idle, fifo.o_empty], [collector.o_counts, dropped]
+            [collector], [order.o_idle, fifo.o_empty, *(keeper.o_idle for keeper in keepers)],
+            [collector.o_counts, dropped],
         )  # fmt: skip
 
+    def _elaborate_packets(self, m: Module, number: int, packets: Any, bank: Any) -> None:
+        """Marks stay beside their bank."""
+        m.submodules[f"mark_keeper_{number}"] = keeper = MarkKeeper(self._params)
+        wiring.connect(m, packets, keeper.i_packet)
+        wiring.connect(m, keeper.o_packet, bank.i_packet)
+
     def _elaborate_notices(
-        self, m: Module, banks: Sequence[Any], order: NoticeOrder, collector: Collector
-    ) -> None:
+        self, m: Module, banks: Sequence[Any], keepers: Sequence[Any], order: NoticeOrder,
+        collector: Collector,
+    ) -> None:  # fmt: skip
         """Connect banks with the collector, by way of the notices' order."""
         interleaver: Any = m.submodules.interleaver
         m.d.comb += [order.i_taken.eq(interleaver.o_taken), interleaver.i_hold.eq(order.o_hold)]
-        for number, bank in enumerate(banks):
+        for number, (bank, keeper) in enumerate(zip(banks, keepers, strict=True)):
             wiring.connect(m, bank.o_report[0], order.i_notice[number])
-            wiring.connect(m, order.o_notice[number], collector.i_notice[number])
+            wiring.connect(m, order.o_notice[number], keeper.i_notice)
+            wiring.connect(m, keeper.o_notice, collector.i_notice[number])
             wiring.connect(m, collector.o_row[number], bank.i_row)
             m.d.comb += [
-                order.i_leaves[number].eq(bank.o_leaves),
-                order.i_noticed[number].eq(bank.o_noticed),
+                *(part.eq(bank.o_leaves) for part in (order.i_leaves[number], keeper.i_leaves)),
+                *(part.eq(bank.o_noticed) for part in (order.i_noticed[number], keeper.i_noticed)),
                 bank.i_fenced.eq(collector.o_fenced),
             ]
 
@@ -109,12 +120,12 @@ class CausalitySystem(GpuSystem):
             m.d.comb += tracker.i_full.eq(is_full)
 
     def _elaborate_wraps(
-        self, m: Module, trackers: Sequence[Any], banks: Sequence[Any], order: NoticeOrder,
+        self, m: Module, trackers: Sequence[Any], banks: Sequence[Any], between: Sequence[Any],
         collector: Collector,
     ) -> None:  # fmt: skip
         m.submodules.wrap_control = control = WrapControl()
         interleaver: Any = m.submodules.interleaver
-        parts = [*banks, interleaver, order, collector]
+        parts = [*banks, interleaver, *between, collector]
         busy: list[Value] = [part.o_busy for part in (*trackers, *banks)]
         m.d.comb += [
             control.i_wrap.eq(Cat(tracker.o_wrap for tracker in trackers).any()),

@@ -173,7 +173,7 @@ class GpuSystem(wiring.Component):
         for number in range(params.metadata_ports):
             m.submodules[f"bank_{number}"] = bank = self.bank(params)
             m.d.comb += bank.i_port.eq(number)
-            wiring.connect(m, interleaver.o_packet[number], bank.i_packet)
+            self._elaborate_packets(m, number, interleaver.o_packet[number], bank)
             if params.local_bytes:
                 m.submodules[f"local_memory_{number}"] = memory = LocalMemory(params)
                 wiring.connect(m, bank.m_axi, memory.s_axi)
@@ -183,6 +183,10 @@ class GpuSystem(wiring.Component):
                 self._elaborate_trace(m, number, bank)
             banks.append(bank)
         return banks
+
+    def _elaborate_packets(self, m: Module, number: int, packets: Any, bank: Any) -> None:
+        """Connect a port's banks with their packets."""
+        wiring.connect(m, packets, bank.i_packet)
 
     def _elaborate_trace(self, m: Module, number: int, bank: Any) -> None:
         for lane, trace in enumerate(bank.trace, self._params.words_per_cycle * number):

@@ -22,6 +22,7 @@ _ADDRESS = {
 }
 _RING = 0x8000_0000
 _ENABLE, _LAUNCH = 1, 0x100
+_SLOW = MemoryKnobs((0, 5), (0, 5), ready=0.8)
 _BUSY, _IDLE, _CONFIG_ERROR = 1, 2, 8
 
 
@@ -37,13 +38,13 @@ class SystemBench:
     """
 
     def __init__(
-        self, params: CausalityParams, region: Region, seed: str, system: type = CausalitySystem
-    ) -> None:
+        self, params: CausalityParams, region: Region, seed: str,
+        system: type = CausalitySystem, knobs: MemoryKnobs = _SLOW,
+    ) -> None:  # fmt: skip
         self.params, self.region = params, region
         self.dut = system(params)
         self.golden = Causality(params, region)
         self.ring = AxiMemory(self.dut.m_axi_report, idle=random_idle(f"{seed} ring"))
-        knobs = MemoryKnobs((0, 5), (0, 5), ready=0.8)
         self.memories = [
             MetadataMemory(port, knobs, f"{seed} {bank}")
             for bank, port in enumerate(self.dut.m_axi_metadata)
