@@ -128,7 +128,7 @@ class Collector(wiring.Component):
         params, learning, read = self._params, work.learning, work.read
         sweep = Signal(params.slot_warp_bits + 1, name="sweep")
         last = (params.sm_count << params.warp_bits + 1) - 1
-        self._is_whole = Signal(name="is_whole")
+        self._is_whole, self._is_ahead = Signal(name="is_whole"), Signal(name="is_ahead")
         self._initial = Signal(struct_layout(params.record_layout), name="initial")
         m.d.comb += [
             work.write.addr.eq(work.warp), work.write.data.eq(learning.taker.packed()),
@@ -163,6 +163,7 @@ class Collector(wiring.Component):
                 m.d.comb += learning.starts.eq(1)
                 m.next = "RUN"
             with m.State("RUN"):
+                self._elaborate_ahead(m)
                 goes_on = Cat(
                     work.routine[each]
                     for each in (Routine.WRITER, Routine.END_READ, Routine.GATHER)
@@ -243,6 +244,21 @@ class Collector(wiring.Component):
         with m.Elif(self.i_epoch):
             m.d.comb += [self.o_trace.valid.eq(1), self.o_trace.told.kind.eq(CollectorEvent.EPOCH)]
             m.next = "EPOCH"
+
+    def _next_warp(self):
+        """Warp of what is taken next."""
+        marker, packet = self._gate.o_marker, self._gate.o_notice.payload.notice.packet
+        return Mux(marker.valid, marker.payload.marker.warp, packet.warp)
+
+    def _elaborate_ahead(self, m):
+        """While a marker of one warp is worked on, read the record of the next such marker: it
+        stays at the gate, and the record at the port, until that one leaves."""
+        work, following = self._work, self._gate.o_marker
+        of_one = Cat(work.routine[each] for each in set(_OF_ONE.values())).any()
+        is_next = Cat(following.payload.marker.kind == kind for kind in _OF_ONE).any()
+        with m.If(of_one):
+            m.d.comb += [work.read.addr.eq(self._next_warp()), work.read.en.eq(1)]
+        m.d.sync += self._is_ahead.eq(of_one & following.valid & is_next)
 
     def _elaborate_block(self, m):
         """The warps concerned are known; a barrier begins with nothing gathered."""
@@ -354,29 +370,32 @@ class Collector(wiring.Component):
             m.next = "LOOP"
 
     def _elaborate_leave(self, m):
-        """Write the record; its row and the warp go out."""
+        """Write the record; its row and the warp go out, and the next item is taken."""
         work = self._work
         learning, routine = work.learning, work.routine
+        self._elaborate_ahead(m)
         with m.If(self._outlet.o_is_free):
             m.d.comb += [work.write.en.eq(1), self._outlet.i_leaves.eq(1)]
             is_notice = routine[Routine.WRITER] | routine[Routine.READER]
             with m.If(~is_notice):
                 m.d.sync += work.latest.eq(latest(m, [work.latest, learning.taker.clock]))
-            with m.If(routine[Routine.FENCE] & (work.marker.marker.order == FenceOrder.SC)):
+            fences = routine[Routine.FENCE] & (work.marker.marker.order == FenceOrder.SC)
+            with m.If(fences):
                 m.d.sync += self.o_fenced.eq(1)
                 m.d.comb += [
                     self.o_trace.valid.eq(~self.o_fenced),
                     self.o_trace.told.kind.eq(CollectorEvent.FENCED),
                 ]
             m.next = "IDLE"
-            marker, packet = (
-                self._gate.o_marker.payload.marker, self._gate.o_notice.payload.notice.packet
-            )  # fmt: skip
-            following = Mux(self._gate.o_marker.valid, marker.warp, packet.warp)
-            has_told = (routine[Routine.FENCE] & ~self.o_fenced).any()
-            with m.If(~work.loop.any() & (following != work.warp) & ~has_told):
+            has_told = fences & ~self.o_fenced
+            with m.If(~work.loop.any() & (self._next_warp() != work.warp) & ~has_told):
                 # A record that is being written cannot be read.
                 self._elaborate_idle(m)
+                with m.If(self._is_ahead):
+                    m.d.sync += [learning.taker.eq(work.read.data),
+                                 learning.giver.eq(work.read.data)]  # fmt: skip
+                    m.d.comb += learning.starts.eq(1)
+                    m.next = "RUN"
             with m.If(work.loop.any()):
                 m.next = "LOOP"
                 # Flags that are read and those written over take turns.

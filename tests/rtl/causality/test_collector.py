@@ -6,7 +6,14 @@ import pytest
 from amaranth.back import rtlil
 
 from racetrap.golden_model.causality.params import CausalityParams
-from racetrap.golden_model.events import DataRegion, Event, EventKind, Geometry, TraceHeader
+from racetrap.golden_model.events import (
+    DataRegion,
+    Event,
+    EventKind,
+    Geometry,
+    MemoryOrder,
+    TraceHeader,
+)
 from racetrap.golden_model.trace import Trace
 from racetrap.rtl.causality.collector import Collector
 from racetrap.sim.cosim.verilator.patch import Patch
@@ -90,6 +97,25 @@ def test_barriers_at_which_no_warp_waits_let_the_sm_go_on():
     trace = Trace.from_events(header, events)
     bench = CollectorBench(_SMALL, [items_of(trace, _SMALL)], seed=3)
     bench.run()
+
+
+@pytest.mark.parametrize("order", [MemoryOrder.IMPLIED, MemoryOrder.RELEASE])
+def test_a_fence_is_settled_in_three_cycles(order):
+    """If others wait behind it, and it takes nothing in."""
+    params = replace(_SMALL, sm_count=8)
+    place = [{"sm": sm, "slot": 0} for sm in range(8)]
+    events = [
+        Event(EventKind.KERNEL_BEGIN),
+        *(Event(EventKind.BLOCK_PLACED, **each, warp=0, warp_count=2) for each in place),
+        *(Event(EventKind.FENCE, **each, warp=n % 2, order=order) for n in range(8)
+          for each in place),
+        *(Event(EventKind.BLOCK_RETIRED, **each) for each in place), Event(EventKind.KERNEL_END),
+    ]  # fmt: skip
+    header = TraceHeader(geometry=Geometry(8, 2, 4), region=DataRegion(0, 13))
+    bench = CollectorBench(params, [items_of(Trace.from_events(header, events), params)])
+    bench.run()
+    spacing = [cycles for cycles, _ in bench.cycles["FENCE"]]
+    assert sorted(spacing[16:])[len(spacing) // 2] == 3, spacing
 
 
 def test_tables_that_are_too_large_are_refused():
