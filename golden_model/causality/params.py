@@ -5,8 +5,9 @@ Ref: ScoRD (ISCA'20) Section VI.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.golden_model.gpu.params import WORD_BYTES, GpuParams
@@ -68,6 +69,10 @@ class CausalityParams(GpuParams):
         super().__post_init__()
         self.check_entry("sm_count, blocks_per_sm, warps_per_sm, clock_bits, epoch_bits or ratio")
         self.check_window()
+
+    def with_lanes(self, independent: bool) -> Self:
+        """The same for a run whose lanes were scheduled independently, or in lockstep."""
+        return replace(self, independent_threads=independent)
 
     # Method -----------------------------------------------------------------------------
 

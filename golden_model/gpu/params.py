@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.layout import Layout, index_bits
@@ -67,6 +68,10 @@ class GpuParams(Parameters, ABC):
     report_fifo_depth: int = integer(16, 2, 1024)
     report_filter_entries: int = integer(64, 2, 1024, power_of_two=True)
     trace_port: bool = True
+
+    def with_lanes(self, independent: bool) -> Self:
+        """The same for a run whose lanes were scheduled independently, or in lockstep."""
+        return self
 
     # Layouts ----------------------------------------------------------------------------
 

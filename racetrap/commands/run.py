@@ -77,9 +77,10 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
     with input_errors():
         if not detector.params.trace_port:
             raise ValueError("Parameter trace_port must be true to compare steps, not false")
+    own, params = system_of(detector.params).own("verdict", "hardware"), detector.params
+    independent = any(run.trace.header.independent_threads for run in check.runs)
     with progress_bar("Building"):
-        model = build_fast(detector.name, detector.params)
-    own = system_of(detector.params).own("verdict", "hardware")
+        model = build_fast(detector.name, params.with_lanes(independent))
     done = [own.simulate_trace(model, run.trace, seed, lambda finding: None) for run in check.runs]
     return (
         f"Hardware {detector.name}: it agrees with the golden model in all "

@@ -1,7 +1,7 @@
 """Run of a command whose figures are kept.
 
-``python -m docs.site.history COMMAND...`` runs ``racetrap COMMAND... --json``, and adds a
-row to ``docs/results.csv`` of each figure that the command gives.
+``python -m docs.site.history COMMAND...`` runs ``racetrap COMMAND... --json``, or for ``detection``
+that command of the tests, and adds a row to ``docs/results.csv`` of each figure that it gives.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from docs.site.history import noncoherent, scord, sigrace
+from docs.site.history import detection, noncoherent, scord, sigrace
 from docs.site.history.limit import Figures
 from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS
@@ -63,6 +63,7 @@ def _bugaroo(found: _Json) -> Figures:
 MEASURING: Mapping[str, Callable[[_Json], Figures]] = {
     "bench": _bench,
     "cost": _cost,
+    "detection": detection.figures,
     "evaluate bugaroo": _bugaroo,
     **{f"evaluate {name}": own.evaluate_figures for name, own in _OWN.items()},
 }

@@ -80,7 +80,7 @@ def add(
     Parameters
     ----------
     command : sequence of str
-        The command without ``racetrap``.
+        The command without ``racetrap``, or ``detection``, which is one of the tests.
     found : mapping
         What it has written.
     revision : str
@@ -94,7 +94,8 @@ def add(
         The rows.
     """
     today = datetime.now(UTC).date().isoformat()
-    line = shlex.join(["racetrap", *command])
+    words = _words(command)
+    line = shlex.join(words if words[0] == "racetrap" else ["python", "-m", *words])
     rows = [
         Result(today, metadata.version("racetrap"), revision, line, figure, unit, value)
         for figure, unit, value in figures_of(list(command), found)
@@ -108,14 +109,20 @@ def add(
     return rows
 
 
+def _words(command: Sequence[str]) -> list[str]:
+    """The module that has a command, and its arguments."""
+    if command[0] == "detection":
+        return ["tests.detection", *command[1:]]
+    return ["racetrap", *command]
+
+
 def main(*command: str) -> None:
     """Run a command and keep its figures."""
     revision = revision_of(RESULTS)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
-        subprocess.run(
-            [sys.executable, "-m", "racetrap", *command, "--json", str(file)], check=True
-        )
+        words = [sys.executable, "-m", *_words(command), "--json", str(file)]
+        subprocess.run(words, check=True)
         found = json.loads(file.read_text(encoding="utf-8"))
     for row in add(command, found, revision):
         print(f"{row.figure}: {row.value:.6g} {row.unit}")

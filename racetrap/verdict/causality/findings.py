@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from racetrap.golden_model.causality.causality import Causality
@@ -139,7 +139,7 @@ def find_races(
         If the trace does not fit the configuration; in the iteration, if an event does not, which
         it names.
     """
-    params = replace(params, independent_threads=bool(trace.header.independent_threads))
+    params = params.with_lanes(bool(trace.header.independent_threads))
     check_fit_with_window(trace, params)
     region = region_with_window(trace, params)
     finder = CausalityFinder(params, region, trace)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 
 from racetrap.golden_model.barracuda import Race, RaceClass
@@ -46,7 +45,7 @@ class Cause(StrEnum):
 
 def outcomes(trace: Trace, params: CausalityParams, races: Sequence[Race]) -> list[str]:
     """Outcome of each race of the oracle: reported, not checked, or a ``Cause``."""
-    params = replace(params, independent_threads=bool(trace.header.independent_threads))
+    params = params.with_lanes(bool(trace.header.independent_threads))
     watch = _Watch(trace, params, races)
     watch.play()
     return [watch.outcome(number) for number in range(len(races))]

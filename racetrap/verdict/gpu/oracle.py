@@ -63,7 +63,8 @@ def oracle_races(
     rule : str
         Rule of the oracle: one of ``ORACLE_RULES``.
     """
-    return explain_races(trace, params, run_oracle(trace, rule), reports)
+    independent = bool(trace.header.independent_threads)
+    return explain_races(trace, params, run_oracle(trace, rule, independent), reports)
 
 
 def explain_races(

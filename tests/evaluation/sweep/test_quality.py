@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from racetrap.evaluation.causality.sweep import causality_quality
 from racetrap.evaluation.noncoherent.sweep import noncoherent_quality
 from racetrap.evaluation.scord.sweep import scord_quality
 from racetrap.evaluation.sigrace.sweep import (
@@ -11,12 +12,14 @@ from racetrap.evaluation.sigrace.sweep import (
     recording_digest,
     sigrace_figures,
 )
+from racetrap.evaluation.sweep import gpu_quality
 from racetrap.evaluation.sweep.cost import cost_figures, tools_of
 from racetrap.evaluation.sweep.spec import CostSpec, QualitySpec
 from racetrap.generators.presets import PRESETS, with_settings
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.failure import DoesNotFit
+from racetrap.sim.gpu.suites.concurrency.cases import CASES
 
 _SCORD, _SIGRACE = PRESETS["scord"].params, PRESETS["sigrace"].params
 _CASES = QualitySpec(workloads=("concurrency-suite",))
@@ -41,6 +44,33 @@ def test_coarse_units_make_false_reports():
     coarse = scord_quality(replace(_SCORD, ratio=1, granularity=16), _CASES)
     assert fine.runs == coarse.runs > 100
     assert fine.false_reports < coarse.false_reports
+
+
+@pytest.mark.parametrize(
+    ("less", "missed"),
+    [
+        ({"known": 0}, 1),
+        ({"known": 0, "hash_bits": 1}, 3),
+        ({"clock_bits": 3}, 2),
+        ({"ratio": 64}, 1),
+    ],
+    ids=str,
+)
+def test_causality_misses_more_with_less_and_reports_nothing_false(monkeypatch, less, missed):
+    """Small kernels all of which it reports with an entry for each word."""
+    few = ("lock_freed_too_early", "exchange_flag_writer_unfenced", "relay_block_then_block",
+           "last_block_fence_after_only")  # fmt: skip
+    monkeypatch.setattr(gpu_quality, "CASES", {name: CASES[name] for name in few})
+    params = PRESETS["causality-nocache"].params
+    whole, small = (causality_quality(each, _CASES) for each in (params, replace(params, **less)))
+    assert (whole.runs, whole.misses, whole.false_reports) == (4, 0, 0)
+    assert (small.races, small.misses, small.false_reports) == (whole.races, missed, 0)
+
+
+def test_causality_needs_room_for_the_micro_benchmarks():
+    params = replace(PRESETS["causality"].params, warps_per_sm=1)
+    with pytest.raises(DoesNotFit, match="must have room for"):
+        causality_quality(params, QualitySpec(workloads=("micro-benchmarks",)))
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,25 @@ def test_detector_beside_the_exact_verdict_and_alone(racetrap, tmp_path):
 
 
 @needs_compiler
+def test_hardware_is_built_for_the_lanes_of_the_run(racetrap, tmp_path, monkeypatch):
+    path = compile_text(_PROGRAM.replace('#include "size.h"', "#define BLOCKS 2"), tmp_path)
+    built = []
+
+    def build_fast(preset, params):
+        built.append(params.independent_threads)
+
+    def simulate_trace(model, trace, seed, found):
+        built.append(bool(trace.header.independent_threads))
+        return SimulatedTrace(steps=10, cycles=70, left_out=None)
+
+    monkeypatch.setattr("racetrap.sim.cosim.fast.build.build_fast", build_fast)
+    monkeypatch.setattr("racetrap.verdict.causality.hardware.simulate_trace", simulate_trace)
+    result = racetrap("run", path, "--simulate", "--schedules", 1, "--detector", "causality")
+    assert result.exit_code == 1, result.output
+    assert built == [False, False]
+
+
+@needs_compiler
 def test_hardware_takes_the_traces(racetrap, tmp_path, monkeypatch):
     """The co-simulation has its own tests; here it is called once for each schedule."""
     path = compile_text(_PROGRAM.replace('#include "size.h"', "#define BLOCKS 2"), tmp_path)

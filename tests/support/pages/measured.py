@@ -41,3 +41,12 @@ BENCH = {
         "recorder": {"neighbours": {"median": 3e7}, "scattered": {"median": 2e7}},
     },
 }  # fmt: skip
+
+_ROW = {"racy": 3, "found": 2, "race_free": 4, "reported": 0, "ordered": 1}
+DETECTION = {
+    "tables": {
+        "a": {"causality": {**_ROW, "outcomes": {"reported": 3, "taken as a flag": 2}}},
+        "b": {"causality": {**_ROW, "racy": 2, "race_free": 0, "ordered": 0,
+                            "outcomes": {"reported": 4}}},
+    }
+}  # fmt: skip

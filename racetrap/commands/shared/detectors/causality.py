@@ -25,8 +25,8 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
     return their number and the JSON document."""
     from racetrap.verdict.causality.hardware import simulate_trace
 
-    independent = bool(trace.header.independent_threads)
-    call = replace(call, params=replace(call.params, independent_threads=independent))
+    lanes = bool(trace.header.independent_threads)
+    call = replace(call, params=call.params.with_lanes(lanes))
     with input_errors(path):
         check_fit_with_window(trace, call.params)
     return simulate(call, path, trace, region_with_window(trace, call.params), simulate_trace)

@@ -3,8 +3,10 @@
 import pytest
 
 from docs.site.history.figures import figures_of
+from racetrap.verdict.causality import missed as causality
+from racetrap.verdict.gpu.oracle import ELSEWHERE, REPORTED
 from racetrap.verdict.scord.missed import Cause
-from tests.support.pages.measured import BENCH, COST
+from tests.support.pages.measured import BENCH, COST, DETECTION
 
 _SCORD = {
     "size": "tiny", "schedules": 8, "bytes monitored at least": 1 << 20,
@@ -112,6 +114,19 @@ _BUGAROO = {
             ("bus monitor, 4 entries, random traces: races lost", "of 9", 0),
             ("bus monitor on the programs with accelerators", "rows/cycle", 0.5),
         ]),
+        ("detection", DETECTION, [
+            ("a, causality: racy programs found", "of 3", 2),
+            ("a, causality: race-free programs reported", "of 4", 0),
+            ("a, causality: reported pairs that are ordered", "pairs", 1),
+            ("b, causality: racy programs found", "of 2", 2),
+            ("b, causality: race-free programs reported", "of 0", 0),
+            ("b, causality: reported pairs that are ordered", "pairs", 0),
+            *(
+                (f"a, b: races of the oracle, {what} (causality)", "of 9",
+                 {REPORTED: 7, causality.Cause.FLAG: 2}.get(what, 0))
+                for what in (REPORTED, ELSEWHERE, *causality.Cause)
+            ),
+        ]),
         ("evaluate bugaroo", _BUGAROO, [
             ("programs of weak memory, schedules 2: variants that lack a fence, "
              "racy by the oracle", "of 2", 1),
@@ -135,5 +150,5 @@ def test_another_region_is_another_figure():
     ("command", "found"), [("check a", {"findings": []}), ("cost scord", {"tables": []})]
 )
 def test_json_without_figures_is_refused(command, found):
-    with pytest.raises(ValueError, match=r"gives no figure: choose bench or cost or evaluate "):
+    with pytest.raises(ValueError, match=r"gives no figure: choose bench or cost or detection or "):
         figures_of(command.split(), found)

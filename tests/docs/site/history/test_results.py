@@ -5,17 +5,21 @@ import json
 import re
 import subprocess
 
+import pytest
+
 from docs.site.history import results as history
 from docs.site.history.results import RESULTS, Result, add, read_results, revision_of
-from tests.support.pages.measured import BENCH, COST
+from tests.support.pages.measured import BENCH, COST, DETECTION
 
 
 def test_rows_are_added_to_those_before(tmp_path):
     path = tmp_path / "results.csv"
     first = add(["cost", "scord", "--block", "a b"], COST, "abc", path)
     again = add(["bench"], BENCH, "abd", path)
-    assert read_results(path) == [*first, *again]
+    alone = add(["detection", "random runs"], DETECTION, "abc", path)
+    assert read_results(path) == [*first, *again, *alone]
     assert first[0].command == "racetrap cost scord --block 'a b'"
+    assert alone[0].command == "python -m tests.detection 'random runs'"
     assert (first[0].revision, again[0].revision) == ("abc", "abd")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", first[0].date)
 
@@ -31,7 +35,12 @@ def test_a_changed_tree_is_marked(tmp_path):
     assert re.fullmatch(r"[0-9a-f]{9}[+]", revision_of(path))
 
 
-def test_a_command_is_run_and_kept(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [(("cost", "scord"), ["racetrap", "cost", "scord"]),
+     (("detection", "concurrency"), ["tests.detection", "concurrency"])],
+)  # fmt: skip
+def test_a_command_is_run_and_kept(monkeypatch, capsys, command, module):
     runs = []
 
     def run(words, check):
@@ -45,8 +54,8 @@ def test_a_command_is_run_and_kept(monkeypatch, capsys):
     monkeypatch.setattr(
         history, "add", lambda command, found, revision: [row] if found == COST else []
     )
-    history.main("cost", "scord")
-    assert runs == [["-m", "racetrap", "cost", "scord", "--json"]]
+    history.main(*command)
+    assert runs == [["-m", *module, "--json"]]
     assert capsys.readouterr().out == "LUTs: 2400 LUT\n"
 
 
@@ -55,7 +64,7 @@ def test_rows_in_the_tree_are_whole_and_in_order():
     assert results
     assert [row.date for row in results] == sorted(row.date for row in results)
     for row in results:
-        assert row.command.startswith("racetrap ")
+        assert row.command.startswith(("racetrap ", "python -m tests.detection "))
         assert row.unit
     with RESULTS.open(newline="") as file:
         assert next(csv.reader(file)) == list(Result.__dataclass_fields__)
