@@ -176,6 +176,11 @@ class GpuParams(Parameters, ABC):
         return False
 
     @property
+    def shares_owners(self) -> bool:
+        """Whether the banks of a port look it up in one place, for which a segment may wait."""
+        return self.looks_up_owners and self.words_per_cycle > 1
+
+    @property
     def shared_bytes(self) -> int:
         """Monitored bytes of each block slot's shared memory, from the first; 0: none.
 

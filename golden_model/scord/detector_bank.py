@@ -103,7 +103,8 @@ class DetectorBank(GpuDetectorBank):
     entries
         As of ``GpuDetectorBank``.
     fence_file : FenceFile
-        The bank's copy of the fence file (fences go to every bank).
+        Fence counters as this bank sees them; in hardware the banks of a port share a file, since
+        a fence reaches them in one cycle.
 
     Raises
     ------

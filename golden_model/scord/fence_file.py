@@ -5,6 +5,9 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-C.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.scord.params import ScordParams
 
@@ -55,3 +58,21 @@ class FenceFile:
         """Set every counter to 0, as at kernel launch."""
         self.blk = [0] * self._size
         self.dev = [0] * self._size
+
+
+def owner_conflicts(params: ScordParams, owners: Iterable[int]) -> int:
+    """Owners of a segment's entries for which its port waits, since they cannot be read at once.
+
+    The file of a port is divided into memories by the low bits of SM and warp, and each gives the
+    counters of one owner a cycle.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+    owners : iterable of int
+        Warp slots of the GPU that own the entries of the words accessed.
+    """
+    lane, part = (1 << params.fence_lane_bits) - 1, (1 << params.fence_part_bits) - 1
+    memories = Counter((owner >> params.warp_bits & lane, owner & part) for owner in set(owners))
+    return max(memories.values(), default=1) - 1

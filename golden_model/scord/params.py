@@ -183,6 +183,11 @@ class ScordParams(GpuParams):
         return True
 
     @property
+    def holds_checks(self) -> bool:
+        """Segments behind one that waits for counters of its owners."""
+        return self.shares_owners
+
+    @property
     def entry_layout_bits(self) -> int:
         """Bits of an entry in use (58 in the paper)."""
         return (
@@ -254,6 +259,14 @@ class ScordParams(GpuParams):
     def fence_lane_bits(self) -> int:
         """Bits of the number of a fence lane, the low ones of its SMs' numbers."""
         return self.fence_lanes.bit_length() - 1
+
+    @property
+    def fence_part_bits(self) -> int:
+        """Low bits of a warp slot that number the memory of its counters among those of its lane.
+
+        A port has as many memories as a segment has words, or one for each fence lane.
+        """
+        return min(max(self.lane_bits - self.fence_lane_bits, 0), self.warp_bits)
 
     @cached_property
     def fence_layout(self) -> Layout:

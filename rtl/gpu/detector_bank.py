@@ -21,9 +21,6 @@ from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor
 from racetrap.rtl.gpu.metadata_port import metadata_port
 from racetrap.rtl.gpu.region import region_layout
 
-#: Pulses of a metadata port; its first bank gives them.
-PORT_PULSES = ("stall_cycles", "metadata_write_errors")
-
 
 class GpuDetectorBank(wiring.Component):
     """Checks segments in the order in which they arrive, all words of one in the same cycle.
@@ -61,7 +58,7 @@ class GpuDetectorBank(wiring.Component):
         No packet, write or report is pending here.
     o_report : ``Out(stream.Signature(report of the lane)).array(words_per_cycle)``
         What the steps of each bank report.
-    o_count : ``Out(data.StructLayout(pulses of the lane and PORT_PULSES)).array(words_per_cycle)``
+    o_count : ``Out(data.StructLayout(pulses of the lane and of the port)).array(words_per_cycle)``
         One pulse for each event that is counted; the port's own are the first bank's.
     trace : ``Out(trace_signature(params)).array(words_per_cycle)``
         Every step of each bank, in order; only with ``trace_port``.
@@ -73,7 +70,7 @@ class GpuDetectorBank(wiring.Component):
     def __init__(self, params: GpuParams, ports: Mapping[str, Any] | None = None):
         self._params: Any = params
         words = params.words_per_cycle
-        pulses = {**self.lane.pulses(params), **dict.fromkeys(PORT_PULSES, 1)}
+        pulses = {**self.lane.pulses(params), **dict.fromkeys(self.port_pulses(params), 1)}
         trace = {"trace": Out(trace_signature(params)).array(words)}
         super().__init__({
             "i_port": In(range(params.metadata_ports)),
@@ -88,6 +85,11 @@ class GpuDetectorBank(wiring.Component):
             **(trace if params.trace_port else {}),
             **(ports or {}),
         })  # fmt: skip
+
+    @classmethod
+    def port_pulses(cls, params: GpuParams) -> tuple[str, ...]:
+        """Pulses of the port; its first bank gives them."""
+        return ("stall_cycles", "metadata_write_errors")
 
     @abstractmethod
     def _elaborate_location(
@@ -142,7 +144,7 @@ class GpuDetectorBank(wiring.Component):
         count = self.o_count[number]
         m.d.comb += [count[name].eq(lane.o_count[name]) for name in lane.o_count.shape().members]
         if number:
-            m.d.comb += [count[name].eq(0) for name in PORT_PULSES]
+            m.d.comb += [count[name].eq(0) for name in self.port_pulses(self._params)]
         if self._params.trace_port:
             connect(m, lane.trace, flipped(self.trace[number]))
         return lane

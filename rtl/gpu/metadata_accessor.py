@@ -6,6 +6,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section IV-B.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
@@ -76,7 +78,8 @@ def packet_with_entry(params: GpuParams) -> data.StructLayout:
     packet's entry is instead the result of slot ``source``; ``result`` is that result unless the
     slot is still in the pipeline or has left it in this cycle, and ``result_lost`` is set if the
     read for that slot failed.  ``entry_owner`` and ``result_owner`` are the warp slots of their
-    owners, if the check looks them up.
+    owners, if the check looks them up.  If banks share the place where, ``is_access`` tells early
+    that the packet is an access and present.
     """
     owner = warp_slot(params) if params.looks_up_owners else 0
     return data.StructLayout({
@@ -84,6 +87,7 @@ def packet_with_entry(params: GpuParams) -> data.StructLayout:
         "slot": slot_bits(params),
         "entry": struct_layout(params.entry_layout),
         "entry_owner": owner,
+        "is_access": int(params.shares_owners),
         "read_error": 1,
         "is_forwarded": 1,
         "source": slot_bits(params),
@@ -128,7 +132,8 @@ class MetadataAccessor(wiring.Component):
     i_checked : ``In(stream.Signature(checked_packet(params), always_ready=True)).array(words)``
         Checked packets, in the same order.
     i_hold : ``In(1)``
-        No packet may follow at ``o`` in the next cycle; only with ``holds_checks``.
+        No packet may follow at ``o`` in the next cycle; only with ``holds_checks``.  If banks share
+        the place where they look up owners, those at ``o`` stay.
     m_axi : ``Out(metadata_port(params))``
         Metadata in memory: single-beat transfers of a segment's entries.
     i_region, i_entries_log2 : ``In(region_layout(params))``, ``In(address_bits.bit_length())``
@@ -213,7 +218,18 @@ class MetadataAccessor(wiring.Component):
         answer_in, answer_out = answers.write_port(), answers.read_port()
         result_in, result_out = results.write_port(), results.read_port()
         self._result_out = results.read_port()
+        taken = Signal(data.StructLayout({
+            "valid": 1, "slot": slot_bits(params), "is_forwarded": 1, "source": slot_bits(params),
+            "is_new": int(params.valid_segments > 0),
+        }))  # fmt: skip
         failed = is_error(axi.rresp)
+        slot, source = window.o_check_slot, window.o_check_source
+        if params.shares_owners:
+            # Read again, a result that has come meanwhile included.
+            slot, source = (
+                Mux(self.i_hold, taken.slot, slot),
+                Mux(self.i_hold, taken.source, source),
+            )
         m.d.comb += [
             segment_in.en.eq(self.i.valid & self.i.ready),
             segment_in.addr.eq(window.o_slot),
@@ -225,29 +241,29 @@ class MetadataAccessor(wiring.Component):
             result_in.en.eq(self.i_checked[0].valid),
             result_in.addr.eq(first.slot),
             result_in.data.index.eq(first.index),
-            segment_out.addr.eq(window.o_check_slot),
-            answer_out.addr.eq(window.o_check_slot),
-            result_out.addr.eq(window.o_check_source),
+            segment_out.addr.eq(slot),
+            answer_out.addr.eq(slot),
+            result_out.addr.eq(source),
         ]
         for lane, checked in enumerate(self.i_checked):
             m.d.comb += [
                 result_in.data.entries[lane].eq(checked.p.entry),
                 result_in.data.lost[lane].eq(checked.p.lost),
             ]
-        taken = Signal(data.StructLayout({
-            "valid": 1, "slot": slot_bits(params), "is_forwarded": 1, "source": slot_bits(params),
-            "is_new": int(params.valid_segments > 0),
-        }))  # fmt: skip
-        m.d.sync += [
-            taken.valid.eq(window.o_check),
-            taken.slot.eq(window.o_check_slot),
-            taken.is_forwarded.eq(window.o_check_forwarded),
-            taken.source.eq(window.o_check_source),
-        ]
-        if params.valid_segments:
-            m.d.sync += taken.is_new.eq(window.o_check_new)
+        follows = m.If(~self.i_hold) if params.shares_owners else nullcontext()
+        with follows:
+            m.d.sync += [
+                taken.valid.eq(window.o_check),
+                taken.slot.eq(window.o_check_slot),
+                taken.is_forwarded.eq(window.o_check_forwarded),
+                taken.source.eq(window.o_check_source),
+            ]
+            if params.valid_segments:
+                m.d.sync += taken.is_new.eq(window.o_check_new)
         read_owners = self._elaborate_owners(m, "answer_owners", answer_in, answer_out)
         result_owners = self._elaborate_owners(m, "result_owners", result_in, result_out)
+        if params.shares_owners:
+            self._elaborate_accesses(m, segment_in, segment_out)
         for lane, port in enumerate(self.o):
             output = port.p
             entry, read_error = answer_out.data.entries[lane], answer_out.data.read_error
@@ -309,6 +325,21 @@ class MetadataAccessor(wiring.Component):
             read_owners.addr.eq(read.addr),
         ]
         return read_owners.data
+
+    def _elaborate_accesses(self, m, write, read):
+        """Keep which banks have an access as ``_elaborate_owners`` keeps owners."""
+        words = self._params.words_per_cycle
+        m.submodules.accesses = memory = Memory(
+            shape=words, depth=self._params.outstanding, init=[]
+        )
+        write_accesses, read_accesses = memory.write_port(), memory.read_port()
+        m.d.comb += [
+            write_accesses.en.eq(write.en),
+            write_accesses.addr.eq(write.addr),
+            write_accesses.data.eq(write.data.segment.lanes),
+            read_accesses.addr.eq(read.addr),
+            *(port.p.is_access.eq(read_accesses.data[lane]) for lane, port in enumerate(self.o)),
+        ]
 
     def _owner_of(self, port, owners, lane: int, is_new=None):
         """Statements that set ``port`` to the owner of a bank's entry, if owners are kept."""

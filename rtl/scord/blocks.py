@@ -15,6 +15,7 @@ from racetrap.rtl.scord.barrier_ids import BarrierIds, Generations
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.fence_file import FenceFile
 from racetrap.rtl.scord.lock_table import LockTables
+from racetrap.rtl.scord.shared_fence_file import SharedFenceFile
 from racetrap.rtl.scord.system import ScordSystem
 
 
@@ -28,8 +29,9 @@ def blocks(params: ScordParams) -> list[HardwareBlock]:
         HardwareBlock("barrier_ids", partial(BarrierIds, params), sms),
         *(generations if params.slot_generation_bits else []),
     ]
+    files = SharedFenceFile if params.shares_owners else FenceFile
     of_bank = [
-        HardwareBlock("fence_file", partial(FenceFile, params), banks),
+        HardwareBlock("fence_file", partial(files, params), params.metadata_ports),
         HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),
     ]
     return [

@@ -6,13 +6,14 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from amaranth.hdl import Module
-from amaranth.lib.wiring import Out, connect, flipped
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from racetrap.golden_model.scord.detector_bank import COUNTERS
 from racetrap.golden_model.scord.packets import PacketKind, Preliminary, RaceKind, TableRow
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.check_lane import RaceLane, trace_signature
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
+from racetrap.rtl.scord.shared_fence_file import bank_lookup
 
 
 class CheckLane(RaceLane):
@@ -27,13 +28,16 @@ class CheckLane(RaceLane):
     -------
     trace_fences : ``Out(trace_signature(params)).array(fence_lanes - 1)``
         Steps of the other fences that are counted in the same cycle.
+    lookup : ``In(bank_lookup(params))``
+        The shared fence file, if banks share one.
     """
 
     pipeline, race_kinds = CheckPipeline, RaceKind
 
     def __init__(self, params: ScordParams):
         fences = Out(trace_signature(params)).array(params.fence_lanes - 1)
-        super().__init__(params, {"trace_fences": fences})
+        lookup = {"lookup": In(bank_lookup(params))} if params.shares_owners else {}
+        super().__init__(params, {"trace_fences": fences, **lookup})
 
     @classmethod
     def pulses(cls, params):
@@ -46,6 +50,8 @@ class CheckLane(RaceLane):
     def _elaborate_own(self, m: Module, pipeline: CheckPipeline) -> None:
         for fence, trace in zip(pipeline.o_fences, self.trace_fences, strict=True):
             connect(m, fence, flipped(trace))
+        if self._params.shares_owners:
+            connect(m, pipeline.lookup, flipped(self.lookup))
         m.d.comb += [
             pipeline.i_clear.eq(self.i_clear),
             self.o_busy.eq(pipeline.o_busy),

@@ -5,6 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV-A.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -23,6 +25,7 @@ from racetrap.rtl.scord.access_relation import AccessComparator, identify
 from racetrap.rtl.scord.decision_stage import DecisionStage
 from racetrap.rtl.scord.fence_bundle import fences_of
 from racetrap.rtl.scord.fence_file import FenceFile
+from racetrap.rtl.scord.shared_fence_file import bank_lookup
 
 
 def _lookup(params: ScordParams) -> data.StructLayout:
@@ -38,7 +41,9 @@ def _lookup(params: ScordParams) -> data.StructLayout:
 
 
 class CheckPipeline(wiring.Component):
-    """Checks one packet a cycle, also back to back on one entry; it never stalls.
+    """Checks one packet a cycle, also back to back on one entry.
+
+    It never stalls, unless banks share a fence file, for which a packet may wait in stage 2.
 
     Stage 1 selects the entry and addresses the fence file, stage 2 waits for its answer, stage 3
     decides, stage 4 holds the step.  A packet takes the registered result of the packet before it
@@ -65,6 +70,8 @@ class CheckPipeline(wiring.Component):
         Pulse: reset the fence file; nothing may be in the pipeline.
     o_busy : ``Out(1)``
         High while the fence file is being reset.
+    lookup : ``In(bank_lookup(params))``
+        The shared fence file, if banks share one.
     """
 
     def __init__(self, params: ScordParams):
@@ -78,12 +85,16 @@ class CheckPipeline(wiring.Component):
             "o_checked": Out(stream.Signature(checked_packet(params), always_ready=True)),
             "i_clear": In(1),
             "o_busy": Out(1),
+            **({"lookup": In(bank_lookup(params))} if params.shares_owners else {}),
         })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.fence_file = fence_file = FenceFile(params)
+        if params.shares_owners:
+            fence_file = self.lookup
+        else:
+            m.submodules.fence_file = fence_file = FenceFile(params)
         m.submodules.decision = decision = DecisionStage(params)
         lookup, lookup_valid = self._elaborate_entry(m, fence_file)
         self._elaborate_request(m, fence_file, decision, lookup, lookup_valid)
@@ -147,17 +158,21 @@ class CheckPipeline(wiring.Component):
             if fence is not packet:
                 with m.If(packet.kind == PacketKind.FENCE):
                     m.d.comb += warp_index(params, own, fence)
-        m.d.sync += [
-            older.eq(last),
-            older_valid.eq(self.o_checked.valid),
-            valid.eq(self.i.valid),
-            lookup.located.eq(given.located),
-            lookup.slot.eq(given.slot),
-            lookup.entry.eq(entry),
-            lookup.read_error.eq(read_error),
-            lookup.is_forwarded.eq(given.is_forwarded),
-            lookup.source.eq(given.source),
-        ]
+        m.d.sync += [older.eq(last), older_valid.eq(self.o_checked.valid)]
+        proceeds = nullcontext()
+        if params.shares_owners:
+            m.d.comb += fence_file.i_asks.eq(given.is_access)
+            proceeds = m.If(~fence_file.o_wait)
+        with proceeds:
+            m.d.sync += [
+                valid.eq(self.i.valid),
+                lookup.located.eq(given.located),
+                lookup.slot.eq(given.slot),
+                lookup.entry.eq(entry),
+                lookup.read_error.eq(read_error),
+                lookup.is_forwarded.eq(given.is_forwarded),
+                lookup.source.eq(given.source),
+            ]
         return lookup, valid
 
     def _elaborate_request(self, m, fence_file, decision, lookup, lookup_valid):
@@ -177,6 +192,16 @@ class CheckPipeline(wiring.Component):
             warp_index(self._params, fence_file.i_late_owner, last.entry),
             fence_file.i_late_counters.eq(decision.o_last_counters),
         ]
+        goes = lookup_valid
+        if self._params.shares_owners:
+            located = lookup.located
+            goes &= ~fence_file.o_wait
+            m.d.comb += [
+                fence_file.i_needs.eq(lookup_valid & located.is_present & located.monitored),
+                fence_file.i_follows.eq(follows),
+            ]
+            with m.If(fence_file.o_wait & is_late):
+                m.d.sync += [lookup.entry.eq(last.entry), lookup.read_error.eq(last.lost)]
         relations = {}
         for name, last_access, tag in (
             ("to_entry", entry, entry.tag),
@@ -192,7 +217,7 @@ class CheckPipeline(wiring.Component):
         valid = Signal(name="request_valid")
         request = Signal(ahead.shape(), name="request", reset_less=True)
         m.d.sync += [
-            valid.eq(lookup_valid),
+            valid.eq(goes),
             request.located.eq(lookup.located),
             request.slot.eq(lookup.slot),
             request.entry.eq(entry),

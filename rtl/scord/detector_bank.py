@@ -18,10 +18,11 @@ from racetrap.rtl.gpu.region import RegionDecoder
 from racetrap.rtl.gpu.region_table import RegionLocator
 from racetrap.rtl.gpu.valid_table import ValidTable, valid_bit
 from racetrap.rtl.scord.check_lane import CheckLane
+from racetrap.rtl.scord.shared_fence_file import SharedFenceFile
 
 
 class DetectorBank(GpuDetectorBank):
-    """ScoRD's banks of a metadata port; ``i_clear`` resets their fence files, too.
+    """ScoRD's banks of a metadata port; ``i_clear`` resets their fence file, too.
 
     Parameters
     ----------
@@ -41,6 +42,24 @@ class DetectorBank(GpuDetectorBank):
         others = params.words_per_cycle * (params.fence_lanes - 1)
         fences = {"trace_fences": Out(trace_signature(params)).array(others)}
         super().__init__(params, fences if params.trace_port else {})
+
+    @classmethod
+    def port_pulses(cls, params):
+        own = ("owner_conflicts",) if params.shares_owners else ()
+        return (*super().port_pulses(params), *own)
+
+    def elaborate(self, platform):
+        if not self._params.shares_owners:
+            return super().elaborate(platform)
+        self._fence_file = fence_file = SharedFenceFile(self._params)
+        m = super().elaborate(platform)
+        m.submodules.fence_file = fence_file
+        waits = fence_file.banks[0].o_wait
+        m.d.comb += [
+            m.submodules.accessor.i_hold.eq(waits),
+            self.o_count[0].owner_conflicts.eq(waits),
+        ]
+        return m
 
     def _elaborate_location(self, m, fifo, accessor):
         """Decoder of the region or locator in the table, and table of valid segments."""
@@ -91,6 +110,8 @@ class DetectorBank(GpuDetectorBank):
 
     def _elaborate_lane(self, m: Module, number: int, accessor) -> CheckLane:
         lane = super()._elaborate_lane(m, number, accessor)
+        if self._params.shares_owners:
+            connect(m, lane.lookup, self._fence_file.banks[number])
         if self._params.trace_port:
             first = number * len(lane.trace_fences)
             for fence, trace in enumerate(lane.trace_fences, first):

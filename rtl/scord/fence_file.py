@@ -7,11 +7,30 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Member, Out
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.warp_slot import warp_slot
 from racetrap.rtl.scord.fence_counters import FenceCounters, fence_counters
+
+
+def fence_file_members(params: ScordParams) -> dict[str, Member]:
+    """Members of a ``FenceFile``."""
+    slot, counters, lanes = warp_slot(params), fence_counters(params), params.fence_lanes
+    return {
+        "i_owner": In(slot),
+        "i_own": In(slot).array(lanes),
+        "i_late": In(1),
+        "i_late_owner": In(slot),
+        "i_late_counters": In(counters),
+        "i_fence": In(lanes),
+        "i_scope": In(lanes),
+        "o_owner": Out(counters),
+        "o_own": Out(counters),
+        "o_fenced": Out(counters).array(lanes),
+        "i_clear": In(1),
+        "o_busy": Out(1),
+    }  # fmt: skip
 
 
 class FenceFile(wiring.Component):
@@ -48,21 +67,7 @@ class FenceFile(wiring.Component):
 
     def __init__(self, params: ScordParams):
         self._params = params
-        slot, counters, lanes = warp_slot(params), fence_counters(params), params.fence_lanes
-        super().__init__({
-            "i_owner": In(slot),
-            "i_own": In(slot).array(lanes),
-            "i_late": In(1),
-            "i_late_owner": In(slot),
-            "i_late_counters": In(counters),
-            "i_fence": In(lanes),
-            "i_scope": In(lanes),
-            "o_owner": Out(counters),
-            "o_own": Out(counters),
-            "o_fenced": Out(counters).array(lanes),
-            "i_clear": In(1),
-            "o_busy": Out(1),
-        })  # fmt: skip
+        super().__init__(fence_file_members(params))
 
     def elaborate(self, platform):
         m = Module()

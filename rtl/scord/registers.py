@@ -30,6 +30,7 @@ def register_parameters(params: ScordParams) -> dict[str, int]:
         "INCREMENT_BITS": max(5, most.bit_length()),
         "REGIONS": params.regions,
         "HAS_VALID_TABLE": params.valid_segments > 0,
+        "SHARES_FENCE_FILE": params.shares_owners,
         "MANY_BANKS": params.banks > _MOST_BANKS,
         "HAS_ACCESS_BUFFER": params.access_buffer_depth > 0,
         "LEAVES_OUT": params.leaves_out,

@@ -16,7 +16,7 @@ _parts_of = functools.cache(state_parts)
 METHOD = ("lock_tables", "barrier_ids", "fence_files")
 
 
-@pytest.mark.parametrize("name", ["scord-tiny", "scord", "scord-local"])
+@pytest.mark.parametrize("name", ["scord-tiny", "scord", "scord-local", "scord-banks4"])
 def test_the_methods_state_is_in_the_design(name):
     parts = {part.kind: part for part in _parts_of(PRESETS[name].params)}
     for kind in METHOD:
@@ -26,6 +26,13 @@ def test_the_methods_state_is_in_the_design(name):
     assert parts["barrier_ids"].flip_flops == parts["barrier_ids"].method
     assert {kind for kind, part in parts.items() if part.method} == set(METHOD)
     assert parts["local_memory"].memory_bits == 8 * PRESETS[name].params.local_bytes
+
+
+def test_a_port_of_several_words_has_one_fence_file():
+    """Whatever its words; a lane without an SM has memory, too."""
+    params = with_settings(PRESETS["scord-tiny"].params, ["words_per_cycle=4", "banks=8"])
+    parts = {part.kind: part for part in _parts_of(params)}
+    assert parts["fence_files"].memory_bits == parts["fence_files"].method == 2 * 8 * 12
 
 
 def test_the_papers_figure():

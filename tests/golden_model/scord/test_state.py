@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from racetrap.generators.presets import find_preset
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.scord.state import state_bits
 
@@ -44,8 +45,16 @@ def test_a_generation_must_fit_in_the_entry(settings, words):
         ScordParams(**settings)
 
 
-def test_each_bank_has_a_fence_file():
+def test_each_metadata_port_has_a_fence_file():
     assert state_bits(ScordParams(banks=4))["fence_files"] == 4 * 5760
+    assert state_bits(ScordParams(banks=8, words_per_cycle=4))["fence_files"] == 2 * 5760
+
+
+@pytest.mark.parametrize(("preset", "kilobytes"), [("scord-v100", 520), ("scord-a100", 870)])
+def test_state_for_real_gpus(preset, kilobytes):
+    assert (
+        0.99 * kilobytes < sum(state_bits(find_preset(preset).params).values()) / 8000 <= kilobytes
+    )
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ class AccessorHarness(Harness):
             "i_entries_log2": In((index_bits(params) + params.lane_bits).bit_length()),
             "i_clear": In(1),
             "i_pick": In(1),
+            **({"i_hold": In(1)} if params.holds_checks else {}),
             **({"i_followed": In(index_bits(params))} if params.valid_segments else {}),
         })  # fmt: skip
 
@@ -135,6 +136,8 @@ class AccessorHarness(Harness):
             Assume(~(self.i_clear & accessor.o_busy)),
             Assume(~self.i_rvalid | self._reads.bit_select(self.i_rid, 1)),
         ]
+        if self._params.holds_checks:
+            m.d.comb += accessor.i_hold.eq(self.i_hold)
         begun = (1 << axi.arid) & (axi.arvalid & self.i_arready).replicate(len(self._reads))
         ended = (1 << self.i_rid) & self.i_rvalid.replicate(len(self._reads))
         m.d.sync += self._reads.eq(self._reads & ~ended | begun)

@@ -6,6 +6,7 @@ import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
@@ -73,6 +74,33 @@ def test_every_width_agrees(settings):
     assert _compare(build_fast("scord-tiny", replace(_TINY, **settings))) > 15_000
 
 
+def _owner_conflicts(model):
+    """Counted while a warp loads two words that others of its SM have stored, in ten lines."""
+    transactions = [
+        (0, Transaction(kind, strong=1, warp=warp, line=(_REGION.data_base >> 7) + line, mask=mask))
+        for line in range(10)
+        for kind, warp, mask in (
+            (TransactionKind.STORE, 0, 1), (TransactionKind.STORE, 1, 2),
+            (TransactionKind.LOAD, 2, 3), (TransactionKind.LOAD, 2, 1),
+        )
+    ]  # fmt: skip
+    with FastSim(model, seed=5, timing=_TIMINGS["fastest"]) as sim:
+        check_launch(sim, model.params, _REGION, transactions, in_order=True)
+        return sim.read("OWNER_CONFLICTS")
+
+
+def test_owner_conflicts_are_counted(wide_model):
+    """Two cycles each, as both owners are in one memory of the fence file."""
+    assert _owner_conflicts(wide_model) == 20
+
+
+@pytest.mark.campaign
+def test_conflicts_that_are_not_counted_show():
+    bug = Patch("scord/detector_bank.py", "owner_conflicts.eq(waits)", "owner_conflicts.eq(0)")
+    params = replace(_TINY, banks=2, words_per_cycle=2, fence_lanes=2)
+    assert _owner_conflicts(build_fast("scord-tiny", params, bug)) == 0
+
+
 _PLANTED = {
     "absent word is checked": Patch(
         "scord/decision_stage.py",
@@ -95,8 +123,15 @@ _PLANTED = {
     "fences of one lane": Patch(
         "scord/decision_stage.py", "port.valid.eq(self.o_fence[lane])", "port.valid.eq(0)"
     ),
-    "fence of the other lane's SM": Patch(
-        "scord/fence_file.py", "taken.sm.eq(given.sm >> low)", "taken.sm.eq(given.sm)"
+    "counters of another owner": Patch(
+        "scord/shared_fence_file.py", "pick(addresses, memory) == place_of(params, owner)",
+        "place_of(params, owner) == place_of(params, owner)",
+    ),
+    "segment behind a waiting one is lost": Patch(
+        "gpu/metadata_accessor.py", "m.If(~self.i_hold)", "m.If(1)"
+    ),
+    "entry left while a segment waits": Patch(
+        "scord/check_pipeline.py", "m.If(fence_file.o_wait & is_late)", "m.If(0)"
     ),
     "fence overtaken by its warp": Patch(
         "scord/tracker.py", "waits.eq(hold.o_warp_waits)", "waits.eq(0)"
