@@ -17,7 +17,7 @@ from racetrap.rtl.causality.collector_phases import Barrier, Meeting, Phases, Ro
 from racetrap.rtl.causality.flags import Flags
 from racetrap.rtl.causality.learning import Learning
 from racetrap.rtl.causality.race_encoder import RaceEncoder
-from racetrap.rtl.common.bits import lowest_one_hot, one_hot_select
+from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
 
@@ -150,7 +150,6 @@ class Work:
 
 def number_of(bits: Value) -> Value:
     """Number of the lowest bit that is set; 0 if none is."""
-    return one_hot_select(
-        lowest_one_hot(bits),
-        [Const(place, range(max(len(bits), 2))) for place in range(len(bits))],
-    )
+    width = 1 << (len(bits) - 1).bit_length()
+    number = lowest_set(Cat(bits, Const(0, width - len(bits))))
+    return number & bits.any().replicate(len(number))
