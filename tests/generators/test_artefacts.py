@@ -12,7 +12,7 @@ import pytest
 
 from racetrap.generators.artefacts import generate, generate_simulated
 from racetrap.generators.presets import PRESETS
-from racetrap.generators.scord import SCORD
+from racetrap.generators.systems import SYSTEMS
 from racetrap.golden_model.configuration import configuration_hash
 from racetrap.rtl.scord.system import ScordSystem
 from racetrap.sim.tools import tool_environment
@@ -233,13 +233,14 @@ def test_nothing_is_written_if_the_design_cannot_be_made(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-_FEWER_BANKS = {"scord-v100": 16, "scord-a100": 40}
+_FEWER_BANKS = {"scord-v100": 16, "scord-a100": 40, "causality-v100": 16, "causality-a100": 16}
 #: Presets that are linted each time; settings of the bus monitor's small one have blocks of others.
 _LINTED = {"scord-tiny", "scord-local", "sigrace-tiny", "hirace-tiny", "causality-tiny"}
 
 
 def test_every_preset_of_a_gpu_is_linted():
-    assert _FEWER_BANKS.keys() == SCORD.large_presets.keys()
+    large = [name for system in SYSTEMS for name in system.large_presets]
+    assert [*_FEWER_BANKS] == large
 
 
 @pytest.mark.parametrize(

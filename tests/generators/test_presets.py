@@ -72,7 +72,7 @@ def test_causality_has_the_same_real_gpus():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", SCORD.large_presets)
+@pytest.mark.parametrize("name", [*SCORD.large_presets, *CAUSALITY.large_presets])
 def test_a_real_gpu_is_generated(name, tmp_path):
     """Every SM and slice is an instance of one module."""
     params = find_preset(name).params
