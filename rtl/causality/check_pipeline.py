@@ -13,7 +13,7 @@ from racetrap.golden_model.causality.packets import PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.access import access_layout, describe, is_same_lane, reads
 from racetrap.rtl.causality.detection_logic import DetectionLogic
-from racetrap.rtl.causality.entry import EntryUpdate
+from racetrap.rtl.causality.entry import EntryUpdate, entry_match
 from racetrap.rtl.causality.warp_order import RELATION, WarpOrder
 from racetrap.rtl.causality.warp_row import WarpRows, branch_layout
 from racetrap.rtl.common.layout import struct_layout
@@ -26,10 +26,11 @@ from racetrap.rtl.gpu.region import index_bits
 LATENCY = 5
 
 
-def _request(params: CausalityParams) -> data.StructLayout:
-    """An access with its entry, unless that is the result of a packet close ahead."""
+def _lookup(params: CausalityParams) -> data.StructLayout:
+    """A packet with its entry, unless that is the result of a packet close ahead."""
     return data.StructLayout({
-        "access": access_layout(params),
+        "packet": struct_layout(params.packet_layout),
+        "tag": params.tag_bits,
         "monitored": 1,
         "index": index_bits(params),
         "slot": slot_bits(params),
@@ -37,6 +38,18 @@ def _request(params: CausalityParams) -> data.StructLayout:
         "read_error": 1,
         "is_forwarded": 1,
         "source": slot_bits(params),
+    })  # fmt: skip
+
+
+def _request(params: CausalityParams) -> data.StructLayout:
+    """An access with its entry, unless that is the result of the packet ahead."""
+    return data.StructLayout({
+        "access": access_layout(params),
+        "monitored": 1,
+        "index": index_bits(params),
+        "slot": slot_bits(params),
+        "entry": struct_layout(params.entry_layout),
+        "read_error": 1,
     })  # fmt: skip
 
 
@@ -134,7 +147,7 @@ class CheckPipeline(wiring.Component):
     def _elaborate_entry(self, m: Module) -> tuple[Signal, Signal]:
         """Stage 1: the entry is the one read, or the result of a packet that has left stage 3."""
         given, last = self.i.p, self.o_checked.p
-        lookup, valid = self._stage(_request(self._params), "lookup")
+        lookup, valid = self._stage(_lookup(self._params), "lookup")
         # The result memory does not forward a write at the clock edge of the read.
         older, older_valid = self._stage(checked_packet(self._params), "older")
         entry = Signal.like(given.entry, name="entry")
@@ -149,7 +162,8 @@ class CheckPipeline(wiring.Component):
             older.eq(last),
             older_valid.eq(self.o_checked.valid),
             valid.eq(self.i.valid),
-            *describe(lookup.access, given.located.packet, given.located.tag),
+            lookup.packet.eq(given.located.packet),
+            lookup.tag.eq(given.located.tag),
             lookup.monitored.eq(given.located.monitored),
             lookup.index.eq(given.located.index),
             lookup.slot.eq(given.slot),
@@ -162,10 +176,12 @@ class CheckPipeline(wiring.Component):
 
     def _elaborate_wait(self, m: Module, lookup, valid) -> tuple[tuple[Signal, Signal], Signal]:
         """Stage 2: the packet two ahead has its result; the one ahead will have it in stage 3."""
-        last, (request, request_valid) = self.o_checked.p, self._stage(lookup.shape(), "request")
-        follows = Signal()
+        request, request_valid = self._stage(_request(self._params), "request")
+        last, follows = self.o_checked.p, Signal()
+        carried = ("monitored", "index", "slot", "entry", "read_error")
         m.d.sync += [
-            request.eq(lookup),
+            *(request[name].eq(lookup[name]) for name in carried),
+            *describe(request.access, lookup.packet, lookup.tag),
             request_valid.eq(valid),
             follows.eq(lookup.is_forwarded & request_valid & (request.slot == lookup.source)),
         ]
@@ -189,16 +205,15 @@ class CheckPipeline(wiring.Component):
         m.d.comb += [
             update.i_access.eq(request.access),
             update.i_found.eq(Mux(follows, result.entry, request.entry)),
-            # Compared before one is chosen, since the choice is known late.
-            *(
-                update.i_is_current[name].eq(
-                    Mux(
-                        follows,
-                        result.entry[name].clock >= rows.o_start,
-                        request.entry[name].clock >= rows.o_start,
-                    )
+            # Compared before one is chosen, since the choice goes to many places.
+            update.i_match.eq(
+                Mux(
+                    follows,
+                    *(
+                        entry_match(request.access, entry, rows.o_start, epoch)
+                        for entry in (result.entry, request.entry)
+                    ),
                 )
-                for name in ("writer", "reader")
             ),
             update.i_epoch.eq(epoch),
             update.i_has_wrapped.eq(has_wrapped),

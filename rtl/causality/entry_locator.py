@@ -37,7 +37,7 @@ class EntryLocator(wiring.Component):
     i_region : ``In(region_layout(params))``
         Monitored region.
     o_entries_log2 : ``Out(address_bits.bit_length())``
-        Log2 of all entries; combinational.
+        Log2 of all entries, from a register: it is needed when metadata are cleared.
     """
 
     def __init__(self, params: CausalityParams):
@@ -60,7 +60,6 @@ class EntryLocator(wiring.Component):
         m.d.comb += [
             decoder.i_region.eq(self.i_region),
             decoder.i_word.eq(packet.word),
-            self.o_entries_log2.eq(decoder.o_entries_log2 + (params.shared_bytes > 0)),
             located.i.valid.eq(self.i.valid),
             self.i.ready.eq(located.i.ready),
             place.segment.eq(packet),
@@ -68,6 +67,7 @@ class EntryLocator(wiring.Component):
             place.index.eq(decoder.o_index),
             place.tag.eq(decoder.o_tag),
         ]
+        m.d.sync += self.o_entries_log2.eq(decoder.o_entries_log2 + (params.shared_bytes > 0))
         with m.If(packet.shared):
             if params.shared_bytes:
                 half = (Const(1) << decoder.o_entries_log2)[: len(place.index)]

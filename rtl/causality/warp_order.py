@@ -19,8 +19,9 @@ from racetrap.rtl.causality.warp_row import branch_layout
 from racetrap.rtl.common.layout import struct_layout
 
 #: What an entry's writer or reader is to an access: lanes that it does not come before, unless all
-#: is ordered; by its own warp, by its block; an older block in the slot is another one.
-RELATION = data.StructLayout({"lanes": WARP_SIZE, "all_ordered": 1, "is_own": 1, "in_block": 1})
+#: is ordered, for one reason or another; by its own warp, by its block; an older block in the slot
+#: is another one.
+RELATION = data.StructLayout({"lanes": WARP_SIZE, "all_ordered": 2, "is_own": 1, "in_block": 1})
 
 
 class WarpOrder(wiring.Component):
@@ -58,19 +59,23 @@ class WarpOrder(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         side, row, packet = self.i_side, self.i_row, self.i_access.packet
-        same_warp, is_current, is_known, behind_barrier = (
-            Signal(name=name) for name in ("same_warp", "is_current", "is_known", "behind_barrier")
+        same_warp, is_current, by_bit, is_known, behind_barrier = (
+            Signal(name=name)
+            for name in ("same_warp", "is_current", "by_bit", "is_known", "behind_barrier")
         )
         others = Signal.like(packet.lanes, name="others")
         m.d.comb += [
             same_warp.eq(side.warp == packet.warp),
             is_current.eq(side.clock >= row.start),
             behind_barrier.eq(side.clock <= row.bar),
-            is_known.eq(self._elaborate_known(m)),
+            by_bit.eq(self._elaborate_bit(m)),
+            is_known.eq(self._is_known()),
             self.o.is_own.eq(same_warp & is_current),
             self.o.in_block.eq((block_of(self._params, side) == packet.block) & is_current),
             others.eq(packet.lanes & ~(1 << side.lane)),
-            self.o.all_ordered.eq(
+            # A bit is found late: whoever looks at this unites the two reasons.
+            self.o.all_ordered[0].eq(by_bit),
+            self.o.all_ordered[1].eq(
                 is_known
                 | Mux(
                     same_warp,
@@ -86,13 +91,17 @@ class WarpOrder(wiring.Component):
         ]
         return m
 
-    def _elaborate_known(self, m: Module) -> Value:
-        """Whether the table of knowledge has it: its hash bit, or an exact entry."""
-        params, side, table = self._params, self.i_side, self.i_row.know
-        block, sm = block_of(params, side), side.warp[params.warp_bits :]
-        place = Signal(range(params.hash_bits))
+    def _elaborate_bit(self, m: Module) -> Value:
+        """Whether the table of knowledge has it by the bit of its block slot."""
+        side, table = self.i_side, self.i_row.know
+        sm, place = side.warp[self._params.warp_bits :], Signal(range(self._params.hash_bits))
         m.d.comb += place.eq(Cat(Const(0, 3), sm) - sm + side.slot)
-        found = [table.bits.bit_select(place, 1) & (side.clock < table.lossy)]
+        return table.bits.bit_select(place, 1) & (side.clock < table.lossy)
+
+    def _is_known(self) -> Value:
+        """Whether an exact entry of the table of knowledge has it."""
+        params, side, table = self._params, self.i_side, self.i_row.know
+        block, found = block_of(params, side), []
         for number in range(params.known):
             known = table[f"known_{number}"]
             same = Mux(known.is_block, block_of(params, known) == block, known.warp == side.warp)

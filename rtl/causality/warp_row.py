@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section VI (lists of warps that have synchronised; threads 
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,7 +13,7 @@ from racetrap.golden_model.causality.packets import PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.rtl.causality.access import TILE_BITS, WHOLE_WARP, tile_of
-from racetrap.rtl.common.bits import lowest_one_hot
+from racetrap.rtl.common.bits import lowest_one_hot, one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
 
@@ -40,7 +40,7 @@ def branch_layout(params: CausalityParams) -> data.StructLayout:
 
 
 class BranchUpdate(wiring.Component):
-    """Notes a branch or a barrier of some lanes.  Combinational.
+    """Notes a branch in lockstep, or a barrier of lanes that are independent.  Combinational.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class BranchUpdate(wiring.Component):
     i : ``In(branch_layout(params))``
         What was known of the warp.
     i_kind, i_lanes, i_clock : ``In(packet's)``
-        Kind of the packet, lanes that run or meet, and the warp's clock behind it.
+        Kind of the packet in lockstep, lanes that run or meet, and the warp's clock behind it.
     i_tile : ``In(TILE_BITS)``
         Tile that these lanes are (``tile_of``).
     o : ``Out(branch_layout(params))``
@@ -74,13 +74,8 @@ class BranchUpdate(wiring.Component):
         m = Module()
         m.d.comb += self.o.eq(self.i)
         if self._params.independent_threads:
-            is_barrier, is_whole = Signal(), Signal()
-            m.d.comb += [
-                is_barrier.eq(self.i_kind == PacketKind.WARP_BARRIER),
-                is_whole.eq(self.i_tile == WHOLE_WARP),
-            ]
-            self._elaborate_barrier(m, is_barrier & ~is_whole)
-            with m.If(is_barrier & is_whole):
+            self._elaborate_barrier(m)
+            with m.If(self.i_tile == WHOLE_WARP):
                 m.d.comb += [Value.cast(self.o).eq(0), self.o.lanes_before.eq(self.i_clock)]
         else:
             self._elaborate_branch(m)
@@ -111,11 +106,11 @@ class BranchUpdate(wiring.Component):
         active = [level.active for level in self.i.levels]
         return [Const((1 << WARP_SIZE) - 1, WARP_SIZE), *active][: len(active)]
 
-    def _elaborate_barrier(self, m: Module, is_partial: Value) -> None:
+    def _elaborate_barrier(self, m: Module) -> None:
         """Records of the same tile join it; others that it meets learn from it; else it is one of
         its own, for which the first makes room.
 
-        Which records it meets is known last, so that everything else is chosen before.
+        Whether one makes room is known last, so that records are made for both cases.
         """
         lanes, tile, clock, count = self.i_lanes, self.i_tile, self.i_clock, self._params.records
         joined, met, free, is_new = (
@@ -126,30 +121,33 @@ class BranchUpdate(wiring.Component):
             is_same = (tile != 0) & (old.tile == tile)
             is_larger = (tile != 0) & (old.tile >= tile)
             m.d.comb += [
-                joined[place].eq(is_partial & is_same),
-                met[place].eq((old.lanes & lanes).any() & is_partial & ~is_larger),
+                joined[place].eq(is_same),
+                met[place].eq((old.lanes & lanes).any() & ~is_larger),
                 free[place].eq(~old.clock.any()),
             ]
         m.d.comb += [
-            is_apart.eq(is_partial & ~joined.any()),
+            is_apart.eq(~joined.any()),
             makes_room.eq(is_apart & ~free.any()),
-            is_new.eq(
-                Mux(makes_room, 1 << count >> 1, lowest_one_hot(free)) & is_apart.replicate(count)
-            ),
+            is_new.eq(lowest_one_hot(free) & is_apart.replicate(count)),
         ]
-        nothing = Const(0, self.o.records.shape().elem_shape.size)
-        sources = [*map(Value.cast, self.i.records), nothing]
-        learns = Mux(makes_room, met >> 1, met)
+
+        def learnt(old: data.View, place: int) -> dict[str, Value]:
+            """A record that is not of the barrier's tile."""
+            more = lanes & met[place].replicate(len(lanes))
+            return {
+                "lanes": old.lanes | more, "clock": old.clock, "tile": Mux(met[place], 0, old.tile)
+            }  # fmt: skip
+
         for place, new in enumerate(self.o.records):
-            old = data.View(new.shape(), Mux(makes_room, sources[place + 1], sources[place]))
-            has_clock = is_new[place] | joined[place]
-            grows = (has_clock | learns[place]).replicate(len(lanes))
-            loses_tile = learns[place] & ~joined[place]
-            m.d.comb += [
-                new.lanes.eq(old.lanes | (lanes & grows)),
-                new.clock.eq(Mux(has_clock, clock, old.clock)),
-                new.tile.eq(Mux(is_new[place], tile, Mux(loses_tile, 0, old.tile))),
-            ]
+            old, has_clock = self.i.records[place], is_new[place] | joined[place]
+            stays = learnt(old, place)
+            stays["lanes"] |= lanes & has_clock.replicate(len(lanes))
+            stays["clock"] = Mux(has_clock, clock, old.clock)
+            stays["tile"] = Mux(has_clock, tile, stays["tile"])
+            moves: dict[str, Value] = {"lanes": lanes, "clock": clock, "tile": tile}
+            if place + 1 < count:
+                moves = learnt(self.i.records[place + 1], place + 1)
+            m.d.comb += [new[name].eq(Mux(makes_room, moves[name], stays[name])) for name in moves]
         dropped = self.i.records[0].clock if count else clock
         with m.If(makes_room & (dropped > self.i.lanes_before)):
             m.d.comb += self.o.lanes_before.eq(dropped)
@@ -212,8 +210,8 @@ class WarpRows(wiring.Component):
         with m.Elif(self.o_busy):
             m.d.sync += swept.eq(swept + 1)
         m.d.comb += self.o_busy.eq(swept != 2 * depth)
-        changes = self._elaborate_branches(m, swept[1:], swept[0], of_epoch, depth)
-        m.d.comb += self.i_row.ready.eq(~changes & ~self.o_busy)
+        is_written = self._elaborate_branches(m, swept[1:], swept[0], of_epoch, depth)
+        m.d.comb += self.i_row.ready.eq(~is_written & ~self.o_busy)
         self._elaborate_rows(m, swept[1:], of_epoch, depth)
         return m
 
@@ -255,9 +253,10 @@ class WarpRows(wiring.Component):
     def _elaborate_branches(
         self, m: Module, swept: Value, is_write: Value, of_epoch: Value, depth: int
     ) -> Value:
-        """Read, change and write back; a packet close behind takes what has been written.
+        """Read, change, and write back from registers; a packet close behind takes what has
+        changed.
 
-        Gives whether a packet writes in this cycle.
+        Gives whether a change is written in this cycle.
         """
         params, layout = self._params, branch_layout(self._params)
         self._start_before = Signal(params.clock_bits, name="start_before", reset_less=True)
@@ -265,39 +264,53 @@ class WarpRows(wiring.Component):
         m.submodules.branches = branches = block_memory(layout, depth)
         m.submodules.update = update = BranchUpdate(params)
         read, write = branches.read_port(), branches.write_port()
-        packets = [self.i_packet, *(Signal.like(self.i_packet, name=f"packet_{n}") for n in (1, 2))]
-        valid = [self.i_valid, Signal(name="valid_1"), Signal(name="valid_2")]
-        tile, changes, was_changed = Signal(TILE_BITS), Signal(), Signal()
-        changed, changed_warp = Signal(layout, name="changed"), Signal.like(self.i_packet.warp)
-        for one, other in ((0, 1), (1, 2)):
-            m.d.sync += [packets[other].eq(packets[one]), valid[other].eq(valid[one])]
-        _, following, packet = packets
+        following, packet = (Signal.like(self.i_packet, name=f"packet_{n}") for n in (1, 2))
+        is_following, tile, changes = Signal(), Signal(TILE_BITS), Signal()
+        # What changed last, and what did a cycle earlier.
+        changed, older = (
+            Signal(
+                data.StructLayout({"valid": 1, "warp": len(packet.warp), "branch": layout}),
+                name=name,
+            )
+            for name in ("changed", "older")
+        )
+        first = PacketKind.WARP_BARRIER if params.independent_threads else PacketKind.MARK + 1
+        m.d.sync += [
+            is_following.eq(self.i_valid),
+            following.eq(self.i_packet),
+            packet.eq(following),
+            changes.eq(is_following & (following.kind >= first)),
+            tile.eq(tile_of(following.lanes)),
+            changed.valid.eq(changes),
+            changed.warp.eq(packet.warp),
+            changed.branch.eq(update.o),
+            older.eq(changed),
+        ]
         m.d.comb += [
             read.addr.eq(Mux(self.o_busy, swept, self.i_packet.warp)),
-            changes.eq(valid[2] & (packet.kind > PacketKind.MARK)),
             update.i.eq(self.o_branch),
             update.i_kind.eq(packet.kind),
             update.i_lanes.eq(packet.lanes),
             update.i_clock.eq(packet.clock),
             update.i_tile.eq(tile),
-            write.en.eq(Mux(self.o_busy, is_write, changes)),
-            write.addr.eq(Mux(self.o_busy, swept, packet.warp)),
-            write.data.eq(update.o),
+            write.en.eq(Mux(self.o_busy, is_write, changed.valid)),
+            write.addr.eq(Mux(self.o_busy, swept, changed.warp)),
+            write.data.eq(changed.branch),
         ]
-        m.d.sync += [
-            tile.eq(tile_of(following.lanes)),
-            was_changed.eq(changes),
-            changed.eq(update.o),
-            changed_warp.eq(packet.warp),
-            self.o_branch.eq(read.data),
+        # Not a chain of choices, which would put what is read, and comes late, at its end.
+        sources = [
+            (changes & (packet.warp == following.warp), update.o),
+            (changed.valid & (changed.warp == following.warp), changed.branch),
+            (older.valid & (older.warp == following.warp), older.branch),
+            (Const(1), read.data),
         ]
-        with m.If(changes & (packet.warp == following.warp)):
-            m.d.sync += self.o_branch.eq(update.o)
-        with m.Elif(was_changed & (changed_warp == following.warp)):
-            m.d.sync += self.o_branch.eq(changed)
+        is_source = lowest_one_hot(Cat(is_there for is_there, _ in sources))
+        m.d.sync += Value.cast(self.o_branch).eq(
+            one_hot_select(is_source, (Value.cast(branch) for _, branch in sources))
+        )
         row = self.i_row
         forgets = row.p.begins | row.p.met if params.independent_threads else row.p.begins
-        with m.If(~changes):
+        with m.If(~changed.valid):
             # The sweep, or a row; packets and rows come only when nothing is swept.
             m.d.comb += write.data.eq(0)
             with m.If(~self.o_busy):
@@ -306,4 +319,4 @@ class WarpRows(wiring.Component):
                 with m.If(self.o_busy & of_epoch):
                     m.d.comb += write.data.eq(read.data)
                     m.d.comb += [level.clock.eq(0) for level in write.data.levels]
-        return changes
+        return changed.valid

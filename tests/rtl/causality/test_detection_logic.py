@@ -73,7 +73,7 @@ BUGS = {
         "before.lost.eq(self.o_dropped)",
     ),
     "older-block-in-shared-memory": Patch(
-        "causality/entry.py", "is_same & (~packet.shared | self.i_is_current.reader)", "is_same"
+        "causality/entry.py", "is_same & (~packet.shared | match.reader)", "is_same"
     ),
     "bytes-of-unlike-accesses-joined": Patch(
         "causality/entry.py", "(old.bytes & ~packet.bytes).any() & alike",

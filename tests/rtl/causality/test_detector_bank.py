@@ -201,12 +201,17 @@ BUGS = {
     ),
     "packet-on-the-way-not-counted": Patch("causality/check_lane.py", "free < 2", "free < 1"),
     "change-just-ahead-not-seen": Patch(
-        "causality/warp_row.py", "with m.If(changes & (packet.warp == following.warp)):",
-        "with m.If(0):",
+        "causality/warp_row.py", "(changes & (packet.warp == following.warp), update.o)",
+        "(Const(0), update.o)",
     ),
     "change-two-ahead-not-seen": Patch(
-        "causality/warp_row.py", "with m.Elif(was_changed & (changed_warp == following.warp)):",
-        "with m.Elif(0):",
+        "causality/warp_row.py",
+        "(changed.valid & (changed.warp == following.warp), changed.branch)",
+        "(Const(0), changed.branch)",
+    ),
+    "change-three-ahead-not-seen": Patch(
+        "causality/warp_row.py", "(older.valid & (older.warp == following.warp), older.branch)",
+        "(Const(0), older.branch)",
     ),
     "row-of-the-packet-behind": Patch(
         "causality/warp_row.py", "row.addr.eq(warp)", "row.addr.eq(self.i_packet.warp)"
@@ -246,7 +251,7 @@ def test_bug_is_found(bug):
         detector = bank
 
     def play():
-        for gap in range(2):
+        for gap in range(3):
             assert barrier_ahead(gap, Prompt)[1].against == Against.NONE
         for seed, bench in enumerate([Prompt, Late] * 5):
             run(

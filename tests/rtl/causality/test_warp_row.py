@@ -107,10 +107,11 @@ def test_random_changes(settings):
 
 BUGS = {
     "record-joins-another-tile": (
-        {}, Patch("causality/warp_row.py", "is_partial & is_same", "is_partial & is_larger"),
+        {},
+        Patch("causality/warp_row.py", "joined[place].eq(is_same)", "joined[place].eq(is_larger)"),
     ),
     "record-keeps-its-tile": (
-        {}, Patch("causality/warp_row.py", "Mux(loses_tile, 0, old.tile)", "old.tile"),
+        {}, Patch("causality/warp_row.py", "Mux(met[place], 0, old.tile)", "old.tile"),
     ),
     "no-room-is-made": (
         {}, Patch("causality/warp_row.py", "is_apart & ~free.any()", "0"),

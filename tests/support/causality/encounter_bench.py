@@ -29,7 +29,7 @@ FILES = [
 ]
 
 
-_RELATION = Layout({"lanes": WARP_SIZE, "all_ordered": 1, "is_own": 1, "in_block": 1})
+_RELATION = Layout({"lanes": WARP_SIZE, "all_ordered": 2, "is_own": 1, "in_block": 1})
 
 
 class Encounter(wiring.Component):
@@ -66,9 +66,8 @@ class Encounter(wiring.Component):
         m.d.comb += [
             *rtl.describe(access, self.i_packet, self.i_tag),
             update.i_found.eq(self.i_found),
-            *(
-                update.i_is_current[name].eq(self.i_found[name].clock >= self.i_row.start)
-                for name in ("writer", "reader")
+            update.i_match.eq(
+                rtl.entry_match(access, self.i_found, self.i_row.start, self.i_epoch)
             ),
             update.i_epoch.eq(self.i_epoch),
             update.i_has_wrapped.eq(self.i_has_wrapped),

@@ -7,15 +7,15 @@ from racetrap.sim.cosim.verilator.patch import Patch
 #: Bugs by name; the first of each file is the one that is quickest to see.
 PLANTED_BUGS: dict[str, Patch] = {
     # Entries
-    "old-epochs-count": Patch("causality/entry.py", "(found.epoch == self.i_epoch) & ", ""),
+    "old-epochs-count": Patch("causality/entry.py", "(found.epoch == epoch) & ", ""),
     "tag-not-compared": Patch(
-        "causality/entry.py", "is_there & (found.tag == self.i_access.tag)", "is_there"
+        "causality/entry.py", "is_there & (found.tag == access.tag)", "is_there"
     ),
     "message-dropped-without-a-mark": Patch(
         "causality/entry.py", "found.lost | self.o_dropped", "found.lost"
     ),
     "blocks-before-count-in-shared-memory": Patch(
-        "causality/entry.py", "is_same & (~packet.shared | self.i_is_current.writer)", "is_same"
+        "causality/entry.py", "is_same & (~packet.shared | match.writer)", "is_same"
     ),
     "bytes-of-other-lanes-joined": Patch(
         "causality/entry.py", "(old.lane != new.lane)", "0"
