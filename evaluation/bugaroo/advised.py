@@ -18,7 +18,8 @@ import numpy as np
 
 from racetrap.evaluation.bugaroo.workload_subject import WorkloadSubject
 from racetrap.evaluation.table import Table
-from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.call_stacks import chain_of
+from racetrap.golden_model.events import EventKind, TraceHeader
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.launch.kernel_files import kernel_folder
 from racetrap.sim.gpu.ptx.module import Module
@@ -217,7 +218,7 @@ def _synchronisation(trace: Trace) -> set[_Sync]:
 
 def _synchronising_warps(trace: Trace) -> set[tuple[tuple[int, int], _Sync]]:
     """The same, each with the block and warp that executes it."""
-    events, locations = trace.events, trace.header.locations
+    events, locations = trace.events, _own_places(trace.header)
     synchronises = (events["kind"] == EventKind.FENCE) | (
         (events["kind"] <= EventKind.ATOMIC) & (events["strong"] != 0)
     )
@@ -226,6 +227,16 @@ def _synchronising_warps(trace: Trace) -> set[tuple[tuple[int, int], _Sync]]:
         ((block, warp), (locations.get(pc, ""), kind, scope, order))
         for block, warp, pc, kind, scope, order in modes.tolist()
     }
+
+
+def _own_places(header: TraceHeader) -> dict[int, str]:
+    """Places of program counters in the file of their kernel, as advice has them."""
+    found = {}
+    for pc, place in header.locations.items():
+        chain = chain_of(place, header.frames, header.stacks.get(pc, 0))
+        files = [each.rpartition(":")[0] for each in chain]
+        found[pc] = chain[files.index(files[-1])]
+    return found
 
 
 def _text(change: AdvisedChange) -> str:

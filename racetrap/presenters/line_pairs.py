@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from racetrap.golden_model.call_stacks import Frame
+from racetrap.golden_model.call_stacks import Chain, Frame
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.schemas.values import StackFrame
 from racetrap.verdict.line_pairs import LinePair, LineRace, Side
@@ -59,6 +59,12 @@ def stack_text(side: Side) -> str:
         names.append(f"called{place} in {caller.function}")
     left = len(side.stack) - len(shown)
     return ", ".join(names) + f", {number_text(left, 'frame')} more" * bool(left)
+
+
+def chain_text(chain: Chain) -> str:
+    """A place and the first of the calls that lead there."""
+    called = f" (called at {relative_place(chain[1])})" if len(chain) > 1 else ""
+    return relative_place(chain[0]) + called
 
 
 def stack_to_dict(stack: Sequence[Frame]) -> list[StackFrame]:

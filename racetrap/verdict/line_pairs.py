@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from racetrap.golden_model.call_stacks import Frame
+from racetrap.golden_model.call_stacks import Chain, Frame
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
@@ -38,6 +38,8 @@ class Side:
         Column in the line, from 1; 0 if unknown.
     stack : sequence of Frame
         Call stack, the innermost function first, as far as known.
+    chain : Chain
+        Place, and places of calls, which distinguish races; by default the place alone.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -47,6 +49,7 @@ class Side:
     actor: str
     column: int = 0
     stack: Sequence[Frame] = ()
+    chain: Chain = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -101,10 +104,16 @@ class LineRace:
         """Both places."""
         return frozenset((self.earlier.place, self.later.place))
 
+    @property
+    def chains(self) -> frozenset[Chain]:
+        """Both places with the calls that lead there: races of one helper function that is called
+        at several places are different ones."""
+        return frozenset(side.chain or (side.place,) for side in (self.earlier, self.later))
+
 
 @dataclass
 class LinePair:
-    """All races between two places.
+    """All races between two places, each reached by one path of calls.
 
     Parameters
     ----------
@@ -162,12 +171,12 @@ class LinePairs:
 
     Attributes
     ----------
-    found : dict of frozenset of str to LinePair
-        By places, in the order in which they were first found.
+    found : dict of frozenset of Chain to LinePair
+        By places and calls, in the order in which they were first found.
     """
 
     def __init__(self) -> None:
-        self.found: dict[frozenset[str], LinePair] = {}
+        self.found: dict[frozenset[Chain], LinePair] = {}
 
     def add(self, races: Iterable[LineRace], schedule: int = 0) -> None:
         """Take the races of a run.
@@ -180,7 +189,7 @@ class LinePairs:
             Number of the run, from 0.
         """
         for race in races:
-            pair = self.found.setdefault(race.places, LinePair(race))
+            pair = self.found.setdefault(race.chains, LinePair(race))
             pair.kinds[race.kind] += race.instances
             pair.relations[race.relation] += race.instances
             pair.block_pairs += race.block_pairs

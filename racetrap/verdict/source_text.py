@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.events import TraceHeader
 from racetrap.golden_model.trace.threads.events import ThreadTraceHeader
 
@@ -57,12 +58,15 @@ def beside(locations: Mapping[int, str], folder: Path) -> dict[int, str]:
     return found
 
 
+def frames_beside(frames: Mapping[int, Frame], folder: Path) -> dict[int, Frame]:
+    """Frames with such places."""
+    calls = beside({number: frame.place for number, frame in frames.items()}, folder)
+    return {number: frame._replace(place=calls[number]) for number, frame in frames.items()}
+
+
 def header_beside(header: _Header, folder: Path) -> _Header:
     """Header of a trace with such places."""
-    calls = beside({number: frame.place for number, frame in header.frames.items()}, folder)
-    frames = {
-        number: frame._replace(place=calls[number]) for number, frame in header.frames.items()
-    }
+    frames = frames_beside(header.frames, folder)
     return replace(header, locations=beside(header.locations, folder), frames=frames)
 
 

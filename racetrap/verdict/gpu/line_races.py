@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from racetrap.golden_model.barracuda import Party, Race
-from racetrap.golden_model.call_stacks import call_stack
+from racetrap.golden_model.call_stacks import call_stack, chain_of
 from racetrap.golden_model.events import EventKind, TraceHeader
 from racetrap.verdict.gpu.findings import Access, Finding
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
@@ -54,9 +54,10 @@ def _side(
     pc: int, header: TraceHeader, access: str, actor: str,
     details: Mapping[str, Any] = MappingProxyType({}),
 ) -> Side:  # fmt: skip
+    place, frame = place_of(pc, header.locations), header.stacks.get(pc, 0)
     return Side(
-        place_of(pc, header.locations), access, actor, header.columns.get(pc, 0),
-        tuple(call_stack(header.frames, header.stacks.get(pc, 0))), details,
+        place, access, actor, header.columns.get(pc, 0), tuple(call_stack(header.frames, frame)),
+        chain_of(place, header.frames, frame), details,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from racetrap.golden_model.call_stacks import is_instruction_header
 from racetrap.sim.gpu.ptx.module import InlinedCall, Location
 from racetrap.sim.gpu.ptx.nodes import LocationNode
 
@@ -80,8 +81,9 @@ class Sources(NamedTuple):
 class LocationTracker:
     """Follows the ``.loc`` directives of one function.
 
-    Code that was inlined from another file has the place in the function's own file where it
-    was inlined: users look for an atomic function's call, not for a compiler's header.
+    Inlined code has its own place, in whatever file, and the calls that lead there.  A function of
+    the compiler's own headers, such as ``atomicAdd``, is an instruction: it has the place of its
+    call.
 
     Parameters
     ----------
@@ -91,7 +93,6 @@ class LocationTracker:
 
     def __init__(self, sources: Sources):
         self._sources = sources
-        self._file: int | None = None
         #: Place and function of the call by which the code of a place was inlined latest.
         self._inlined: dict[_Place, tuple[_Place, tuple[str, int]]] = {}
         self.current: Location | None = None
@@ -103,9 +104,8 @@ class LocationTracker:
             self._inlined[place] = node.inlined_at, node.function
         else:
             self._inlined.pop(place, None)
-            self._file = place[0] if self._file is None else self._file
         calls = self._calls(place)
-        while calls and place[0] != self._file:
+        while calls and is_instruction_header(self._sources.file(place)):
             place, _ = calls.pop(0)
         _, line, column = place
         self.current = (

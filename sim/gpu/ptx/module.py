@@ -128,9 +128,7 @@ class InlinedCall:
 class Location:
     """A place in the source of the PTX; lines and columns count from 1.
 
-    Code of a function that was inlined from another file, such as an atomic function of the
-    compiler's headers, has the place where it was inlined.  ``calls`` has the calls, the innermost
-    first, by which the code of the place was inlined.
+    ``calls`` has the calls, the innermost first, by which the code of the place was inlined.
     """
 
     file: str
@@ -140,6 +138,14 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+    @property
+    def own(self) -> str:
+        """The innermost place in the file of the function that the code stands in: a change in a
+        header would change other functions, too."""
+        places = [str(self), *(call.place for call in self.calls)]
+        files = [place.rpartition(":")[0] for place in places]
+        return places[files.index(files[-1])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from racetrap.golden_model.call_stacks import Chain
 from racetrap.golden_model.ptx_memory_model.operational import (
     Kind,
     RandomChoices,
@@ -50,18 +51,18 @@ class Exposure:
     alone: bool = True
 
 
-def _places(story: Story, locations: Mapping[int, str]) -> frozenset[str]:
+def _places(story: Story, locations: Mapping[int, Chain]) -> frozenset[Chain]:
     """Lines of the accesses that deviate."""
     accesses = [who.access for who in (story.origin, story.other) if isinstance(who, Origin)]
-    return frozenset(locations.get(access.pc, "") for access in accesses)
+    return frozenset(locations.get(access.pc, ("",)) for access in accesses)
 
 
 class _ChoicesAt(RandomChoices):
     """Choices at random whose memory deviates at accesses of some lines alone."""
 
     def __init__(
-        self, seed: int, rates: Mapping[Kind, float], places: Collection[str],
-        locations: Mapping[int, str],
+        self, seed: int, rates: Mapping[Kind, float], places: Collection[Chain],
+        locations: Mapping[int, Chain],
     ) -> None:  # fmt: skip
         super().__init__(seed, rates)
         self._lines, self._locations = frozenset(places), locations
@@ -71,7 +72,7 @@ class _ChoicesAt(RandomChoices):
 
 
 def expose(
-    subject: Subject, memory: str, places: Collection[str], locations: Mapping[int, str],
+    subject: Subject, memory: str, places: Collection[Chain], locations: Mapping[int, Chain],
     most: int, seed: int,
 ) -> Exposure:  # fmt: skip
     """Run until a run fails in which memory deviates at two lines alone.
@@ -82,10 +83,10 @@ def expose(
         What runs.
     memory : str
         The memory model.
-    places : collection of str
-        The lines.
-    locations : mapping of int to str
-        Line of each program counter.
+    places : collection of Chain
+        The lines, each with the calls that lead there.
+    locations : mapping of int to Chain
+        The same of each program counter.
     most : int
         Most runs.
     seed : int
@@ -100,8 +101,8 @@ def expose(
 
 
 def witnessed(
-    subject: Subject, memory: str, locations: Mapping[int, str], most: int, seed: int
-) -> Iterator[tuple[frozenset[str], Exposure]]:
+    subject: Subject, memory: str, locations: Mapping[int, Chain], most: int, seed: int
+) -> Iterator[tuple[frozenset[Chain], Exposure]]:
     """Lines of each deviation of memory of the first failing runs, shrunk.
 
     Parameters

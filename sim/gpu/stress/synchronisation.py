@@ -80,7 +80,8 @@ def name_of(what: str, sync: Sync) -> str:
 
 
 def _place(instruction: Instruction) -> str:
-    return str(instruction.location or f"line {instruction.line}")
+    location = instruction.location
+    return location.own if location else f"line {instruction.line}"
 
 
 def _is_access(instruction: Instruction) -> bool:

@@ -12,7 +12,7 @@ from racetrap.commands.shared.front_door import has_main
 from racetrap.commands.shared.terminal import input_errors, progress
 from racetrap.golden_model.trace import AnyTrace, Trace, read_trace
 from racetrap.presenters.findings import Findings
-from racetrap.presenters.line_pairs import exposure_text, number_text
+from racetrap.presenters.line_pairs import chain_text, exposure_text, number_text
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import relative_place
@@ -128,7 +128,7 @@ def _expose(
         if pair.exposure["failure"]
     ]
     for lines, exposure in weak_only.items():
-        where = " and ".join(map(relative_place, sorted(lines)))
+        where = " and ".join(map(chain_text, sorted(lines)))
         failures.append(
             f"{where}: no race in sequentially consistent runs: {exposure_text(exposure)}"
         )

@@ -12,14 +12,15 @@ from racetrap.sim.gpu.launch.kernel_files import (
 from racetrap.sim.gpu.launch.nvrtc import has_nvrtc
 from tests.support.gpu.constructs.cases import PACKAGE
 
-SOURCES = kernel_sources(PACKAGE)
+_OTHERS = (PACKAGE, "tests.support.gpu.places")
+SOURCES = kernel_sources(*_OTHERS)
 
 
 def test_every_source_is_found():
     stems = {source.stem for source in SOURCES}
     assert {"matrix_multiplication", "reduction", "unbalanced_tree_search"} <= stems
     assert {source.with_suffix(".ptx") for source in SOURCES} == {
-        path for package in (*PACKAGES, PACKAGE) for path in kernel_folder(package).glob("*.ptx")
+        path for package in (*PACKAGES, *_OTHERS) for path in kernel_folder(package).glob("*.ptx")
     }
 
 

@@ -91,16 +91,23 @@ def test_compiled_functions(stem):
     assert len({target.index for target in done}) == 2
 
 
-def test_inlined_code_has_the_place_of_its_call():
+def test_inlined_code_has_its_own_place_and_those_of_its_calls():
     """Atomics of the C++ library come through seven functions of other files."""
     source = (_FOLDER / "orders.cu").read_text().splitlines()
     kernel = _compiled("orders_90").functions["orders"]
     memory = [i for i in kernel.instructions if i.opcode in ("atom", "ld", "st", "fence")]
-    assert {i.location.file for i in memory} == {"orders.cu"}
+    assert {i.location.file for i in memory} == {
+        "cccl/cuda/std/__atomic/functions/cuda_ptx_generated.h", "orders.cu",
+    }  # fmt: skip
+    assert {i.location.own.rpartition(":")[0] for i in memory} == {"orders.cu"}
+
+    def text(instruction):
+        return source[int(instruction.location.own.rpartition(":")[2]) - 1]
+
     (acquire, *_) = [i for i in memory if "acquire" in i.modifiers and i.opcode == "ld"]
-    assert "a.load(cuda::memory_order_acquire)" in source[acquire.location.line - 1]
+    assert "a.load(cuda::memory_order_acquire)" in text(acquire)
     (release,) = [i for i in memory if i.name.startswith("atom.exch.release")]
-    assert "a.exchange(3, cuda::memory_order_release)" in source[release.location.line - 1]
+    assert "a.exchange(3, cuda::memory_order_release)" in text(release)
 
 
 @pytest.mark.skipif(not has_nvrtc(), reason="needs the optional extra cuda")

@@ -214,6 +214,8 @@ def test_locations():
         mov.u32 %r1, 2;
         .loc 2 30 1, function_name $L__info_string0, inlined_at 1 11 7
         mov.u32 %r1, 3;
+        .loc 3 9 1, function_name $L__info_string0, inlined_at 1 11 7
+        mov.u32 %r1, 3;
         .loc 1 40 2, function_name $L__info_string1+4, inlined_at 1 12 7
         mov.u32 %r1, 4;
         .loc 1 50 3, function_name $L__info_string0, inlined_at 1 40 2
@@ -221,20 +223,23 @@ def test_locations():
         .loc 1 0 3
         mov.u32 %r1, 6;
     """
-    files = '.file 1 "a b.cu", 123, 456\n.file 2 "/include/x.h"\n'
+    files = (
+        '.file 1 "a b.cu", 123, 456\n.file 2 "/include/x.h"\n.file 3 "sm_60_atomic_functions.hpp"\n'
+    )
     strings = "$L__info_string0:\n.b8 95,90,0\n$L__info_string1:\n.b8 97,97,97,0\n.b8 98,0\n"
     debug = f".section .debug_str\n{{\n{strings}}}\n"
     kernel = parse_ptx(kernel_text(body) + files + debug, "t.ptx").functions["k"]
     assert [i.location for i in kernel.instructions] == [
         None,
         Location("a b.cu", 10, 5),
-        Location("a b.cu", 11, 7),  # inlined from another file: where it was called
-        # Inlined from the same file: where it stands.
+        Location("/include/x.h", 30, 1, (InlinedCall("_Z", "a b.cu:11"),)),
+        Location("a b.cu", 11, 7),  # atomicAdd and the like are instructions
         Location("a b.cu", 40, 2, (InlinedCall("b", "a b.cu:12"),)),
         Location("a b.cu", 50, 3, (InlinedCall("_Z", "a b.cu:40"), InlinedCall("b", "a b.cu:12"))),
         None,
     ]
     assert str(kernel.instructions[1].location) == "a b.cu:10"
+    assert kernel.instructions[2].location.own == "a b.cu:11"
 
 
 def test_comments_and_white_space():
