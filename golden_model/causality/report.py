@@ -15,15 +15,7 @@ from racetrap.golden_model.events import Scope
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.report import RingReport, words_of
 from racetrap.golden_model.layout import Layout
-
-_REASONS = {
-    RaceKind.RELEASE: "the earlier access has no release of this scope behind it",
-    RaceKind.ACQUIRE: "it comes behind no acquire of what the earlier thread released",
-    RaceKind.SCOPE: "the scope is too narrow for the two threads",
-    RaceKind.BARRIER: "no barrier of the block lies between them",
-    RaceKind.WARP_BARRIER: "no barrier of the warp lies between its lanes",
-    RaceKind.UNEQUAL_STORE: "lanes of one store store different values to one address",
-}
+from racetrap.golden_model.missing import Missing
 
 
 def race_words(race: int) -> str:
@@ -136,7 +128,7 @@ class RaceReport(RingReport):
     @property
     def reason(self) -> str:
         """Why the two accesses race, as a clause."""
-        return _REASONS[RaceKind(self.race)]
+        return Missing(words_of(RaceKind(self.race))).reason
 
     def sentence(self) -> str:
         """The race in one sentence."""

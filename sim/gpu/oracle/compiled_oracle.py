@@ -153,11 +153,12 @@ class CompiledOracle:
             If a kernel has more warps than can be distinguished.
         """
         strong = self._rule.may_conflict(trace.events)
-        library = _library()
-        results = [
-            _run(library, kernel, self._rule, self._independent) for kernel in kernels_of(trace)
-        ]
+        results = [self.run_kernel(kernel) for kernel in kernels_of(trace)]
         return merge([*results, concurrent_races(trace, strong)])
+
+    def run_kernel(self, kernel: Kernel) -> Result:
+        """The same of one kernel."""
+        return _run(_library(), kernel, self._rule, self._independent)
 
 
 @cache
