@@ -30,6 +30,7 @@ _LINES = {
     "coverage": "Merge the functional coverage of several runs.",
     "doctor": "List missing tools.",
     "evaluate": "Reproduce the papers' tables on this machine.",
+    "explain": "Explain the code of a finding: what is wrong, why, and the cure.",
     "fpga": "Build bitstreams and run traces on boards.",
     "fuzz": "Fuzz the file readers with mutated files.",
     "generate": "Write the Verilog of a preset and its companion files.",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 from docs.site.block_diagrams import diagram_of
+from docs.site.codes import codes_table
 from docs.site.commands import commands_reference
 from docs.site.concurrency_suite import run_suite, suite_tables
 from docs.site.construct_suite import (
@@ -40,6 +41,7 @@ from tests.support.gpu.construct_verdicts import verdicts
 
 #: Parts that are read off the sources.
 PARTS: Mapping[str, Callable[[], str]] = {
+    "codes": codes_table,
     "commands": commands_reference,
     "constructs": constructs_table,
     "json": json_reference,

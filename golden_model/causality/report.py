@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from racetrap.golden_model.barracuda.race import Missing
 from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.packets import Against, PacketKind, RaceKind
 from racetrap.golden_model.causality.params import CausalityParams
@@ -15,7 +16,6 @@ from racetrap.golden_model.events import Scope
 from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.gpu.report import RingReport, words_of
 from racetrap.golden_model.layout import Layout
-from racetrap.golden_model.missing import Missing
 
 
 def race_words(race: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,8 +18,11 @@ from racetrap.presenters.line_pairs import (
 )
 from racetrap.presenters.printable import printable
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.presenters.race_findings import findings_text, race_line
+from racetrap.verdict.codes import code_of
 from racetrap.verdict.line_pairs import DividedPairs, LinePair
-from racetrap.verdict.source_text import relative_place, split_place
+from racetrap.verdict.race_findings import RaceFinding, race_findings
+from racetrap.verdict.source_text import split_place
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import KnownRace
@@ -51,14 +55,24 @@ class Findings:
     strong: Sequence[LinePair] = ()
     lockstep: Sequence[LinePair] = ()
 
+    @cached_property
+    def races(self) -> list[RaceFinding]:
+        """Races by bug."""
+        return race_findings(self.pairs)
+
+    @property
+    def other_lines(self) -> dict[str, list[str]]:
+        """Other problems, each with its code."""
+        return {
+            name: [f"{sentence} [{code_of(name)}]" for sentence in sentences]
+            for name, sentences in self.others.items()
+        }
+
     @property
     def cases(self) -> dict[str, str | None]:
         """Problem of each test case, for JUnit; ``None`` if it passed."""
-        races = [
-            f"{relative_place(pair.first.later.place)}: {race_sentence(pair.first)}"
-            for pair in self.pairs
-        ]
-        cases = {"races": races, **self.others}
+        races = [race_line(finding) for finding in self.races]
+        cases = {"races": races, **self.other_lines}
         return {name: "\n".join(sentences) or None for name, sentences in cases.items()}
 
 
@@ -87,13 +101,13 @@ def run_findings(
 
 def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> None:
     """Print the findings, then the summary."""
-    lines = pairs_text(findings.pairs, choice, findings.schedules)
+    lines = findings_text(findings.races, choice, findings.schedules)
     for pairs, label in (
         (findings.strong, "unordered, but no race"),
         (findings.lockstep, "only lockstep orders these"),
     ):
         lines += pairs_text(pairs, choice, findings.schedules, label, "and")
-    for sentences in findings.others.values():
+    for sentences in findings.other_lines.values():
         lines += sentences
     console.print("\n".join([*lines, *findings.summary]), markup=False)
 
@@ -101,12 +115,12 @@ def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> 
 def annotation_lines(findings: Findings) -> str:
     """Findings as GitHub's workflow commands, one per line."""
     lines = []
-    for pair in findings.pairs:
-        later = pair.first.later
-        text = f"{race_sentence(pair.first)} (seen {times_text(pair.instances)})"
-        lines.append(annotation("race", later.place, later.column, text))
+    for finding in findings.races:
+        later = finding.first.later
+        text = f"{race_sentence(finding.first)} (seen {times_text(finding.instances)})"
+        lines.append(annotation(finding.code, later.place, later.column, text))
     for name, sentences in findings.others.items():
         for sentence in sentences:
             place, text = split_place(sentence)
-            lines.append(annotation(name, place, 0, text))
+            lines.append(annotation(code_of(name), place, 0, text))
     return "".join(f"{printable(line)}\n" for line in lines)

@@ -11,6 +11,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from racetrap.presenters.explanations import explanation
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import (
     counts_text,
@@ -20,7 +21,9 @@ from racetrap.presenters.line_pairs import (
     stack_text,
 )
 from racetrap.presenters.page import page_environment
-from racetrap.verdict.line_pairs import LinePair
+from racetrap.presenters.race_findings import explaining_lines, other_pair_text
+from racetrap.verdict.codes import codes
+from racetrap.verdict.race_findings import RaceFinding, kind_of
 from racetrap.verdict.source_text import excerpt, marked_line, relative_place
 
 #: Lines shown before and after that of an access.
@@ -41,21 +44,26 @@ def findings_page(title: str, command: str, findings: Findings) -> str:
     """
     script = (Path(__file__).parent / "findings.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    races = [_race(pair, findings.schedules) for pair in findings.pairs]
+    races = [_race(finding, findings.schedules) for finding in findings.races]
     return page_environment().get_template("findings.html").render(
-        title=title, command=command, races=races, others=findings.others,
+        title=title, command=command, races=races, others=findings.other_lines,
         summary=findings.summary, kinds=sorted({race["kind"] for race in races}),
         script=script, digest=digest,
     )  # fmt: skip
 
 
-def _race(pair: LinePair, schedules: int) -> dict[str, Any]:
-    first = pair.first
+def _race(finding: RaceFinding, schedules: int) -> dict[str, Any]:
+    first, pair = finding.first, finding.pairs[0]
     return {
         "place": relative_place(first.later.place),
         "sentence": race_sentence(first),
-        "kind": first.kind,
-        "instances": pair.instances,
+        "kind": kind_of(first),
+        "code": finding.code,
+        "title": codes()[finding.code].title,
+        "explanation": explanation(codes()[finding.code]),
+        "explaining": explaining_lines(finding),
+        "others": [other_pair_text(finding, number) for number in range(1, len(finding.pairs))],
+        "instances": finding.instances,
         "counts": counts_text(pair, schedules),
         "exposure": exposure_text(pair.exposure) if pair.exposure else "",
         "sides": [

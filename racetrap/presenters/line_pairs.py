@@ -5,9 +5,9 @@ A finding begins with ``file:line:``, as compilers' messages do, so that editors
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from racetrap.golden_model.call_stacks import Chain, Frame
 from racetrap.presenters.race_choice import RaceChoice
@@ -15,6 +15,7 @@ from racetrap.schemas.values import StackFrame
 from racetrap.verdict.line_pairs import LinePair, LineRace, Side
 from racetrap.verdict.source_text import marked_line, relative_place
 
+_Found = TypeVar("_Found")
 #: Maximum functions of a call stack in text.
 _MOST_FRAMES = 8
 
@@ -108,36 +109,48 @@ def exposure_text(exposure: Mapping[str, Any]) -> str:
 
 def _pair_text(pair: LinePair, schedules: int, label: str, verb: str) -> str:
     sentence = race_sentence(pair.first, verb)
-    lines = [f"{relative_place(pair.first.later.place)}: {label}: {sentence}"]
+    line = f"{relative_place(pair.first.later.place)}: {label}: {sentence}"
+    return "\n".join([line, *pair_lines(pair, schedules), ""])
+
+
+def pair_lines(pair: LinePair, schedules: int) -> list[str]:
+    """Both accesses in their sources, how often they were seen, and what came of them under weak
+    memory."""
+    lines = []
     for name, side in pair.first.sides:
         lines.append(f"  {name}: {side_text(side)}")
         lines += [f"    {line}" for line in marked_line(side.place, side.column)]
         lines += [f"    {calls}"] if (calls := stack_text(side)) else []
     lines.append(f"  {counts_text(pair, schedules)}")
-    lines += [f"  {exposure_text(pair.exposure)}"] if pair.exposure else []
-    return "\n".join([*lines, ""])
+    return lines + ([f"  {exposure_text(pair.exposure)}"] if pair.exposure else [])
 
 
 def pairs_text(
-    pairs: Sequence[LinePair], choice: RaceChoice, schedules: int = 1,
-    label: str = "race", verb: str = "races with",
-) -> list[str]:  # fmt: skip
-    """Findings, and the number of those omitted.
+    pairs: Sequence[LinePair], choice: RaceChoice, schedules: int, label: str, verb: str
+) -> list[str]:
+    """Pairs that are no races, and the number of those omitted.
 
     Parameters
     ----------
     pairs : sequence of LinePair
-        The findings.
+        The pairs.
     choice : RaceChoice
         Selection to show.
     schedules : int
         Number of runs checked.
     label, verb : str
-        Label of a finding, and verb between its two accesses.
+        Label of a pair, and verb between its two accesses.
     """
-    shown = pairs[: choice.most_shown]
-    texts = [_pair_text(pair, schedules, label, verb) for pair in shown]
-    if left := len(pairs) - len(shown):
+    return first_texts(pairs, choice, lambda pair: _pair_text(pair, schedules, label, verb))
+
+
+def first_texts(
+    found: Sequence[_Found], choice: RaceChoice, text: Callable[[_Found], str]
+) -> list[str]:
+    """Texts of the first of what was found, and the number of those omitted."""
+    shown = found[: choice.most_shown]
+    texts = list(map(text, shown))
+    if left := len(found) - len(shown):
         texts.append(f"{number_text(left, 'more finding')}: --limit all shows them.\n")
     return texts
 

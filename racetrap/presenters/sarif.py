@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from racetrap.presenters.explanations import sarif_rule
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import race_sentence, times_text
+from racetrap.presenters.race_findings import explaining_lines
 from racetrap.verdict.baseline import line_texts
-from racetrap.verdict.line_pairs import LinePair, LineRace, Side
+from racetrap.verdict.codes import code_of, codes
+from racetrap.verdict.line_pairs import LineRace, Side
+from racetrap.verdict.race_findings import RaceFinding
 from racetrap.verdict.source_text import relative_place, split_place
 
 _SCHEMA = (
@@ -39,16 +43,22 @@ def _location(place: str, column: int = 0, message: str = "") -> dict[str, Any]:
     return found
 
 
-def _result(pair: LinePair) -> dict[str, Any]:
-    race = pair.first
+def _result(finding: RaceFinding) -> dict[str, Any]:
+    race = finding.first
+    words = [race_sentence(race), *explaining_lines(finding)]
     digest = hashlib.sha256(repr(sorted(line_texts(race.places))).encode()).hexdigest()
     return {
-        "ruleId": race.kind,
+        "ruleId": finding.code,
         "level": "error",
-        "message": {"text": f"{race_sentence(race)} (seen {times_text(pair.instances)})."},
+        "message": {"text": f"{'; '.join(words)} (seen {times_text(finding.instances)})."},
         "locations": [_location(race.later.place, race.later.column)],
         "relatedLocations": [
-            _location(race.earlier.place, race.earlier.column, f"{race.sides[0][0]} access")
+            _location(race.earlier.place, race.earlier.column, f"{race.sides[0][0]} access"),
+            *(
+                _location(side.place, side.column, f"also {name} access")
+                for pair in finding.pairs[1:]
+                for name, side in pair.first.sides
+            ),
         ],
         **_stacks(race),
         "partialFingerprints": {"linePair/v1": digest},
@@ -78,19 +88,17 @@ def _frames(side: Side) -> list[dict[str, Any]]:
 def _other_result(name: str, sentence: str) -> dict[str, Any]:
     """What is wrong besides races."""
     place, text = split_place(sentence)
-    result = {"ruleId": name, "level": "error", "message": {"text": text}}
+    result = {"ruleId": code_of(name), "level": "error", "message": {"text": text}}
     return result | ({"locations": [_location(place)]} if place else {})
 
 
 def sarif_log(findings: Findings) -> dict[str, Any]:
-    """A log with one run: a result for each pair of source lines, and for what is wrong besides; a
-    rule for each kind of race, and of the rest."""
-    others = {name: sentences for name, sentences in findings.others.items() if sentences}
-    reasons = {pair.first.kind: pair.first.reason for pair in findings.pairs}
-    reasons |= {name: f"What a check finds of {name}" for name in others}
-    results = list(map(_result, findings.pairs))
-    results += [_other_result(name, each) for name, found in others.items() for each in found]
-    rules = [{"id": kind, "shortDescription": {"text": text}} for kind, text in reasons.items()]
+    """A log with one run: a result for each finding; a rule for each code of them."""
+    results = list(map(_result, findings.races))
+    results += [
+        _other_result(name, each) for name, found in findings.others.items() for each in found
+    ]
+    rules = [sarif_rule(codes()[code]) for code in sorted({each["ruleId"] for each in results})]
     driver = {"name": "racetrap", "version": version("racetrap"), "rules": rules}
     return {
         "$schema": _SCHEMA,

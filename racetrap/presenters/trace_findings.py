@@ -9,8 +9,10 @@ from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.gpu_races import left_out_sentence
 from racetrap.presenters.line_pairs import number_text, pair_to_dict, times_text
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.presenters.race_findings import finding_to_dict
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.race_findings import race_findings
 from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
 
 
@@ -142,8 +144,8 @@ def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:
     return {
         "rule": check.rule,
         "independent_threads": check.independent,
-        "findings": [pair_to_dict(pair) for pair in check.pairs],
-        "known": [pair_to_dict(pair) for pair in check.known],
+        "findings": [finding_to_dict(each) for each in race_findings(check.pairs)],
+        "known": [finding_to_dict(each) for each in race_findings(check.known)],
         "unordered_strong": [pair_to_dict(pair) for pair in check.strong],
         "ordered_by_lockstep": [pair_to_dict(pair) for pair in check.lockstep],
         "barrier_divergences": [

@@ -34,8 +34,28 @@ class Exposure(TypedDict):
     alone: Annotated[bool, "whether memory deviated at these lines alone"]
 
 
+class Change(TypedDict):
+    """An instruction that a cure changes, or a fence that it moves."""
+
+    what: Annotated[str, "`load`, `store`, `atomic` or `fence`"]
+    place: Annotated[str, "line of the source"]
+    calls: Annotated[list[str], "places of the calls that lead there, the innermost first"]
+    pc: Annotated[int, "its program counter"]
+
+
+class RaceObject(TypedDict):
+    """A variable or an allocation that is raced over."""
+
+    name: Annotated[str, "its name in the source"]
+    element: Annotated[str, "part of it, such as `[3]`, or nothing"]
+    origin: Annotated[str, "what made it, in words"]
+    place: Annotated[str | None, "line of its declaration or of the call that allocated it"]
+    bytes: Annotated[int, "its bytes"]
+    space: Annotated[str, "`global` or `shared`"]
+
+
 class LineFinding(TypedDict):
-    """All races of a pair of source lines."""
+    """All races of a pair of source lines, reached by one path of calls."""
 
     sentence: Annotated[str, "the first race in one sentence"]
     earlier: Annotated[NotRequired[LineAccess], "access of the first race that came first"]
@@ -52,6 +72,24 @@ class LineFinding(TypedDict):
     schedules: Annotated[list[int], "schedules in which they were found"]
     outcomes: Annotated[dict[str, int], "what the detector made of distinct races of the lines"]
     exposure: Annotated[Exposure | None, "null without `--memory`"]
+
+
+class RaceFinding(TypedDict):
+    """A bug: races of one cause, or of one cause on one object."""
+
+    code: Annotated[str, "its code, such as `RT101`, for `racetrap explain`"]
+    kind: Annotated[str, "what is missing, `late-fence`, or a detector's kind of race"]
+    sentence: Annotated[str, "the first race in one sentence"]
+    object: Annotated[RaceObject | None, "what is raced over, null if it is not known"]
+    missing: Annotated[
+        str | None,
+        "what would have ordered the accesses: `barrier`, `warp-barrier`, `release`, `acquire`, "
+        "`scope` and others; null if the judge is a detector",
+    ]
+    changes: Annotated[list[Change], "instructions that lack it, as far as they are known"]
+    late_fence: Annotated[Change | None, "a fence that stands behind the write it should precede"]
+    instances: Annotated[int, "races"]
+    pairs: Annotated[list[LineFinding], "its pairs of lines, the most instances first"]
 
 
 class BarrierDivergence(TypedDict):
@@ -90,14 +128,14 @@ class GpuVerdict(TypedDict):
 
     rule: Annotated[str | None, "rule of the exact analysis; null if the detector alone judges"]
     independent_threads: Annotated[bool, "whether the lanes of a warp were scheduled independently"]
-    findings: Annotated[list[LineFinding], "one for each pair of source lines"]
-    known: Annotated[list[LineFinding], "the same for races of the baseline"]
+    findings: Annotated[list[RaceFinding], "one for each bug"]
+    known: Annotated[list[RaceFinding], "the same for races of the baseline"]
     unordered_strong: Annotated[
         list[LineFinding],
-        "the same for pairs that are unordered, but allowed to conflict: no races",
+        "pairs of lines that are unordered, but allowed to conflict: no races",
     ]
     ordered_by_lockstep: Annotated[
-        list[LineFinding], "the same for pairs ordered by the lockstep of a warp's lanes alone"
+        list[LineFinding], "pairs of lines ordered by the lockstep of a warp's lanes alone"
     ]
     barrier_divergences: Annotated[
         list[BarrierDivergence], "barriers that not all threads of a block came to"

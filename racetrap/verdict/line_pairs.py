@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racetrap.golden_model.call_stacks import Chain, Frame
+from racetrap.verdict.cause import Cause, MemoryObject
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
@@ -77,6 +78,12 @@ class LineRace:
         Whether the order of the accesses in the trace is known.
     outcome : str
         A detector's outcome; empty without a detector.
+    cause : Cause or None
+        What would have ordered the accesses, if the judge knows.
+    memory_object : MemoryObject or None
+        What both accesses access, if that is known.
+    element : str
+        Its part, such as ``[3]``.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -91,6 +98,9 @@ class LineRace:
     block_pairs: int = 0
     is_ordered: bool = True
     outcome: str = ""
+    cause: Cause | None = None
+    memory_object: MemoryObject | None = None
+    element: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property

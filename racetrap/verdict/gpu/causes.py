@@ -4,7 +4,7 @@ The exact oracle judges a kernel again with wider scopes, with a release at ever
 with an acquire at every strong read.  A race that one of these changes removes lacks that; the
 instructions whose change is needed are those that a cure changes.
 
-Ref: PTX ISA 9.0, Sections 8.5 (scopes), 8.8 (release and acquire patterns), 8.9.4 (causality).
+Ref: PTX ISA 9.0, Sections 8.5 (scopes), 8.8 (release and acquire patterns), 8.9.5 (causality).
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
-from racetrap.golden_model.barracuda.race import Race, RaceClass, RaceKind
+from racetrap.golden_model.barracuda.race import Missing, Race, RaceClass, RaceKind
 from racetrap.golden_model.events import AtomicOp, EventKind, MemoryOrder, Scope, Space
-from racetrap.golden_model.missing import Missing
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import PAPER_RULE
 from racetrap.sim.gpu.oracle.compiled_oracle import CompiledOracle

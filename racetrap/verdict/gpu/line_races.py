@@ -6,15 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from racetrap.golden_model.barracuda import Party, Race
 from racetrap.golden_model.call_stacks import call_stack, chain_of
 from racetrap.golden_model.events import EventKind, TraceHeader
+from racetrap.verdict.cause import Cause, Instruction
+from racetrap.verdict.gpu.causes import RaceCause
 from racetrap.verdict.gpu.findings import Access, Finding
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
 
 
 def oracle_races_by_line(
-    races: Iterable[Race], header: TraceHeader, outcomes: Sequence[str] = ()
+    races: Iterable[Race],
+    header: TraceHeader,
+    outcomes: Sequence[str] = (),
+    causes: Sequence[Cause] = (),
 ) -> Iterator[LineRace]:
     """Races of the oracle.
 
@@ -26,6 +33,8 @@ def oracle_races_by_line(
         Header of its trace, with the source places of program counters.
     outcomes : sequence of str
         A detector's outcome of each; empty without a detector.
+    causes : sequence of Cause
+        Cause of each; empty if there are no races.
     """
 
     def side(party: Party) -> Side:
@@ -42,12 +51,34 @@ def oracle_races_by_line(
     for number, race in enumerate(races):
         outcome = outcomes[number] if outcomes else ""
         space = race.space.name.lower()
+        cause = causes[number] if causes else None
         yield LineRace(
-            side(race.first), side(race.second), race.kind.value, race.reason,
+            side(race.first), side(race.second), race.kind.value,
+            cause.missing.reason if cause else race.reason,
             race.race_class.value, f"{space} address {race.address:#x}, launch {race.kernel}",
-            race.instances, race.block_pairs, outcome=outcome,
+            race.instances, race.block_pairs, outcome=outcome, cause=cause,
             details={"space": space, "address": race.address, "launch": race.kernel},
         )  # fmt: skip
+
+
+def named_causes(
+    causes: Iterable[RaceCause], header: TraceHeader, events: np.ndarray
+) -> list[Cause]:
+    """Causes with places instead of program counters."""
+
+    def instruction(pc: int) -> Instruction:
+        kind = EventKind(events["kind"][np.argmax(events["pc"] == pc)])
+        place = place_of(pc, header.locations)
+        chain = chain_of(place, header.frames, header.stacks.get(pc, 0))
+        return Instruction(kind.name.lower(), chain, pc)
+
+    return [
+        Cause(
+            cause.missing, tuple(map(instruction, cause.changes)),
+            None if cause.fence is None else instruction(cause.fence),
+        )
+        for cause in causes
+    ]  # fmt: skip
 
 
 def _side(

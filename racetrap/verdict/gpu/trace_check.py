@@ -15,9 +15,10 @@ from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.events import Event, TraceHeader
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import JUDGE, ordered_by_lockstep, run_oracle
+from racetrap.verdict.gpu.causes import causes_of
 from racetrap.verdict.gpu.detector_verdict import Model, verdict_of
 from racetrap.verdict.gpu.findings import Finding, Reports, UniqueRace
-from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
+from racetrap.verdict.gpu.line_races import finding_race, named_causes, oracle_races_by_line
 from racetrap.verdict.gpu.oracle import (
     OracleRace,
     explain_races,
@@ -247,9 +248,12 @@ class TraceCheck:
             explain_races(trace, self.detector.params, judged, reports) if self.detector else []
         )
         self._pairs.add(
-            oracle_races_by_line(judged, header, [each.outcome for each in outcomes]),
+            oracle_races_by_line(
+                judged, header, [each.outcome for each in outcomes],
+                named_causes(causes_of(trace, rule, judged, independent), header, trace.events),
+            ),
             number,
-        )
+        )  # fmt: skip
         self._strong.add(oracle_races_by_line(judged.unordered_strong, header), number)
         self._lockstep.add(oracle_races_by_line(lockstep, header), number)
         for each in judged.barrier_divergences:

@@ -153,6 +153,7 @@ class CompiledOracle:
             If a kernel has more warps than can be distinguished.
         """
         strong = self._rule.may_conflict(trace.events)
+        _library()
         results = [self.run_kernel(kernel) for kernel in kernels_of(trace)]
         return merge([*results, concurrent_races(trace, strong)])
 

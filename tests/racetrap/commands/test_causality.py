@@ -30,7 +30,7 @@ def test_check_says_what_it_made_of_the_oracles_races(racetrap, trace):
     assert detector["preset"] == "causality"
     assert detector["missed"] == detector["shared_accesses"] == 0
     assert detector["not_confirmed"] == []
-    (finding,) = document["findings"]
+    ((finding,),) = (each["pairs"] for each in document["findings"])
     assert finding["outcomes"] == {"reported": 1}
 
 

@@ -245,14 +245,14 @@ def test_exact_verdict_by_default(racetrap, racy, tmp_path, monkeypatch):
     result = racetrap("check", path, "--json", "out.json")
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("reader.cu:7: race: load races with store at pc 0x40: nothing")
-    assert lines[3:5] == ["    " + "  x = y;", "      ^"]
+    assert lines[0].startswith("reader.cu:7: race: load races with store at pc 0x40: the earlier")
+    assert lines[4:6] == ["    " + "  x = y;", "      ^"]
     assert "exact, by rule causality" in result.stdout
     assert "Detector scord-nocache: 1 of 1 distinct races reported, 0 missed" in result.stdout
     assert "did not check 0 of 2 accesses to global memory" in result.stdout
     assert "and 1 to shared memory; metadata evicted 0 times by another word" in result.stdout
     document = json.loads((tmp_path / "out.json").read_text())
-    (finding,) = document["findings"]
+    ((finding,),) = (each["pairs"] for each in document["findings"])
     assert (finding["later"]["place"], finding["outcomes"]) == ("reader.cu:7", {"reported": 1})
     assert (document["preset"], document["rule"]) == ("scord-nocache", "causality")
     assert document["detector"]["shared_accesses"] == 1
@@ -285,7 +285,7 @@ def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
     result = racetrap("check", racy, *options, *(word for file in files for word in ("-o", file)))
     assert result.exit_code == 1
     assert (
-        "::error title=race::load races with store at pc 0x40: "
+        "::error title=RT103::load races with store at pc 0x40: "
         in (tmp_path / "o.github").read_text()
     )
     assert len(json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]) == 1

@@ -191,7 +191,8 @@ def test_races_that_weak_memory_exposes(racetrap):
     kernel = (_EXAMPLES / "handover.ptx", "--launch", _EXAMPLES / "handover.toml")
     result = racetrap("check", *kernel, "--memory", "views", "--budget", "5", "--json", "-")
     document = json.loads(result.stdout)
-    (race,), (strong,) = document["findings"], document["unordered_strong"]
+    ((race,),) = (finding["pairs"] for finding in document["findings"])
+    (strong,) = document["unordered_strong"]
     assert (race["exposure"]["failure"], race["exposure"]["alone"]) == ("wrong result", True)
     assert strong["exposure"] == {
         "memory": "views", "runs": 5, "seed": 5, "failure": None, "sentence": "", "alone": True,
@@ -201,7 +202,7 @@ def test_races_that_weak_memory_exposes(racetrap):
     assert "  not exposed by views in 5 runs, seeds 1 to 5" in result.stderr
     assert "Exposed by views: 1 of 2 unordered pairs, 0 only under weak memory." in result.stderr
     document = json.loads(racetrap("check", *kernel, "--json", "-").stdout)
-    assert document["findings"][0]["exposure"] is None
+    assert document["findings"][0]["pairs"][0]["exposure"] is None
 
 
 def test_exposure_needs_a_kernel(racetrap, write):

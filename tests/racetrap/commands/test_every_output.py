@@ -2,6 +2,7 @@
 and baseline."""
 
 import json
+import re
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable
@@ -26,6 +27,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
 from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.accelerator.random_operations import random_operations
 from racetrap.sim.gpu.oracle import ORACLE_RULES
+from racetrap.verdict.codes import codes as codes_by_name
 from tests.support import REPOSITORY
 from tests.support.gpu.cuda_programs import needs_compiler
 from tests.support.oracle.random_traces import HEADER, RandomRun
@@ -223,15 +225,32 @@ def test_every_form_has_every_finding(outputs, name):
         line for each in failures if each is not None for line in each.get("message").splitlines()
     ]
     races = found.page.count("<li data-place=")
-    assert races == len(found.baseline)
+    pairs = [each["pairs"] for each in found.document.get("findings", ())]
+    assert len(found.baseline) == (sum(map(len, pairs)) or races)
     assert races + found.page.count('<p class="bad">') == len(results)
     assert len(results) == len(found.annotations) == len(sentences)
     assert found.exit_code == bool(results)
+    codes = sorted(result["ruleId"] for result in results)
+    assert sorted(re.findall(r"title=(RT\d+)::", "\n".join(found.annotations))) == codes
+    assert sorted(re.fullmatch(r".* \[(RT\d+)\]", line)[1] for line in sentences) == codes
+    assert sorted(re.findall(r"\[(RT\d+)\](?:</h2>|</p>)", found.page)) == codes
+    assert [each["code"] for each in found.document.get("findings", ())] == codes_of_races(found)
+    rules = found.sarif["runs"][0]["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == sorted(set(codes))
+    for rule in rules:
+        assert codes_by_name()[rule["id"]].title == rule["shortDescription"]["text"]
     assert found.annotations_besides == found.annotations[races:]
     if "findings" in found.document or "lock_order_inversions" in found.document:
         assert found.text.count(": race: ") == races
     else:
         assert ("Race 0" in found.text) == bool(races)
+
+
+def codes_of_races(found):
+    """Codes of the races in the text of a GPU's check, in its order."""
+    if "findings" not in found.document:
+        return []
+    return re.findall(r": race: .* \[(RT\d+)\]$", found.text, re.MULTILINE)
 
 
 def _accesses(findings: Iterable[dict[str, Any]]) -> set[str]:
@@ -244,7 +263,8 @@ def _accesses(findings: Iterable[dict[str, Any]]) -> set[str]:
 def test_subjects_have_every_class_of_finding(outputs):
     documents = [outputs(name).document for name in _SUBJECTS if name != "program"]
     gpu = [each for each in documents if "unordered_strong" in each]
-    findings = [finding for each in gpu for finding in each["findings"]]
+    bugs = [finding for each in gpu for finding in each["findings"]]
+    findings = [pair for bug in bugs for pair in bug["pairs"]]
     kinds = {kind for finding in findings for kind in finding["kinds"]}
     assert kinds == {kind.value for kind in RaceKind} - {RaceKind.UNORDERED_STRONG.value}
     classes = {each for finding in findings for each in finding["classes"]}

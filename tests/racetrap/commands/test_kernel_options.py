@@ -48,7 +48,9 @@ def test_exact_check_shows_the_lines(racetrap, kernel, monkeypatch):
     assert result.stdout.startswith("handover.cu:12: race: load races with store at handover.cu:6:")
     assert "            *data = value;\n            ^\n" in result.stdout
     document = json.loads(racetrap("check", kernel, "--launch", _LAUNCH, "--json", "-").stdout)
-    assert [document["findings"][0][name]["column"] for name in ("earlier", "later")] == [9, 9]
+    assert [
+        document["findings"][0]["pairs"][0][name]["column"] for name in ("earlier", "later")
+    ] == [9, 9]
 
 
 _CALLS = """\
@@ -341,7 +343,7 @@ def test_two_launches_over_the_same_buffers(racetrap, tmp_path, monkeypatch):
     assert result.stdout.startswith("chain.cu:8: race: ")
     assert "in 3 of 3 schedules" in result.stdout
     document = json.loads((tmp_path / "out.json").read_text())
-    (finding,) = document["findings"]
+    ((finding,),) = (each["pairs"] for each in document["findings"])
     assert (finding["launch"], finding["schedules"]) == (1, [0, 1, 2])
     assert "Result: Buffer 2 must have 4560 at element 0, not" in result.stdout
     assert len(document["results"]) == 3

@@ -49,7 +49,7 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
     assert len(lines) <= 20
     assert lines[2:4] == ["      *sum += 1;", "      ^"]
     document = json.loads((tmp_path / "out.json").read_text())
-    (race,) = document["findings"]
+    ((race,),) = (finding["pairs"] for finding in document["findings"])
     assert race["earlier"]["place"] == race["later"]["place"] == "program.cu:7"
     assert race["instances"] > 900
     assert sum(race["kinds"].values()) == sum(race["classes"].values()) == race["instances"]
@@ -137,7 +137,7 @@ def test_schedules_of_a_program_that_was_built_before(racetrap, tmp_path):
     path = compile_text(text, tmp_path)
     result = racetrap("run", path, "--schedules", "3", "--json", "-", "--", "0")
     document = json.loads(result.stdout)
-    (race,) = document["findings"]
+    ((race,),) = (finding["pairs"] for finding in document["findings"])
     assert (race["schedules"], len(document["events"])) == ([0, 1, 2], 3)
     assert "in 3 of 3 schedules" in result.stderr
 
@@ -149,7 +149,7 @@ def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
     files = ["--output", "out.sarif", "--output", "out.xml", "--output", "-.github"]
     result = racetrap("run", path, "--output", "known.toml", *files)
     assert result.exit_code == 1
-    assert "::error file=program.cu,line=7,col=3,title=race::" in result.stdout
+    assert "::error file=program.cu,line=7,col=3,title=RT103::" in result.stdout
     document = json.loads((tmp_path / "out.sarif").read_text())
     assert len(document["runs"][0]["results"]) == 1
     assert 'failures="1"' in (tmp_path / "out.xml").read_text()
@@ -217,7 +217,7 @@ def test_detector_beside_the_exact_verdict_and_alone(racetrap, tmp_path):
     assert result.exit_code == 1
     document = json.loads(result.stdout)
     assert (document["detector"]["preset"], document["rule"]) == ("scord", "causality")
-    (finding,) = document["findings"]
+    ((finding,),) = (each["pairs"] for each in document["findings"])
     assert list(finding["outcomes"]) == ["inside a warp"]
     assert "Detector scord: 0 of " in result.stderr
     result = racetrap("run", path, "--oracle", "none")

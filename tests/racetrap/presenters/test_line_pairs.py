@@ -29,7 +29,7 @@ def pair(tmp_path, monkeypatch):
 def test_a_finding_begins_as_a_compilers_message(pair):
     lines = _printed(print_findings, Findings([pair], ["The end."]), RaceChoice()).splitlines()
     assert lines[0] == (
-        "a.cu:3: race: store races with load at a.cu:1: nothing orders the two accesses"
+        "a.cu:3: race: store races with load at a.cu:1: nothing orders the two accesses [RT201]"
     )
     assert lines[1:7] == [
         "  earlier: load at a.cu:1, thread 1 of block 0", "    [red] read 100%;", "          ^",
@@ -88,20 +88,20 @@ def test_annotations_name_file_and_line(pair):
     found = Findings([pair, line_pair("pc 0x40", "pc 0x48")], [], others)
     first, second, *rest = annotation_lines(found).splitlines()
     assert rest == [
-        "::error file=b.cu,line=4,title=faults::fault: it broke",
-        "::error title=faults::Fault: it broke",
+        "::error file=b.cu,line=4,title=RT402::fault: it broke",
+        "::error title=RT402::Fault: it broke",
     ]
     assert first.startswith(
-        "::error file=a.cu,line=3,col=3,title=race::store races with load at a.cu:1"
+        "::error file=a.cu,line=3,col=3,title=RT201::store races with load at a.cu:1"
     )
-    assert second.startswith("::error title=race::store races")
+    assert second.startswith("::error title=RT201::store races")
 
 
 def test_a_file_name_does_not_end_an_annotation(pair):
     pair = line_pair("x,y:\n::error::bad\n100%:1", "a,b:c\n.cu:2")
     text = annotation_lines(Findings([pair], []))
     assert text.count("\n") == 1
-    assert text.startswith("::error file=a%2Cb%3Ac%0A.cu,line=2,col=3,title=race::")
+    assert text.startswith("::error file=a%2Cb%3Ac%0A.cu,line=2,col=3,title=RT201::")
     assert "x,y:%0A::error::bad%0A100%25:1" in text
 
 

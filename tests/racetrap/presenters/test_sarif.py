@@ -21,9 +21,9 @@ def test_sarif_is_valid_by_its_schema(tmp_path, monkeypatch):
     assert len(schema.model_validate(document).runs[0].results) == 4
     run = document["runs"][0]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
-    assert rules == ["unordered", "missing-lock", "faults"]
+    assert rules == ["RT110", "RT201", "RT402"]
     first, second, fault, other = run["results"]
-    assert (fault["ruleId"], fault["message"]) == ("faults", {"text": "fault: it broke"})
+    assert (fault["ruleId"], fault["message"]) == ("RT402", {"text": "fault: it broke"})
     assert fault["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}
     assert "locations" not in other
     assert first["locations"][0]["physicalLocation"] == {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.missing import Missing
+from racetrap.golden_model.barracuda.race import Missing
 from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.oracle import run_oracle
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of

@@ -1,0 +1,15 @@
+"""Table of the codes of findings, as `racetrap explain` has them."""
+
+from __future__ import annotations
+
+from docs.site.markdown import table
+from racetrap.verdict.codes import codes
+
+
+def codes_table() -> str:
+    """A line for each code: what is wrong, the rule, and the cure."""
+    rows = (
+        (f"`{each.code}`", each.title, each.section, " ".join(each.cure.split()))
+        for each in codes().values()
+    )
+    return table(("code", "what is wrong", "rule", "cure"), rows)

@@ -1,0 +1,75 @@
+"""Cause of a race, and its object: what a report names besides the two accesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from racetrap.golden_model.barracuda.race import Missing
+from racetrap.golden_model.call_stacks import Chain
+
+
+class Instruction(NamedTuple):
+    """An instruction that synchronises, or should.
+
+    Parameters
+    ----------
+    what : str
+        ``load``, ``store``, ``atomic`` or ``fence``.
+    chain : Chain
+        Its place, and those of the calls that lead there.
+    pc : int
+        Its program counter.
+    """
+
+    what: str
+    chain: Chain
+    pc: int
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why two accesses race.
+
+    Parameters
+    ----------
+    missing : Missing
+        What would have ordered them.
+    changes : tuple of Instruction
+        Instructions that lack it; none if no instruction of the run would have done.
+    fence : Instruction or None
+        A fence that stands too late, behind the first of these.
+    """
+
+    missing: Missing
+    changes: tuple[Instruction, ...] = ()
+    fence: Instruction | None = None
+
+    @property
+    def kind(self) -> str:
+        """The cause in a word, which has a code."""
+        return "late-fence" if self.fence else self.missing.value
+
+
+class MemoryObject(NamedTuple):
+    """A variable or an allocation.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the source, or what it is.
+    origin : str
+        What made it, in words: ``a `__device__` variable``, ``allocated by the cudaMalloc``.
+    place : str
+        Where; empty if unknown.
+    size : int
+        Its bytes.
+    space : str
+        ``global`` or ``shared``.
+    """
+
+    name: str
+    origin: str
+    place: str
+    size: int
+    space: str
