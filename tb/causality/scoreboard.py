@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Mapping
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
@@ -22,6 +24,17 @@ from racetrap.tb.subscriber import Subscriber
 
 #: Transactions that the collector does not learn of.
 _UNTOLD = (TransactionKind.ELSE, TransactionKind.FI)
+#: Cycles that the banks' own pipelines never hold an access: behind so many, memory did.
+_LONG = 60
+
+
+@dataclass
+class _Pending:
+    """A marker on its way: whether it is a fence's, its cycle, and that of its SM's last step."""
+
+    is_fence: bool
+    cycle: int
+    last_step: int = 0
 
 
 class _Observer:
@@ -66,6 +79,9 @@ class ScoreboardComponent(GpuScoreboard):
     def launch(self, region: MonitoredRegion) -> None:
         self._seen = []
         self._found: list[Race] = []
+        #: Markers of each SM that the collector has not taken: the cycle of each, and whether steps
+        #: have come since.
+        self._pending: defaultdict[int, deque[_Pending]] = defaultdict(deque)
         super().launch(region)
 
     @property
@@ -97,9 +113,19 @@ class ScoreboardComponent(GpuScoreboard):
             _, is_told, _, datum = heappop(self._seen)
             if is_told:
                 self._comparison.told(*datum)
-                self.compared += datum[0] == CollectorEvent.MARKER
+                if datum[0] == CollectorEvent.MARKER:
+                    self.compared += 1
+                    self._settled(datum[1])
             else:
                 self._comparison.step(*datum)
+
+    def _settled(self, sm: int) -> None:
+        """The collector has taken an SM's next marker: how long a fence has waited, and why."""
+        pending = self._pending[sm].popleft()
+        if pending.is_fence and pending.last_step:
+            self.coverage.hit("fence.waited")
+            if pending.last_step - pending.cycle >= _LONG:
+                self.coverage.hit("fence.waited_for_memory")
 
     def entry_of(self, step: Step) -> int | None:
         return entry_of(self._params, self._region, step.packet)
@@ -114,10 +140,15 @@ class ScoreboardComponent(GpuScoreboard):
 
     def transaction(self, sm: int, transaction: Transaction) -> None:
         self.due += transaction.kind not in _UNTOLD
+        if transaction.kind > TransactionKind.ATOMIC and transaction.kind not in _UNTOLD:
+            is_fence = transaction.kind == TransactionKind.FENCE
+            self._pending[sm].append(_Pending(is_fence, self._cycle()))
         self.coverage.transaction(sm, transaction)
 
     def step(self, bank: int, step: Step) -> None:
         self.compared += 1
+        for pending in self._pending[self._params.sm_of_block(step.packet.block)]:
+            pending.last_step = self._cycle()
         self.coverage.step(bank, step)
 
     def race(self, race: Race) -> None:

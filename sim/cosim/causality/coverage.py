@@ -10,6 +10,7 @@ from racetrap.golden_model.causality.detector_bank import Step
 from racetrap.golden_model.causality.entry import Entry
 from racetrap.golden_model.causality.packets import (
     Against,
+    Fenced,
     FenceOrder,
     Observed,
     Packet,
@@ -108,11 +109,35 @@ class Coverage(BinCounts):
         self._entry(step.before)
         self.hit(f"against.{Against(step.against).name.lower()}")
         self.hit(f"undecided.{Undecided(step.undecided).name.lower()}")
-        for name in ("met", "took_on", "displaced", "read_error"):
+        for name in ("took_on", "displaced", "read_error"):
             if getattr(step, name):
                 self.hit(name)
+        writer = step.before.writer
+        if step.met and writer:
+            same = writer.block == packet.block
+            self.hit(f"met.{'same' if same else 'other'}_block")
+        self._after(step)
         if packet.unequal:
             self.hit("unequal")
+
+    def _after(self, step: Step) -> None:
+        """What an access has made of the entry."""
+        packet, before, after = step.packet, step.before, step.after
+        side, old = (
+            (after.writer, before.writer) if packet.writes else (after.reader, before.reader)
+        )
+        if side is not None and side.bytes != packet.bytes:
+            self.hit("joined")
+        elif old is not None and old.warp != packet.warp:
+            self.hit("handed_over")
+        if not packet.writes or side is None:
+            return
+        if before.message and not after.message:
+            self.hit("message.ended")
+        elif after.message:
+            made = "by_an_operation" if packet.release else "behind_a_fence"
+            is_new = packet.strong and (packet.released or packet.released_device)
+            self.hit(f"message.{made if is_new else 'goes_on'}")
 
     def _entry(self, entry: Entry) -> None:
         writer, reader = entry.writer, entry.reader
@@ -128,6 +153,9 @@ class Coverage(BinCounts):
         ):
             if is_so:
                 self.hit(f"before.{name}")
+        for fence in Fenced:
+            if any(side is not None and side.sc & fence for side in (writer, reader)):
+                self.hit(f"before.fenced.{fence.name.lower()}")
         self.hit(f"observed.{Observed(entry.observed).name.lower()}")
 
     def race(self, race: Race) -> None:
@@ -145,6 +173,8 @@ class Coverage(BinCounts):
         for name in COUNTED:
             if counters[name]:
                 self.hit(f"counter.{name}", counters[name])
+        if counters["clock_wraps"] >= 1 << self._params.epoch_bits:
+            self.hit("epochs_restart")
 
 
 def _named(packet: Packet) -> str:

@@ -6,6 +6,7 @@ from itertools import product
 
 from racetrap.golden_model.causality.packets import (
     Against,
+    Fenced,
     FenceOrder,
     Observed,
     PacketKind,
@@ -31,6 +32,11 @@ COUNTED = (
 )  # fmt: skip
 #: What an entry may be before an access to its word.
 _ENTRY = ("written", "read", "message", "mixed", "several", "handed", "lost", "unknown")
+#: What a write does with the message of its word, and why what it writes is one.
+_MESSAGE = ("ended", "goes_on", "behind_a_fence", "by_an_operation")
+#: Fences that only the testbench sees in time: that accesses of their SM were still to be checked,
+#: and that the memory held those back.
+FENCE_BINS = ("fence.waited", "fence.waited_for_memory")
 #: Bins that no stimulus can hit, with the reason.
 UNREACHABLE = dict(NEVER_STALLED)
 _NO_WINDOW = "Shared memory is not watched."
@@ -56,16 +62,19 @@ def _bins() -> list[str]:
     names += [f"size.{code.name.lower()}" for code in SizeCode]
     names += [f"lanes.{count}" for count in ("one", "several", "all")]
     names += [f"before.{what}" for what in _ENTRY]
+    names += [f"before.fenced.{fence.name.lower()}" for fence in Fenced]
+    names += [f"message.{what}" for what in _MESSAGE]
+    names += ["met.same_block", "met.other_block", "joined", "handed_over"]
     names += [f"observed.{kind.name.lower()}" for kind in Observed]
     names += [f"against.{kind.name.lower()}" for kind in Against]
     names += [f"undecided.{kind.name.lower()}" for kind in Undecided]
-    names += ["met", "took_on", "displaced", "read_error", "unequal"]
+    names += ["took_on", "displaced", "read_error", "unequal"]
     names += [f"race.{kind.name.lower()}" for kind in RaceKind if kind]
     names += ["race.late", "race.at_once"]
     names += [f"report.{kind.name.lower()}" for kind in RaceKind if kind]
     names += [f"report.{space}" for space in _SPACES]
     names += [f"counter.{name}" for name in COUNTED]
-    return [*names, *TESTBENCH_BINS]
+    return [*names, "epochs_restart", *FENCE_BINS, *TESTBENCH_BINS]
 
 
 #: Names of all bins, in the order of reports.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from racetrap.sim.cosim.causality.coverage_bins import FENCE_BINS
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
 from tests.support.gpu.memory_plans import fast_memory, hard_memory, random_plan
@@ -35,6 +36,9 @@ def test_random_traffic(model, testbench, name, memory):
     compared = [note["compared"] for note in result.notes if "launch" in note]
     assert len(compared) == 2
     assert min(compared) > 100
+    coverage = next(note["coverage"] for note in result.notes if "coverage" in note)
+    waited = [coverage.get(name, 0) > 0 for name in FENCE_BINS]
+    assert waited == [True, memory is hard_memory]
 
 
 @pytest.mark.campaign
