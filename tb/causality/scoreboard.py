@@ -24,17 +24,16 @@ from racetrap.tb.subscriber import Subscriber
 
 #: Transactions that the collector does not learn of.
 _UNTOLD = (TransactionKind.ELSE, TransactionKind.FI)
-#: Cycles that the banks' own pipelines never hold an access: behind so many, memory did.
-_LONG = 60
 
 
 @dataclass
 class _Pending:
-    """A marker on its way: whether it is a fence's, its cycle, and that of its SM's last step."""
+    """A marker on its way: whether it is a fence's; how often memory had refused a read when it was
+    sent, and at its SM's last step since."""
 
     is_fence: bool
-    cycle: int
-    last_step: int = 0
+    sent: int
+    last_step: int | None = None
 
 
 class _Observer:
@@ -79,8 +78,7 @@ class ScoreboardComponent(GpuScoreboard):
     def launch(self, region: MonitoredRegion) -> None:
         self._seen = []
         self._found: list[Race] = []
-        #: Markers of each SM that the collector has not taken: the cycle of each, and whether steps
-        #: have come since.
+        #: Markers of each SM that the collector has not taken.
         self._pending: defaultdict[int, deque[_Pending]] = defaultdict(deque)
         super().launch(region)
 
@@ -119,12 +117,17 @@ class ScoreboardComponent(GpuScoreboard):
             else:
                 self._comparison.step(*datum)
 
+    @property
+    def _refused(self) -> int:
+        """How often memory was not ready for the read of an entry."""
+        return self.coverage.counts["axi.ar.stalled"]
+
     def _settled(self, sm: int) -> None:
         """The collector has taken an SM's next marker: how long a fence has waited, and why."""
         pending = self._pending[sm].popleft()
-        if pending.is_fence and pending.last_step:
+        if pending.is_fence and pending.last_step is not None:
             self.coverage.hit("fence.waited")
-            if pending.last_step - pending.cycle >= _LONG:
+            if pending.last_step > pending.sent:
                 self.coverage.hit("fence.waited_for_memory")
 
     def entry_of(self, step: Step) -> int | None:
@@ -142,13 +145,13 @@ class ScoreboardComponent(GpuScoreboard):
         self.due += transaction.kind not in _UNTOLD
         if transaction.kind > TransactionKind.ATOMIC and transaction.kind not in _UNTOLD:
             is_fence = transaction.kind == TransactionKind.FENCE
-            self._pending[sm].append(_Pending(is_fence, self._cycle()))
+            self._pending[sm].append(_Pending(is_fence, self._refused))
         self.coverage.transaction(sm, transaction)
 
     def step(self, bank: int, step: Step) -> None:
         self.compared += 1
         for pending in self._pending[self._params.sm_of_block(step.packet.block)]:
-            pending.last_step = self._cycle()
+            pending.last_step = self._refused
         self.coverage.step(bank, step)
 
     def race(self, race: Race) -> None:

@@ -25,6 +25,7 @@ def figures(found: Mapping[str, Any]) -> Figures:
             yield f"{name}: racy programs found", f"of {row['racy']}", row["found"]
             yield f"{name}: race-free programs reported", f"of {row['race_free']}", row["reported"]
             yield f"{name}: reported pairs that are ordered", "pairs", row["ordered"]
+            yield f"{name}: reported pairs that may conflict", "pairs", row["strong"]
             outcomes.setdefault(detector, Counter()).update(row["outcomes"])
     for detector, counts in outcomes.items():
         total = counts.total()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -80,9 +80,13 @@ def constructs(group: str | None = None, *, plain: bool = False) -> Programs:
     for title, pairs in GROUPS.items():
         for pair in pairs if group in (None, title) else ():
             for kernel in (pair.free, pair.racy):
-                traces = [run_kernel(pair, kernel, *schedule).trace for schedule in SCHEDULES]
-                if not plain or _is_plain(traces[0]):
+                run = partial(run_kernel, pair, kernel)
+                # Nothing runs before its traces are asked for.
+                traces = (made.trace for made in starmap(run, SCHEDULES))
+                if not plain:
                     yield Program(kernel, traces)
+                elif _is_plain((kept := list(traces))[0]):
+                    yield Program(kernel, kept)
 
 
 def _is_plain(trace: Trace) -> bool:
@@ -117,7 +121,6 @@ def _applications(size: str, region_log2: int) -> Programs:
     """The applications, race-free and with each switch alone."""
     schedules = [programs.Schedule(number, 1) for number in range(_SCHEDULES)]
     for build in programs.applications(all_together=False):
-        # Nothing runs before its traces are asked for.
         traces = map(partial(programs.trace_of, build, size, seed=1, region_log2=region_log2),
                      schedules)  # fmt: skip
         yield Program(build.name, traces)

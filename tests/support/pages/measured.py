@@ -42,7 +42,7 @@ BENCH = {
     },
 }  # fmt: skip
 
-_ROW = {"racy": 3, "found": 2, "race_free": 4, "reported": 0, "ordered": 1}
+_ROW = {"racy": 3, "found": 2, "race_free": 4, "reported": 0, "ordered": 1, "strong": 5}
 DETECTION = {
     "tables": {
         "a": {"causality": {**_ROW, "outcomes": {"reported": 3, "taken as a flag": 2}}},

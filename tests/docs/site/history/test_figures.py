@@ -118,9 +118,11 @@ _BUGAROO = {
             ("a, causality: racy programs found", "of 3", 2),
             ("a, causality: race-free programs reported", "of 4", 0),
             ("a, causality: reported pairs that are ordered", "pairs", 1),
+            ("a, causality: reported pairs that may conflict", "pairs", 5),
             ("b, causality: racy programs found", "of 2", 2),
             ("b, causality: race-free programs reported", "of 0", 0),
             ("b, causality: reported pairs that are ordered", "pairs", 0),
+            ("b, causality: reported pairs that may conflict", "pairs", 5),
             *(
                 (f"a, b: races of the oracle, {what} (causality)", "of 9",
                  {REPORTED: 7, causality.Cause.FLAG: 2}.get(what, 0))
