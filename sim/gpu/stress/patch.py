@@ -2,26 +2,28 @@
 
 Names in it are relative, so that both `patch -p1` and `git apply` take it.
 
-A fence is put before a line only where a statement ends before it, so that no loop or condition
-without braces takes the fence for its body.
+A fence before a body without braces is put into braces with it.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from pathlib import Path
 
+from racetrap.sim.gpu.editing.edits import Change, Edit, diff
+from racetrap.sim.gpu.editing.source_unit import SourceUnit
 from racetrap.sim.gpu.stress.advice import AdvisedChange
 
 _BLOCK, _DEVICE = "__threadfence_block()", "__threadfence()"
-#: A fence of either scope as a statement.
-_STATEMENT = re.compile(r"__threadfence(_block)?\(\);[ \t]*")
-_COMMENT = re.compile(r"//.*|/\*.*?\*/")
+#: Actions on a fence that is there: what is replaced, and by what.
+_FORMS = {
+    "widen": (rb"__threadfence_block\(\)", _DEVICE), "narrow": (rb"__threadfence\(\)", _BLOCK),
+    "remove": (rb"__threadfence(?:_block)?\(\);[ \t]*", ""),
+}  # fmt: skip
+_COMMENT = re.compile(rb"//.*|/\*.*?\*/")
 
 
 @dataclass(frozen=True)
@@ -56,32 +58,23 @@ def make_patch(changes: Sequence[AdvisedChange], folder: Path, root: Path) -> Pa
         Folder that the names in the patch are relative to, if all sources lie in it; if not, it
         is the one that they have in common.
     """
-    by_file: dict[Path, list[tuple[int, AdvisedChange]]] = defaultdict(list)
+    sources: dict[str, bytes] = {}
+    edits: list[Edit] = []
     left_out = []
     for change in changes:
         name, _, number = change.place.rpartition(":")
+        own: Change = ()
         if name and number.isdecimal() and (folder / name).is_file():
             # One file may be named in several ways.
-            by_file[(folder / name).resolve()].append((int(number), change))
-        else:
-            left_out.append(change)
-    root = _root(by_file, root.resolve())
-    diffs: list[str] = []
-    for file, own in by_file.items():
-        before = _lines(file)
-        after = list(before)
-        # From the end, so that numbers of lines before stay.
-        for line, change in sorted(own, key=lambda pair: -pair[0]):
-            changed = _changed(after, line - 1, change)
-            if changed is None:
-                left_out.append(change)
-            else:
-                after[line - 1 : line] = changed
-        name = file.relative_to(root).as_posix()
-        # A name with a space in it ends at a tab.
-        tab = "\t" * (" " in name)
-        diffs += _ended(unified_diff(before, after, f"a/{name}{tab}", f"b/{name}{tab}"))
-    return Patch("".join(diffs), left_out, root)
+            file = str((folder / name).resolve())
+            source = sources.setdefault(file, Path(file).read_bytes())
+            own = _edits(file, source, int(number), change)
+        edits += own
+        left_out += [] if own else [change]
+    files = [Path(file) for file in sources]
+    root = _root(files, root.resolve())
+    names = {str(file): file.relative_to(root).as_posix() for file in files}
+    return Patch(diff(sources, edits, names), left_out, root)
 
 
 def _root(files: Collection[Path], root: Path) -> Path:
@@ -91,45 +84,22 @@ def _root(files: Collection[Path], root: Path) -> Path:
     return Path(os.path.commonpath([file.parent for file in files]))
 
 
-def _lines(file: Path) -> list[str]:
-    """Lines of a source as the compiler counts them, with their ends."""
-    with file.open(encoding="utf-8", errors="surrogateescape", newline="") as text:
-        return re.findall(r"[^\n]*\n|[^\n]+", text.read())
-
-
-def _ended(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of a diff, the last of a source with the mark that it has no end."""
-    for line in lines:
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def _changed(lines: Sequence[str], number: int, change: AdvisedChange) -> list[str] | None:
-    """What replaces a line; nothing if that is unclear."""
-    if number >= len(lines):
-        return None
-    line = lines[number]
+def _edits(file: str, source: bytes, number: int, change: AdvisedChange) -> Change:
+    """Edits that make a change; none if it is unclear how."""
     if change.action == "insert":
-        if not _ends_statement(lines[:number]):
-            return None
-        indent = line[: len(line) - len(line.lstrip())]
+        unit = SourceUnit(file, source, number)
+        here = [each for each in unit.chain(number) if each.start_point[0] + 1 == number]
         fence = _BLOCK if change.what.endswith(".cta") else _DEVICE
-        end = "\r\n" if line.endswith("\r\n") else "\n"
-        return [f"{indent}{fence};{end}", line]
-    if change.action == "remove" and len(_STATEMENT.findall(line)) == 1:
-        rest = _STATEMENT.sub("", line)
-        return [rest] if _COMMENT.sub("", rest).strip() else []
-    old, new = {"widen": (_BLOCK, _DEVICE), "narrow": (_DEVICE, _BLOCK)}.get(
-        change.action, ("", "")
-    )
-    if old and line.count(old) == 1:
-        return [line.replace(old, new)]
-    return None
-
-
-def _ends_statement(lines: Sequence[str]) -> bool:
-    """Whether a statement may follow some lines."""
-    for line in reversed(lines):
-        code = _COMMENT.sub("", line).strip()
-        if code:
-            return code.endswith((";", "{", "}"))
-    return False
+        return unit.before(here[0]).put(f"{fence};") if here else ()
+    lines = re.findall(rb"[^\n]*\n|[^\n]+", source)
+    if number > len(lines) or change.action not in _FORMS:
+        return ()
+    old, new = _FORMS[change.action]
+    start, line = sum(map(len, lines[: number - 1])), lines[number - 1]
+    found = list(re.finditer(old, line))
+    if len(found) != 1:
+        return ()
+    first, last = found[0].span()
+    if not new and not _COMMENT.sub(b"", line[:first] + line[last:]).strip():
+        first, last = 0, len(line)
+    return (Edit(file, start + first, start + last, new),)

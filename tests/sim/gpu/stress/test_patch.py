@@ -38,6 +38,10 @@ def changed(folder, *changes):
         (("insert", "give.cu:6", "fence.acq_rel.gpu"), ["+  __threadfence();"]),
         (("insert", "give.cu:2", "fence.acq_rel.cta"), ["+  __threadfence_block();"]),
         (
+            ("insert", "give.cu:5", "fence.acq_rel.gpu"),
+            ["-    look(free);", "+    { __threadfence(); look(free); }"],
+        ),
+        (
             ("widen", "give.cu:3", "fence.acq_rel.gpu"),
             ["-  __threadfence_block();  // too narrow", "+  __threadfence();  // too narrow"],
         ),
@@ -71,7 +75,6 @@ def test_numbers_of_lines_stay_those_of_the_source(source):
 @pytest.mark.parametrize(
     "change",
     [
-        ("insert", "give.cu:5", "fence.acq_rel.gpu"),  # the body of a loop without braces
         ("insert", "give.cu:99", "fence.acq_rel.gpu"),
         ("insert", "other.cu:5", "fence.acq_rel.gpu"),
         ("insert", "line 12", "fence.acq_rel.gpu"),

@@ -1,0 +1,1 @@
+"""Edits of CUDA sources: statements, places between them, and patches."""
