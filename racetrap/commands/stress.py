@@ -192,11 +192,14 @@ def _subject(
 ) -> Iterator[StressSubject]:
     """The kernel with its launches, or the program; exit if it cannot be run."""
     if launch_file is None:
+        from racetrap.sim.gpu.cuda.context import RunSettings
         from racetrap.sim.gpu.stress.program_subject import ProgramSubject
 
         with executable(kernel, compiler) as path:
             with input_errors(), program_errors():
-                subject = ProgramSubject([path, *arguments], compiler.capability)
+                subject = ProgramSubject(
+                    [path, *arguments], RunSettings(capability=compiler.capability)
+                )
             yield subject
         return
     from racetrap.sim.gpu.executor.machine.errors import ExecutionError

@@ -59,6 +59,8 @@ class RunSettings:
         Events of all launches together after which a launch is aborted.
     watch : Watch
         Observer of running launches; none by default.
+    edited : tuple of str
+        PTX to take instead of the program's with the same kernels.
     """
 
     geometry: Geometry = USUAL_GEOMETRY
@@ -74,6 +76,7 @@ class RunSettings:
     instruction_limit: int = DEFAULT_INSTRUCTION_LIMIT
     event_limit: int = DEFAULT_EVENT_LIMIT
     watch: Watch = unwatched
+    edited: tuple[str, ...] = ()
 
 
 class Context:
@@ -113,7 +116,7 @@ class Context:
             memory_file=memory_file,
             write=lambda text: os.write(settings.output, text.encode()),
         )
-        self.modules = Modules(settings.capability)
+        self.modules = Modules(settings.capability, settings.edited)
         self.sites = Sites()
         self.streams = Streams()
         self.buffers: dict[int, AllocationKind] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,6 +36,10 @@ class Kernel(NamedTuple):
 _parsed = lru_cache(maxsize=16)(parse_ptx)
 
 
+def _kernels(module: Module) -> set[str]:
+    return {name for name, function in module.functions.items() if function.is_kernel}
+
+
 class Modules:
     """Modules and kernels by number, from 0.
 
@@ -42,10 +47,12 @@ class Modules:
     ----------
     capability : int
         Compute capability of the device, 10 * major + minor.
+    edited : sequence of str
+        PTX to take instead of that with the same kernels.
     """
 
-    def __init__(self, capability: int):
-        self._capability = capability
+    def __init__(self, capability: int, edited: Sequence[str] = ()):
+        self._capability, self._edited = capability, edited
         self._modules: list[Module] = []
         self._kernels: list[Kernel] = []
         self._instructions = 0
@@ -67,10 +74,19 @@ class Modules:
         """
         image = choose_ptx(ptx_images(binary), self._capability)
         number = len(self._modules)
-        module = _parsed(image.text, f"module {number}", self._instructions)
+        module = self._parsed(image.text, number)
         self._instructions += sum(len(f.instructions) for f in module.functions.values())
         self._modules.append(module)
         return number
+
+    def _parsed(self, text: str, number: int) -> Module:
+        """The module of a text, or that of the edited one in its place."""
+        first = _parsed(text, f"module {number}", self._instructions)
+        for other in self._edited:
+            module = _parsed(other, f"module {number}", self._instructions)
+            if _kernels(module) == _kernels(first):
+                return module
+        return first
 
     def module(self, number: int) -> Module | None:
         """A module; ``None`` if there is none of that number."""

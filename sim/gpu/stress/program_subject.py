@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 
 from racetrap.golden_model.ptx_memory_model.operational import (
     Choices,
@@ -39,8 +40,8 @@ class ProgramSubject(Subject):
     ----------
     command : sequence of str
         The program and its arguments.
-    capability : int
-        Compute capability of the GPU, 10 * major + minor.
+    settings : RunSettings
+        How it is run, but for the scheduler, memory and output.
 
     Attributes
     ----------
@@ -55,15 +56,15 @@ class ProgramSubject(Subject):
         If it is not right by sequentially consistent memory.
     """
 
-    def __init__(self, command: Sequence[str], capability: int) -> None:
-        self._command, self._capability = list(command), capability
+    def __init__(self, command: Sequence[str], settings: RunSettings) -> None:
+        self._command, self._settings = list(command), settings
         runs = [self._run(seed=schedule) for schedule in range(_SEQUENTIAL_RUNS)]
         for run, _ in runs:
             wrong = self._fault(run)[1] or _not_done(run) or self._wrong_status(run)
             self.demand_right("Program", wrong)
         self.functions = runs[0][0].functions
         self.traces = [run.trace for run, _ in runs]
-        self._shared = shared_words(self.traces, False)
+        self._shared = shared_words(self.traces, settings.independent_threads)
         self._longest = max(
             sum(launch.stats.warp_instructions for launch in run.launches if launch.stats)
             for run, _ in runs
@@ -80,10 +81,9 @@ class ProgramSubject(Subject):
     ) -> tuple[ProgramRun, bytes]:
         """A run, and what it printed."""
         with tempfile.TemporaryFile() as output:
-            settings = RunSettings(
-                scheduler="random" if seed else "round-robin", seed=seed,
-                capability=self._capability, output=output.fileno(), memory=memory,
-                instruction_limit=limit,
+            settings = replace(
+                self._settings, scheduler="random" if seed else "round-robin", seed=seed,
+                output=output.fileno(), memory=memory, instruction_limit=limit,
             )  # fmt: skip
             run = run_program(self._command, settings)
             output.seek(0)

@@ -5,6 +5,7 @@ from itertools import islice
 import pytest
 
 from racetrap.golden_model.ptx_memory_model.operational import InOrder
+from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.stress import program_subject
 from racetrap.sim.gpu.stress.advice import Advisor
 from racetrap.sim.gpu.stress.patch import make_patch
@@ -44,6 +45,9 @@ def compiled(folder, fence="__threadfence_block", is_fatal="false"):
     return str(compile_text(_PROGRAM, folder, (f"FENCE={fence}", f"IS_FATAL={is_fatal}")))
 
 
+_SETTINGS = RunSettings(capability=90)
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     return compiled(tmp_path_factory.mktemp("program"))
@@ -55,7 +59,7 @@ def first_failing(subject):
 
 @needs_compiler
 def test_exit_status_shrinks_and_replays(program):
-    subject = ProgramSubject([program], 90)
+    subject = ProgramSubject([program], _SETTINGS)
     assert subject.compares_output
     assert subject.run("views", InOrder()).failure is None
     run = first_failing(subject)
@@ -69,16 +73,16 @@ def test_exit_status_shrinks_and_replays(program):
 
 @needs_compiler
 def test_output_and_faults(program, tmp_path):
-    run = first_failing(ProgramSubject([program, "0"], 90))
+    run = first_failing(ProgramSubject([program, "0"], _SETTINGS))
     assert run.sentence == "Line 2 of the output must be 'got 42', not 'got 0'"
-    run = first_failing(ProgramSubject([compiled(tmp_path, is_fatal="true")], 90))
+    run = first_failing(ProgramSubject([compiled(tmp_path, is_fatal="true")], _SETTINGS))
     assert run.failure is Failure.FAULT
     assert "must be inside a buffer" in run.sentence
 
 
 @needs_compiler
 def test_a_program_that_does_not_end_hangs(program, monkeypatch):
-    subject = ProgramSubject([program], 90)
+    subject = ProgramSubject([program], _SETTINGS)
     monkeypatch.setattr(program_subject, "instruction_limit", lambda sequential: 1)
     run = subject.run("views", InOrder())
     assert run.failure is Failure.HANG
@@ -87,12 +91,12 @@ def test_a_program_that_does_not_end_hangs(program, monkeypatch):
 
 @needs_compiler
 def test_a_right_program_does_not_fail(tmp_path):
-    assert first_failing(ProgramSubject([compiled(tmp_path, "__threadfence")], 90)) is None
+    assert first_failing(ProgramSubject([compiled(tmp_path, "__threadfence")], _SETTINGS)) is None
 
 
 @needs_compiler
 def test_advice_names_lines_of_the_program(program):
-    advice = Advisor(ProgramSubject([program], 90), "views", 8, 4, 1).advise()
+    advice = Advisor(ProgramSubject([program], _SETTINGS), "views", 8, 4, 1).advise()
     (change,) = advice.changes
     assert (change.action, change.what) == ("widen", "fence.acq_rel.gpu")
     assert change.place.endswith(":7")
@@ -102,7 +106,7 @@ def test_advice_names_lines_of_the_program(program):
 def test_a_program_that_is_wrong_anyway_is_refused(program):
     rule = "Program is wrong already in sequentially consistent memory.* must be 0, not 5"
     with pytest.raises(ValueError, match=rule):
-        ProgramSubject([program, "5"], 90)
+        ProgramSubject([program, "5"], _SETTINGS)
 
 
 _TWO_KERNELS = """
@@ -129,7 +133,7 @@ int main() {
 
 @needs_compiler
 def test_fences_of_a_kernel_that_is_not_launched_stay(tmp_path):
-    subject = ProgramSubject([str(compile_text(_TWO_KERNELS, tmp_path))], 90)
+    subject = ProgramSubject([str(compile_text(_TWO_KERNELS, tmp_path))], _SETTINGS)
     advice = Advisor(subject, "views", 4, 4, 1).advise()
     patch = make_patch(advice.changes, tmp_path, tmp_path)
     taken = [line for line in patch.text.splitlines() if line.startswith("-  ")]
@@ -166,7 +170,7 @@ int main() {
 def test_what_a_sequentially_consistent_run_prints_is_right(tmp_path, monkeypatch):
     """Though all that were made before print something else."""
     monkeypatch.setattr(program_subject, "_SEQUENTIAL_RUNS", 1)
-    subject = ProgramSubject([str(compile_text(_PASSING, tmp_path))], 90)
+    subject = ProgramSubject([str(compile_text(_PASSING, tmp_path))], _SETTINGS)
     assert find_witness(subject, "views", list(islice(random_runs(subject, "views", 1), 12))) == (
         [],
         None,

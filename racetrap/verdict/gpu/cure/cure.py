@@ -1,0 +1,190 @@
+"""The cure of a race: the fewest usual edits that end it, tried and then checked at length.
+
+Edits are tried in a few runs.  What cures a race there is checked in fresh runs and by PTX's memory
+model, and shown only if no run has the race, another one, a fault or another result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, combinations, islice
+from operator import or_
+from time import monotonic
+
+from racetrap.sim.gpu.editing.edits import Change, Edit
+from racetrap.sim.gpu.editing.source_unit import SourceUnit
+from racetrap.sim.gpu.stress.search import random_runs
+from racetrap.verdict.gpu.cure.candidates import Strategy, strategies
+from racetrap.verdict.gpu.cure.trials import Outcome, Places, Sources
+
+#: Races of one bug.
+Races = frozenset[Places]
+#: Runs in which edits are tried, and fresh ones in which the edits that are shown were checked.
+_TRIED, _CHECKED = range(4), range(100, 120)
+#: Runs by PTX's memory model that edits which are shown must withstand.
+_WEAK = 20
+#: Changes that are tried by twos if none does alone.
+_PAIRED = 16
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Cure:
+    """What cures a race, or why nothing was found.
+
+    Parameters
+    ----------
+    edits : tuple of Edit
+        The edits; empty if none cures it.
+    what : str
+        What they bring, in words.
+    trials : int
+        Versions of the sources that were compiled for it.
+    reason : str
+        Why there is none; empty if there is one.
+    """
+
+    edits: tuple[Edit, ...]
+    what: str
+    trials: int
+    reason: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """Instructions, one for each edit."""
+        return [edit.words for edit in self.edits if edit.words]
+
+
+class CureSearch:
+    """Search for cures of the races of a program.
+
+    Parameters
+    ----------
+    sources : Sources
+        Its sources.
+    seconds : float
+        Time after which no more edits are tried.
+    """
+
+    def __init__(self, sources: Sources, seconds: float = float("inf")) -> None:
+        self._sources = sources
+        self._end = monotonic() + seconds
+        self._before = sources.outcome((), _TRIED) or Outcome()
+        self._long_before: Outcome | None = None
+        self._answers: dict[tuple[frozenset[Edit], Races], bool] = {}
+
+    @property
+    def races(self) -> Collection[Places]:
+        """Races of the unchanged sources in the runs that try edits."""
+        return self._before.races.keys()
+
+    def cure(self, races: Iterable[Places]) -> Cure:
+        """The cure of one bug, given the places of the two accesses of each of its races."""
+        begin = self._sources.trials
+        own = frozenset(race for race in races if race in self._before.races)
+        if not own:
+            return Cure((), "", 0, f"it does not occur in the {len(_TRIED)} runs that try edits")
+        threads = reduce(or_, (self._before.races[race] for race in sorted(own, key=sorted)))
+        units = self._units([*sorted(frozenset().union(*own)), *threads.calls])
+        if not units:
+            return Cure((), "", 0, "its source cannot be read, so no edit can be tried")
+        tried: list[str] = []
+        for strategy in strategies(units, threads.relation):
+            if not strategy.changes:
+                continue
+            tried.append(strategy.name)
+            for changes in self._found(strategy, own):
+                edits = tuple(chain.from_iterable(changes))
+                if self._holds(edits, own):
+                    return Cure(edits, strategy.name, self._sources.trials - begin)
+            if monotonic() > self._end:
+                break
+        spent = self._sources.trials - begin
+        late = "; no time was left for others" if monotonic() > self._end else ""
+        return Cure((), "", spent, f"no edit of those tried ends it ({', '.join(tried)}){late}")
+
+    def _units(self, places: Sequence[str]) -> list[SourceUnit]:
+        """The different functions around places in sources that can be edited."""
+        units: list[SourceUnit] = []
+        for place in places:
+            file, _, line = place.rpartition(":")
+            own = (unit for unit in units if unit.file == file)
+            if file in self._sources.texts and not any(unit.add(int(line)) for unit in own):
+                units.append(SourceUnit(file, self._sources.texts[file], int(line)))
+        return units
+
+    # Trials
+
+    def _cures(self, changes: Collection[Change], races: Races) -> bool:
+        """Whether changes cure a race in the runs that try edits."""
+        edits = frozenset(chain.from_iterable(changes))
+        key = edits, races
+        if key not in self._answers:
+            is_late = monotonic() > self._end
+            self._answers[key] = not is_late and self._is_cured(
+                tuple(edits), races, self._before, _TRIED
+            )
+        return self._answers[key]
+
+    def _is_cured(
+        self, edits: Sequence[Edit], races: Races, before: Outcome, runs: range
+    ) -> bool:  # fmt: skip
+        outcome = self._sources.outcome(edits, runs, lambda found: not found.cures(races, before))
+        return outcome is not None and outcome.cures(races, before)
+
+    def _found(self, strategy: Strategy, races: Races) -> Iterator[Sequence[Change]]:
+        """Fewest changes of a strategy that cure a race; several if each does."""
+        changes = list(dict.fromkeys(strategy.changes))
+        if strategy.most <= 3:
+            alone = [[change] for change in changes if self._cures([change], races)]
+            yield from alone
+            if alone:
+                return
+        if strategy.most == 2:
+            for pair in combinations(changes[:_PAIRED], 2):
+                if not _overlap(*pair) and self._cures(pair, races):
+                    yield pair
+                    return
+        elif strategy.most > 2:
+            if not self._sources.compiles(tuple(chain.from_iterable(changes))):
+                changes = [each for each in changes if self._sources.compiles(each)]
+            fewest = self._fewest(changes, races)
+            if 0 < len(fewest) <= strategy.most:
+                yield fewest
+
+    def _fewest(self, changes: list[Change], races: Races) -> list[Change]:
+        """The fewest of changes that together cure a race; none if all of them do not."""
+        if not changes or not self._cures(changes, races):
+            return []
+        size = len(changes) // 2
+        while size:
+            start = 0
+            while start < len(changes):
+                rest = changes[:start] + changes[start + size :]
+                if rest and self._cures(rest, races):
+                    changes = rest
+                else:
+                    start += size
+            size //= 2
+        return changes
+
+    def _holds(self, edits: tuple[Edit, ...], races: Races) -> bool:
+        """Whether edits cure a race in fresh runs, too, and by PTX's memory model."""
+        if self._long_before is None:
+            self._long_before = self._before | (self._sources.outcome((), _CHECKED) or Outcome())
+        if not self._is_cured(edits, races, self._long_before, _CHECKED):
+            return False
+        with self._sources.compiled(edits) as program:
+            assert program is not None
+            try:
+                subject = program.subject()
+            except ValueError:
+                return False
+            runs = islice(random_runs(subject, "views", _SEED), _WEAK)
+            return not any(subject.fails(run) for run in runs)
+
+
+def _overlap(one: Change, other: Change) -> bool:
+    return any(edit.overlaps(each) for edit in one for each in other)

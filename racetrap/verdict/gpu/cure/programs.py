@@ -1,0 +1,156 @@
+"""Sources of kernels with a launch file, and of whole CUDA programs, for trials of edits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.program_run import ProgramError, run_program
+from racetrap.sim.gpu.cuda.toolkit import (
+    CompilerOptions,
+    ToolkitError,
+    compile_ptx,
+)
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
+from racetrap.sim.gpu.launch.capture import capture
+from racetrap.sim.gpu.launch.launch_file import LaunchSpec
+from racetrap.sim.gpu.ptx.errors import PtxError
+from racetrap.sim.gpu.ptx.module import Module
+from racetrap.sim.gpu.ptx.parser import parse_ptx
+from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
+from racetrap.sim.gpu.stress.program_subject import ProgramSubject
+from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.verdict.gpu.cure.trials import Program, Sources
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_FAULT, _RESULT, _END = "a fault", "another result", "no end"
+
+
+def _wrong(has_fault: bool, differs: bool) -> set[str]:
+    return {what for what, is_so in ((_FAULT, has_fault), (_RESULT, differs)) if is_so}
+
+
+@dataclass(frozen=True)
+class KernelProgram(Program):
+    """Kernels with a launch file.
+
+    Parameters
+    ----------
+    module : Module
+        The kernels.
+    launch : LaunchSpec
+        Their launches.
+    """
+
+    module: Module
+    launch: LaunchSpec
+
+    def run(self, number: int) -> tuple[Trace | None, set[str]]:
+        try:
+            done = capture(self.module, self.launch, number)
+        except (ExecutionError, PtxError):
+            return None, {_END}
+        return done.trace, _wrong(bool(done.fault), bool(done.differences))
+
+    def subject(self) -> Subject:
+        return KernelSubject(self.module, self.launch)
+
+
+def kernel_sources(path: Path, launch: LaunchSpec, options: CompilerOptions) -> Sources:
+    """Sources of a kernel.
+
+    Parameters
+    ----------
+    path : Path
+        The CUDA source.
+    launch : LaunchSpec
+        Its launches.
+    options : CompilerOptions
+        How it is compiled.
+    """
+    within = replace(options, include=(*options.include, str(path.parent.resolve())))
+
+    def compiler(folder: Path) -> Program | None:
+        try:
+            ptx = compile_ptx(folder / path.name, within)
+            return KernelProgram(parse_ptx(ptx, path.name), launch)
+        except (ToolkitError, PtxError):
+            return None
+
+    return Sources(_with_headers([path], path.parent), compiler)
+
+
+@dataclass(frozen=True)
+class CudaProgram(Program):
+    """A whole program.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    settings : callable
+        Settings of each run.
+    """
+
+    command: Sequence[str]
+    settings: Callable[[int], RunSettings]
+
+    def run(self, number: int) -> tuple[Trace | None, set[str]]:
+        try:
+            done = run_program(self.command, self.settings(number))
+        except ProgramError:
+            return None, {_END}
+        has_fault = any(launch.fault for launch in done.launches)
+        return done.trace, _wrong(has_fault, bool(done.status or done.problems))
+
+    def subject(self) -> Subject:
+        return ProgramSubject(self.command, self.settings(0))
+
+
+def program_sources(
+    files: Sequence[Path], command: Sequence[str], options: CompilerOptions,
+    settings: Callable[[int], RunSettings],
+) -> Sources:  # fmt: skip
+    """Sources of a program.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Its CUDA sources.
+    command : sequence of str
+        The program that was compiled from them, and its arguments: only kernels are compiled again.
+    options : CompilerOptions
+        How it is compiled.
+    settings : callable
+        Settings of each run, by its number.
+    """
+    folder = files[0].parent
+    folders = (str(each.parent.resolve()) for each in files)
+    within = replace(options, include=(*options.include, *folders))
+    names = [each.relative_to(folder) for each in files]
+
+    def compiler(copy: Path) -> Program | None:
+        try:
+            ptx = tuple(compile_ptx(copy / name, within) for name in names)
+        except ToolkitError:
+            return None
+        return CudaProgram(command, lambda number: replace(settings(number), edited=ptx))
+
+    return Sources(_with_headers(files, folder), compiler)
+
+
+def _with_headers(files: Sequence[Path], folder: Path) -> Mapping[str, bytes]:
+    """Texts of sources and of the headers in their folders that they include, by name."""
+    texts: dict[str, bytes] = {}
+    left = list(files)
+    while left:
+        file = left.pop()
+        name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else ""
+        if name and name not in texts and file.is_file():
+            texts[name] = file.read_bytes()
+            left += [file.parent / each[1].decode() for each in _INCLUDE.finditer(texts[name])]
+    return texts

@@ -1,0 +1,135 @@
+"""Cures of races, found by trying edits."""
+
+import subprocess
+
+import pytest
+
+from racetrap.sim.gpu.editing.edits import diff
+from racetrap.sim.gpu.launch.nvrtc import has_nvrtc
+from racetrap.verdict.gpu.cure.cure import CureSearch
+from tests.support.gpu.cure_sources import launch_of, sources_of
+
+pytestmark = pytest.mark.skipif(not has_nvrtc(), reason="needs the compiler of the extra cuda")
+
+_REVERSAL = """extern "C" __global__ void k(int *a) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  a[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+_ONE_SIDE = """extern "C" __global__ void k(int *a) {
+  if (threadIdx.x < 32)
+    a[threadIdx.x] = 1;
+  else
+    a[threadIdx.x - 32] = 2;
+}
+"""
+_FLAG = """extern "C" __global__ void k(int *a, int *flag) {
+  if (blockIdx.x == 0) {
+    a[0] = 42;
+    atomicExch(flag, 1);
+    __threadfence();
+  } else {
+    while (atomicAdd(flag, 0) == 0);
+    __threadfence();
+    a[1] = a[0];
+  }
+}
+"""
+_SUM = """#include "add.cuh"
+extern "C" __global__ void k(int *a) { add(a, threadIdx.x); }
+"""
+_ADD = """__device__ inline void add(int *to, int what) {
+  *to += what;
+}
+"""
+
+
+def search(text, grid, block, seconds=float("inf"), **headers):
+    texts = {"k.cu": text, **{f"{name}.cuh": each for name, each in headers.items()}}
+    words = {"a": 256, "flag": 4} if "flag" in text else {"a": 256}
+    sources = sources_of(
+        "k.cu", {name: each.encode() for name, each in texts.items()},
+        launch_of("k", grid, block, **words),
+    )  # fmt: skip
+    return CureSearch(sources, seconds)
+
+
+def places(*lines):
+    return [frozenset(f"k.cu:{line}" for line in lines)]
+
+
+def test_missing_barrier_is_inserted_between_the_accesses():
+    cure = search(_REVERSAL, 1, 64).cure(places(3, 4))
+    assert cure.words == ["insert `__syncthreads();` before k.cu:4"]
+
+
+def test_lanes_of_one_warp_get_a_barrier_of_the_warp():
+    cure = search(_REVERSAL.replace("63 -", "31 -"), 1, 32).cure(places(3, 4))
+    assert cure.words == ["insert `__syncwarp();` before k.cu:4"]
+
+
+def test_no_barrier_goes_where_threads_of_the_block_part():
+    cure = search(_ONE_SIDE, 1, 64).cure(places(3, 5))
+    assert [words for words in cure.words if "__sync" in words] == []
+
+
+def test_fence_behind_the_signal_is_moved_before_it():
+    cure = search(_FLAG, 2, 1).cure(places(3, 9))
+    assert cure.words == ["move `__threadfence();` before k.cu:4"]
+
+
+def test_narrow_fence_is_widened():
+    narrow = _FLAG.replace("    atomicExch(flag, 1);\n", "").replace(
+        "__threadfence();\n  } else", "__threadfence_block();\n    atomicExch(flag, 1);\n  } else"
+    )
+    cure = search(narrow, 2, 1).cure(places(3, 9))
+    assert cure.words == ["change `__threadfence_block` to `__threadfence` at k.cu:4"]
+
+
+def test_both_halves_that_are_missing_are_found_together():
+    bare = _FLAG.replace("    __threadfence();\n", "")
+    cure = search(bare, 2, 1).cure(places(3, 7))
+    assert len(cure.words) == 2
+    assert [words for words in cure.words if "insert `__threadfence();`" not in words] == []
+
+
+def test_update_in_a_header_becomes_an_atomic():
+    found = search(_SUM, 1, 64, add=_ADD)
+    cure = found.cure(found.races)
+    assert cure.words == ["change `*to += what` to `atomicAdd(&*to, what)` at add.cuh:2"]
+
+
+def test_what_no_edit_cures_is_said_with_what_was_tried():
+    two_sizes = _ONE_SIDE.replace("a[threadIdx.x] = 1", "((char *)a)[threadIdx.x] = 1")
+    cure = search(two_sizes, 1, 64).cure(places(3, 5))
+    assert cure.edits == ()
+    assert "an atomic" in cure.reason
+
+
+def test_race_that_does_not_occur_is_not_searched_for():
+    cure = search(_REVERSAL, 1, 64).cure(places(1, 2))
+    assert (cure.edits, cure.trials) == ((), 0)
+
+
+def test_no_more_is_tried_when_time_is_up():
+    cure = search(_REVERSAL, 1, 64, seconds=0.0).cure(places(3, 4))
+    assert (cure.edits, "time" in cure.reason) == ((), True)
+
+
+def test_edit_that_only_hides_the_race_in_the_runs_that_try_it_is_not_shown(monkeypatch):
+    """Fresh runs, and PTX's memory model, have the last word."""
+    found = search(_REVERSAL, 1, 64)
+    monkeypatch.setattr(found, "_cures", lambda changes, races: True)
+    cure = found.cure(places(3, 4))
+    assert cure.words == ["insert `__syncthreads();` before k.cu:4"]
+    monkeypatch.setattr(found, "_is_cured", lambda *arguments: False)
+    assert found.cure(places(3, 4)).edits == ()
+
+
+def test_patch_is_taken_by_git(tmp_path):
+    (tmp_path / "k.cu").write_text(_REVERSAL)
+    cure = search(_REVERSAL, 1, 64).cure(places(3, 4))
+    text = diff({"k.cu": _REVERSAL.encode()}, cure.edits, {"k.cu": "k.cu"})
+    subprocess.run(["git", "apply"], input=text, text=True, cwd=tmp_path, check=True)
+    assert "  __syncthreads();\n  a[threadIdx.x]" in (tmp_path / "k.cu").read_text()
