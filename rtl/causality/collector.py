@@ -129,6 +129,8 @@ class Collector(wiring.Component):
         sweep = Signal(params.slot_warp_bits + 1, name="sweep")
         last = (params.sm_count << params.warp_bits + 1) - 1
         self._is_whole, self._is_ahead = Signal(name="is_whole"), Signal(name="is_ahead")
+        self._warps = Signal(params.warps_per_sm, name="warps")
+        self._first_warp = Signal(range(params.warps_per_sm), name="first_warp")
         self._initial = Signal(struct_layout(params.record_layout), name="initial")
         m.d.comb += [
             work.write.addr.eq(work.warp), work.write.data.eq(learning.taker.packed()),
@@ -150,6 +152,12 @@ class Collector(wiring.Component):
             with m.State("IDLE"):
                 self._elaborate_idle(m)
             with m.State("BLOCK"):
+                m.d.sync += [
+                    self._warps.eq(work.block_read.data),
+                    self._first_warp.eq(number_of(work.block_read.data)),
+                ]
+                m.next = "WARPS"
+            with m.State("WARPS"):
                 self._elaborate_block(m)
                 m.next = "LOOP"
             with m.State("LOOP"):
@@ -158,6 +166,7 @@ class Collector(wiring.Component):
             with m.State("LOAD"):
                 self._elaborate_load(m)
             with m.State("SIDE"):
+                m.d.comb += work.flags.loads.eq(1)
                 with m.If(~learning.is_same):
                     m.d.sync += learning.giver.eq(read.data)
                 m.d.comb += learning.starts.eq(1)
@@ -257,17 +266,20 @@ class Collector(wiring.Component):
         of_one = Cat(work.routine[each] for each in set(_OF_ONE.values())).any()
         is_next = Cat(following.payload.marker.kind == kind for kind in _OF_ONE).any()
         with m.If(of_one):
-            m.d.comb += [work.read.addr.eq(self._next_warp()), work.read.en.eq(1)]
+            m.d.comb += [
+                work.read.addr.eq(self._next_warp()), work.read.en.eq(1), work.flags.reads.eq(1),
+                work.flags.address.eq(Cat(Const(0, 1), following.payload.marker.warp)),
+            ]  # fmt: skip
         m.d.sync += self._is_ahead.eq(of_one & following.valid & is_next)
 
     def _elaborate_block(self, m):
         """The warps concerned are known; a barrier begins with nothing gathered."""
         work = self._work
         barrier, marker, learning = work.barrier, work.marker.marker, work.learning
-        params, warps = self._params, work.block_read.data
+        params, warps = self._params, self._warps
         # A barrier's warps are counted from the block's first.
         waiting = Signal(params.warps_per_sm, name="some_warps")
-        m.d.comb += waiting.eq(marker.warps << number_of(warps))
+        m.d.comb += waiting.eq(marker.warps << self._first_warp)
         is_partial = marker.kind == TransactionKind.PARTIAL_BARRIER
         is_start = marker.kind == TransactionKind.BLOCK_START
         m.d.sync += [
@@ -307,6 +319,7 @@ class Collector(wiring.Component):
             side.eq(before.writer.warp),
             reads.eq(undecided == Undecided.READ),
         ]
+        m.d.comb += work.flags.loads.eq(1)
         with m.If(~routine[Routine.GATHER]):
             m.d.sync += learning.taker.eq(read.data)
         with m.If(~is_notice & ~routine[Routine.WHOLE] & ~routine[Routine.SOME]):
@@ -394,7 +407,7 @@ class Collector(wiring.Component):
                 with m.If(self._is_ahead):
                     m.d.sync += [learning.taker.eq(work.read.data),
                                  learning.giver.eq(work.read.data)]  # fmt: skip
-                    m.d.comb += learning.starts.eq(1)
+                    m.d.comb += [learning.starts.eq(1), work.flags.loads.eq(1)]
                     m.next = "RUN"
             with m.If(work.loop.any()):
                 m.next = "LOOP"
@@ -413,7 +426,7 @@ class Collector(wiring.Component):
         )
         report_waits = self.o_report.valid
         m.d.comb += [
-            learning.blocked.eq(report_waits | flags.reports),
+            learning.blocked.eq(report_waits | flags.fires),
             self.o_idle.eq(
                 self._is_waiting & gate.o_idle & self._outlet.o_is_free & ~report_waits
             ),

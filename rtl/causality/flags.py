@@ -29,10 +29,12 @@ class Flags:
     ----------
     address : Signal
         Place that is read at the next ``reads``: whether of a flag written, then the warp slot.
-    reads, clears : Signal
-        Read that place, and empty the place ``cleared``.
-    reports, report : Signal
-        A race is found, and the register of reports takes it.
+    reads, loads, clears : Signal
+        Read that place, take what was read in the cycle before, and empty the place ``cleared``.
+    fires : Signal
+        A race may be found in this cycle.
+    reports, race : Signal
+        A race is found, for the register of reports.
     is_full : Signal
         An undecided access finds its place taken.
     """
@@ -42,16 +44,20 @@ class Flags:
         self._flag = struct_layout(params.flag_layout)
         bits = params.slot_warp_bits + 1
         self.address, self.cleared = Signal(bits, name="flag_address"), Signal(bits)
-        self.reads, self.clears, self.reports, self.is_full, self.is_late = (
-            Signal(name=name)
-            for name in ("flag_reads", "flag_clears", "reports", "is_full", "is_late")
+        self.reads, self.loads, self.clears = (
+            Signal(name=f"flag_{name}") for name in ("reads", "loads", "clears")
+        )
+        self.fires, self.reports, self.is_full, self.is_late = (
+            Signal(name=name) for name in ("fires", "reports", "is_full", "is_late")
         )
         self.race = Signal(struct_layout(params.race_layout), name="race")
         memory = block_memory(self._flag, params.sm_count << params.warp_bits + 1)
         m.submodules.flags = memory
         self._write, read = memory.write_port(), memory.read_port()
         m.d.comb += [read.en.eq(self.reads), read.addr.eq(self.address)]
-        self._kept = read.data
+        self._kept = Signal(self._flag, name="kept", reset_less=True)
+        with m.If(self.loads):
+            m.d.sync += self._kept.eq(read.data)
 
     def _during(self, *routines: Routine) -> Value:
         return Cat(self._routine[each] for each in routines).any()
@@ -117,7 +123,7 @@ class Flags:
         flag, may_know, is_race = Signal(self._flag), Signal(), Signal()
         with m.If(asks):
             m.d.sync += may_know.eq(kept.same_block & (kept.stamp <= taker.bar))
-        with m.If(learning.takes_known & learning.has):
+        with m.If(learning.has):
             m.d.sync += may_know.eq(1)
         last = Mux(near, giver.release, giver.release_device)
         own = Mux(near, taker.release, taker.release_device)
@@ -140,6 +146,7 @@ class Flags:
         late = ends_read | (fence & self._is_late_read) | (ends_written & kept.valid & ~may_know)
         m.d.comb += [
             self.is_full.eq(keeps & kept.valid),
+            self.fires.eq(Cat(fired).any()),
             self.is_late.eq(~found),
             self.reports.eq(found | (writes & is_race) | late),
             self.race.eq(Mux(late, kept.race, race)),

@@ -100,6 +100,7 @@ class KnowledgeTable(wiring.Component):
         covered, adds, is_known, has_room = (
             Signal(name=name) for name in ("covered", "adds", "is_known", "has_room")
         )
+        new_bit = hash_of(params, block_of(params, new))
         places = [table[f"known_{place}"] for place in range(self._places)]
         used = Cat(place.clock != 0 for place in places)
         same = Cat(
@@ -118,10 +119,7 @@ class KnowledgeTable(wiring.Component):
             for place in places
         )
         m.d.comb += [
-            covered.eq(
-                (table.bits & hash_of(params, block_of(params, new))).any()
-                & (new.clock < table.lossy)
-            ),
+            covered.eq((table.bits & new_bit).any() & (new.clock < table.lossy)),
             adds.eq((new.clock != 0) & (new.direct | ~covered)),
             is_known.eq((used & same).any()),
             has_room.eq(free.any()),
@@ -130,14 +128,12 @@ class KnowledgeTable(wiring.Component):
         ]
         oldest = Signal(self._places)
         m.d.comb += oldest.eq(self._oldest(places))
-        victim, gives_way = Signal(new.shape()), Signal()
+        # Bits and clocks beyond all that may be the victim, before it is known which is.
+        gives_way = Signal()
+        bits = [hash_of(params, block_of(params, place)) for place in places]
         old = one_hot_select(oldest, [place.clock for place in places])
-        m.d.comb += [
-            gives_way.eq(self.i_usable.any() & (old < new.clock)),
-            victim.eq(new),
-        ]
-        with m.If(gives_way):
-            m.d.comb += victim.eq(one_hot_select(oldest, [Value.cast(each) for each in places]))
+        m.d.comb += gives_way.eq(self.i_usable.any() & (old < new.clock))
+        evicted_bit = Mux(gives_way, one_hot_select(oldest, bits), new_bit)
         for number, place in enumerate(places):
             # A key that is there already keeps its place, and its clock only grows.
             is_more = Cat(new.direct, new.clock) > Cat(place.direct, place.clock)
@@ -146,12 +142,16 @@ class KnowledgeTable(wiring.Component):
                 Mux(has_room, free[number], gives_way & oldest[number]),
             )  # fmt: skip
             m.d.comb += self.o_table[f"known_{number}"].eq(Mux(adds & takes, new, place))
-        evicted = hash_of(params, block_of(params, victim))
-        evicted &= self.o_evicts.replicate(len(table.bits))
-        beyond = Mux(self.o_evicts, victim.clock + 1, 0)[: len(table.lossy)]
+        evicted = evicted_bit & self.o_evicts.replicate(len(table.bits))
+        lossy = latest(m, [table.lossy, self.i_lossy])
+        beyond_new, beyond_old = (
+            latest(m, [lossy, clock + 1])[: len(lossy)] for clock in (new.clock, old)
+        )
         m.d.comb += [
             self.o_table.bits.eq(table.bits | self.i_bits | evicted),
-            self.o_table.lossy.eq(latest(m, [table.lossy, self.i_lossy, beyond])),
+            self.o_table.lossy.eq(
+                Mux(self.o_evicts, Mux(gives_way, beyond_old, beyond_new), lossy)
+            ),
             self.o_table.fenced.eq(table.fenced | self.i_fenced),
         ]
         return m

@@ -106,7 +106,7 @@ class Learning:
     takes_known : Signal
         The phase's exact entry is taken.
     has : Signal
-        Meanwhile: whether the target has it already.
+        A cycle later: the target was only asked for it, and has it.
     evicts : Signal
         An exact entry goes to the bits.
 
@@ -188,22 +188,24 @@ class Learning:
             next_step.eq(lowest_one_hot(step_candidates)),
         ]
         repeats = Cat(Value.cast(phase.repeats).any() for phase in phases)
+        # Without a subtraction, whose carry would run through all of them.
+        behind = Cat(candidates[:place].any() for place in range(len(phases)))
+        steps_behind = Cat(step_candidates[:place].any() for place in range(len(step)))
         m.d.sync += [step.eq(0), first.eq(0)]
         with m.If(self.starts):
             m.d.sync += [left.eq(~0), active.eq(0), steps_left.eq(0)]
         with m.Elif(wait != 0):
             m.d.sync += wait.eq(wait - 1)
         with m.Elif(~self.blocked):
-            # A giver that follows the taker is right two cycles after a step.
-            m.d.sync += wait.eq(Mux(self.is_same, 2, 0))
+            # A giver that follows the taker is right three cycles after a step.
+            m.d.sync += wait.eq(Mux(self.is_same, 3, 0))
             with m.If(next_step.any()):
-                m.d.sync += [
-                    step.eq(next_step), steps_left.eq(steps_left & ~(next_step | (next_step - 1))),
-                ]  # fmt: skip
-            with m.Else():
+                m.d.sync += [step.eq(next_step), steps_left.eq(steps_left & steps_behind)]
+            # What comes behind a step sees the table that it makes.
+            with m.Elif(~step.any()):
                 m.d.sync += [
                     active.eq(next_phase), first.eq(next_phase.any()), steps_left.eq(~0),
-                    left.eq(left & ~((next_phase & ~repeats) | (next_phase - 1))),
+                    left.eq(left & (behind | (next_phase & repeats))),
                 ]  # fmt: skip
                 m.d.comb += self.is_over.eq(~next_phase.any())
 
@@ -218,8 +220,12 @@ class Learning:
             is_passed = {"here": mine, "through": through}.get(name, 0)
             m.d.comb += chosen.eq((is_target & ~passes) | is_passed)
         asks = self._where(phases, active, lambda phase: phase.asks)
-        values, writes = [], Signal(name="writes")
-        m.d.comb += writes.eq(step.any() & ~asks)
+        values, writes, asked = [], Signal(name="writes"), Signal(name="asked")
+        targets = Signal(len(target), name="targets")
+        m.d.sync += [
+            writes.eq(step.any() & ~asks), asked.eq(takes_known & asks),
+            targets.eq(Cat(*target.values())),
+        ]  # fmt: skip
         for name, places in params.tables.items():
             table = Signal(unit.i_table.shape(), name=f"padded_{name}")
             m.d.comb += [
@@ -228,32 +234,30 @@ class Learning:
                 *(table[each].eq(taker[name][each]) for each in ("bits", "lossy", "fenced")),
             ]  # fmt: skip
             values.append(table)
-            with m.If(writes & target[name]):
+            with m.If(writes & targets[len(values) - 1]):
                 m.d.sync += [
                     taker[name][each].eq(unit.o_table[each])
                     for each in (*(f"known_{place}" for place in range(places)),
                                  "bits", "lossy", "fenced")
                 ]  # fmt: skip
-        chosen = Signal(len(target), name="chosen")
         m.d.comb += [
-            chosen.eq(Cat(*target.values())),
-            unit.i_table.eq(one_hot_select(chosen, map(Value.cast, values))),
+            unit.i_table.eq(one_hot_select(targets, map(Value.cast, values))),
             unit.i_usable.eq(
                 one_hot_select(
-                    chosen,
+                    targets,
                     [Const((1 << places) - 1, self._places) for places in params.tables.values()],
                 )
             ),
             self.evicts.eq(unit.o_evicts & writes),
             self.takes_known.eq(takes_known),
-            self.has.eq(unit.o_has),
+            self.has.eq(asked & unit.o_has),
         ]
         self._elaborate_inputs(m, phases, active, unit, (takes_known, takes_block, joins, passes))
         with m.If(through):
             m.d.sync += taker.through_blocks.eq(taker.through_blocks | giver.through_blocks)
 
     def _elaborate_inputs(self, m, phases, active, unit, step):
-        """What the table's unit adds and unites in a step."""
+        """What the table's unit adds and unites, a cycle after a step is chosen."""
         params, giver = self.params, self.giver
         takes_known, takes_block, joins, passes = step
         is_far = Signal(name="is_far")
@@ -288,8 +292,8 @@ class Learning:
         tables = one_hot_select(select, [giver[name].fenced for _, name in united])
         for each in own:
             tables = tables | each
-        m.d.comb += [
-            fenced.eq(tables),
+        m.d.comb += fenced.eq(tables)
+        m.d.sync += [
             unit.i_known.eq(one_hot_select(takes, [Value.cast(value) for _, value in known])),
             unit.i_bits.eq(one_hot_select(select, [giver[name].bits for _, name in united])),
             unit.i_lossy.eq(one_hot_select(select, [giver[name].lossy for _, name in united])),

@@ -12,7 +12,7 @@ _PARAMS = CausalityParams(
 PROOF = Proof(
     rule="An access is taken by the bank of its word, every other packet by each bank, once and "
     "unchanged; an SM's next packet is offered when all have taken the one before, and leaves as "
-    "soon as they have. While held, no bank takes one; each one taken is signalled.",
+    "soon as they have. While held, no bank takes one; each one taken but marks is signalled.",
     sizes="2 SMs, 2 banks",
     harness=lambda case: InterleaverHarness(_PARAMS, case),
     depth=1,
@@ -28,6 +28,9 @@ PROOF = Proof(
         "marker-to-its-word-alone": Patch(INTERLEAVER, "| is_for_all", ""),
         "taken-while-held": Patch(
             INTERLEAVER, "port.valid & goes[bank] & ~self.i_hold", "port.valid & goes[bank]"
+        ),
+        "mark-is-signalled": Patch(
+            INTERLEAVER, "& (sink.payload.kind != PacketKind.MARK)", ""
         ),
         "ready-while-held": Patch(
             INTERLEAVER, "takes[bank].eq(sink.ready & ~self.i_hold)", "takes[bank].eq(sink.ready)"

@@ -127,9 +127,9 @@ _PLANTED = {
     "block and warp are one key": ("(place.is_block == new.is_block)\n            & ", ""),
     "place of another table": ("room.eq(self.i_usable & ~used)", "room.eq(~used)"),
     "newest gives way": ("(old < new.clock)", "(old != new.clock)"),
-    "lossy is one less": ("victim.clock + 1, 0", "victim.clock, 0"),
+    "lossy is one less": ("[lossy, clock + 1]", "[lossy, clock]"),
     "evicted block is the new one": (
-        "block_of(params, victim)", "block_of(params, new)"
+        "one_hot_select(oldest, bits)", "new_bit"
     ),
     "free place is known": ("(used & named).any()", "named.any()"),
 }  # fmt: skip

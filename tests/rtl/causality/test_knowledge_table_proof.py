@@ -21,9 +21,9 @@ PROOF = Proof(
         "a-warp-of-another-block",
     ),
     bugs={
-        "evicted-up-to-its-clock": Patch(FILE, "victim.clock + 1", "victim.clock"),
+        "evicted-up-to-its-clock": Patch(FILE, "[lossy, clock + 1]", "[lossy, clock]"),
         "evicted-to-the-bit-of-the-new-one": Patch(
-            FILE, "block_of(params, victim)", "block_of(params, new)"
+            FILE, "one_hot_select(oldest, bits)", "new_bit"
         ),
         "block-goes-with-the-slot": Patch(FILE, "& (place.slot == new.slot)", ""),
         "smaller-clock-replaces": Patch(
@@ -33,7 +33,7 @@ PROOF = Proof(
             FILE, "& (new.clock < table.lossy)", "& (new.clock <= table.lossy)"
         ),
         "lossy-clock-of-the-other-dropped": Patch(
-            FILE, "[table.lossy, self.i_lossy, beyond]", "[table.lossy, beyond]"
+            FILE, "[table.lossy, self.i_lossy]", "[table.lossy]"
         ),
         "asked-for-a-block-it-has-a-warp": Patch(
             FILE, "(used & named).any()", "(used & same & named).any()"
