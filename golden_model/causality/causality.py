@@ -11,6 +11,7 @@ from racetrap.golden_model.causality.collector import Collector, Race
 from racetrap.golden_model.causality.detector_bank import DetectorBank, Step
 from racetrap.golden_model.causality.packets import (
     Marker,
+    PacketKind,
     Transaction,
     TransactionKind,
 )
@@ -71,7 +72,10 @@ class Causality(GpuModel):
             self._report(self.collector.meet(step))
             return [step]
         self._wrap_clocks()
-        self._report(self._settle(tracker, tracker.marker(transaction), transaction) or [])
+        marker = tracker.marker(transaction)
+        if transaction.kind >= TransactionKind.IF:
+            self.change_row(sm, transaction)
+        self._report(self.settle(sm, marker, transaction))
         return []
 
     def _report(self, races: list[Race]) -> None:
@@ -80,53 +84,57 @@ class Causality(GpuModel):
             self.keep_report(RaceReport.from_race(self._params, race, bank, self.race_count))
         self.found += races
 
-    def _settle(
-        self, tracker: Tracker, marker: Marker, transaction: Transaction
-    ) -> list[Race] | None:
+    def change_row(self, sm: int, transaction: Transaction) -> None:
+        """A branch or a warp barrier, of the warp alone: it goes on at once."""
+        kind, state = transaction.kind, self.trackers[sm].warps[transaction.warp]
+        state.clock += kind in (TransactionKind.IF, TransactionKind.WARP_BARRIER)
+        row = self.collector.rows[self._params.warp_id(sm, transaction.warp)]
+        of_packet = PacketKind(kind + PacketKind.IF - TransactionKind.IF)
+        row.change(of_packet, transaction.lanes, state.clock)
+
+    def settle(self, sm: int, marker: Marker, transaction: Transaction) -> list[Race]:
         """Let the collector settle a marker, and the warps concerned go on with their clocks."""
-        collector, kind = self.collector, transaction.kind
+        collector, tracker, kind = self.collector, self.trackers[sm], transaction.kind
+        races: list[Race] = []
         if kind == TransactionKind.BLOCK_START:
             self._start_block(tracker, transaction.slot, marker)
-            return None
-        if kind == TransactionKind.BLOCK_END:
-            return collector.end_block(marker.block)
-        if kind in (TransactionKind.BARRIER, TransactionKind.PARTIAL_BARRIER):
-            warps = collector.warps_of(marker.block)
-            if kind == TransactionKind.BARRIER:
-                collector.barrier(marker.block)
-            else:
-                collector.partial_barrier(marker)
-            for warp in warps:
-                self._go_on(warp)
-            return None
-        races = None
-        row = collector.rows[marker.warp]
-        if kind == TransactionKind.FENCE:
-            races = collector.fence(marker)
-            tracker.pass_fence(transaction)
-        elif kind == TransactionKind.BEGIN:
-            collector.begin_release(marker)
-            tracker.pass_fence(transaction)
-        elif kind == TransactionKind.END:
-            collector.end_operation(marker)
-        elif kind == TransactionKind.ARRIVE:
-            collector.arrive(marker)
-        elif kind == TransactionKind.IF:
-            row.begin_branch(transaction.lanes, collector.advance(marker))
-        elif kind == TransactionKind.ELSE:
-            row.swap_branch()
-        elif kind == TransactionKind.FI:
-            row.end_branch()
-        else:
-            row.warp_barrier(transaction.lanes, collector.advance(marker))
-        if kind not in (TransactionKind.ELSE, TransactionKind.FI):
+        elif kind == TransactionKind.BLOCK_END:
+            races = collector.end_block(marker.block)
+        elif kind == TransactionKind.BARRIER:
+            collector.barrier(marker.block)
+            self._go_on(*collector.warps_of(marker.block))
+        elif kind == TransactionKind.PARTIAL_BARRIER:
+            collector.partial_barrier(marker)
+            self._go_on(*collector.warps_of(marker.block))
+        elif kind in (TransactionKind.IF, TransactionKind.WARP_BARRIER):
+            collector.advance(marker)
+        elif kind not in (TransactionKind.ELSE, TransactionKind.FI):
+            races = self._settle_warp(tracker, marker, transaction)
             self._go_on(marker.warp)
         return races
 
-    def _go_on(self, warp: int) -> None:
-        """A warp goes on with what the collector has made of its clock and fences."""
-        state, carried = self._state(warp), self.collector.carried[warp]
-        state.clock, state.sc = carried.clock, carried.sc
+    def _settle_warp(
+        self, tracker: Tracker, marker: Marker, transaction: Transaction
+    ) -> list[Race]:
+        """Settle a marker of one warp that waits for it."""
+        collector, kind = self.collector, transaction.kind
+        if kind in (TransactionKind.FENCE, TransactionKind.BEGIN):
+            tracker.pass_fence(transaction)
+        if kind == TransactionKind.FENCE:
+            return collector.fence(marker)
+        if kind == TransactionKind.BEGIN:
+            collector.begin_release(marker)
+        elif kind == TransactionKind.END:
+            collector.end_operation(marker)
+        else:
+            collector.arrive(marker)
+        return []
+
+    def _go_on(self, *warps: int) -> None:
+        """Warps go on with what the collector has made of their clocks and fences."""
+        for warp in warps:
+            state, carried = self._state(warp), self.collector.carried[warp]
+            state.clock, state.sc = carried.clock, carried.sc
 
     def _state(self, warp: int) -> Any:
         sm, slot = divmod(warp, 1 << self._params.warp_bits)

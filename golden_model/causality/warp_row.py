@@ -6,10 +6,12 @@ Ref: ScoRD (ISCA'20) Section VI (lists of warps that have synchronised; threads 
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 from typing import NamedTuple
 
 from racetrap.golden_model.causality.entry import Side
 from racetrap.golden_model.causality.knowledge import Knowledge
+from racetrap.golden_model.causality.packets import PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.events import ALL_LANES
 
@@ -72,6 +74,12 @@ class WarpRow:
         self.depth = 0
         self.records: list[Record] = []
 
+    def copy(self) -> WarpRow:
+        """A row that later changes of this one do not reach."""
+        other = copy(self)
+        other.know, other.levels = self.know.copy(), list(self.levels)
+        return other
+
     def is_own(self, side: Side, warp: int) -> bool:
         """Whether an access was made by this warp, numbered ``warp``, and not by an older block."""
         return side.warp == warp and side.clock >= self.start
@@ -110,6 +118,17 @@ class WarpRow:
             if not level.active >> side.lane & 1:
                 return 0 if side.clock < level.clock else others
         return 0
+
+    def change(self, kind: PacketKind, lanes: int, clock: int) -> None:
+        """What a branch or warp barrier makes of the row; ``clock`` is the warp's behind it."""
+        if kind == PacketKind.IF:
+            self.begin_branch(lanes, clock)
+        elif kind == PacketKind.ELSE:
+            self.swap_branch()
+        elif kind == PacketKind.FI:
+            self.end_branch()
+        else:
+            self.warp_barrier(lanes, clock)
 
     # Branches ---------------------------------------------------------------------------
 

@@ -79,13 +79,6 @@ class _Golden(Causality):
             DetectorBank(params, region, self.rows, lambda: self.has_fenced) for _ in banks
         ]
 
-    def settle(self, sm: int, marker: Marker, transaction: Transaction) -> list[Race]:
-        """The collector takes a marker; rows of branches and warp barriers are no part of it."""
-        if marker.kind in (TransactionKind.IF, TransactionKind.WARP_BARRIER):
-            self.collector.advance(marker)
-            return []
-        return self._settle(self.trackers[sm], marker, transaction) or []
-
 
 class _Reports(ReportCheck):
     """The collector's races in its order, whatever banks they are of."""
@@ -130,8 +123,7 @@ class Scoreboard(LaunchScoreboard):
         ]
         self._noticed: list[deque[Step]] = [deque() for _ in range(params.banks)]
         self._sent = [
-            SentBySm(params, tracker, self.golden.collector, self._send)
-            for tracker in self.golden.trackers
+            SentBySm(params, self.golden, sm, self._send) for sm in range(params.sm_count)
         ]
 
     def transaction(self, sm: int, transaction: Transaction) -> int:

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from copy import copy
 
-from racetrap.golden_model.causality.collector import Collector
+from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.packets import (
     Marker,
     Packet,
@@ -25,10 +24,6 @@ from racetrap.golden_model.causality.tracker import Tracker
 from racetrap.golden_model.causality.warp_row import WarpRow
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 
-_BRANCHES = (TransactionKind.IF, TransactionKind.ELSE, TransactionKind.FI)
-#: Kinds whose packets alone change a row, in the banks.
-_OF_ROWS = (*_BRANCHES, TransactionKind.WARP_BARRIER)
-
 
 class SentBySm:
     """Transactions of one SM.
@@ -37,10 +32,10 @@ class SentBySm:
     ----------
     params : CausalityParams
         Configuration.
-    tracker : Tracker
-        Its golden tracker.
-    collector : Collector
-        The golden collector, for the rows.
+    golden : Causality
+        The golden model.
+    sm : int
+        The SM.
     send : callable
         Takes each packet, with the row of its warp as it then is.
 
@@ -51,11 +46,11 @@ class SentBySm:
     """
 
     def __init__(
-        self, params: CausalityParams, tracker: Tracker, collector: Collector,
+        self, params: CausalityParams, golden: Causality, sm: int,
         send: Callable[[Packet, WarpRow], None],
     ) -> None:  # fmt: skip
-        self._params, self._tracker, self._collector = params, tracker, collector
-        self._send = send
+        self._params, self._golden, self._sm, self._send = params, golden, sm, send
+        self._tracker: Tracker = golden.trackers[sm]
         self._transactions: deque[Transaction] = deque()
         self.markers: deque[tuple[Marker, Transaction]] = deque()
         self._waits = False
@@ -82,29 +77,14 @@ class SentBySm:
         if any(state.clock >= self._params.last_clock for state in self._tracker.warps):
             raise Mismatch(f"Clocks of {self} must restart before {transaction}")
         marker = self._tracker.marker(transaction)
-        if transaction.kind in _OF_ROWS:
+        if transaction.kind >= TransactionKind.IF:
             self._rows.pop(marker.warp, None)
-            self._change_row(marker, transaction)
+            self._golden.change_row(self._sm, transaction)
         else:
             self._waits = True
         if transaction.kind not in (TransactionKind.ELSE, TransactionKind.FI):
             self.markers.append((marker, transaction))
         return True
-
-    def _change_row(self, marker: Marker, transaction: Transaction) -> None:
-        """A branch, or a barrier of the warp: the warp goes on at once."""
-        row, kind = self._collector.rows[marker.warp], transaction.kind
-        state = self._tracker.warps[transaction.warp]
-        if kind == TransactionKind.IF:
-            state.clock += 1
-            row.begin_branch(transaction.lanes, state.clock)
-        elif kind == TransactionKind.ELSE:
-            row.swap_branch()
-        elif kind == TransactionKind.FI:
-            row.end_branch()
-        else:
-            state.clock += 1
-            row.warp_barrier(transaction.lanes, state.clock)
 
     def go_on(self) -> None:
         """The collector has settled a marker: rows of the SM's warps are others."""
@@ -118,10 +98,8 @@ class SentBySm:
     def _row(self, warp: int) -> WarpRow:
         row = self._rows.get(warp)
         if row is None:
-            row = copy(self._collector.rows[warp])
-            row.know, row.levels = row.know.copy(), list(row.levels)
-            self._rows[warp] = row
+            row = self._rows[warp] = self._golden.collector.rows[warp].copy()
         return row
 
     def __str__(self) -> str:
-        return f"SM {self._tracker.sm}"
+        return f"SM {self._sm}"

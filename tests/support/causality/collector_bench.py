@@ -69,9 +69,9 @@ class _Recorded(Causality):
         if self.counters.get("clock_wraps", 0) > wraps:
             self.items.append(Item())
 
-    def _settle(self, tracker: Any, marker: Marker, transaction: Any) -> Any:
+    def settle(self, sm: int, marker: Marker, transaction: Any) -> Any:
         warps = tuple(self.collector.warps_of(marker.block)) if self._is_of(marker) else ()
-        races = super()._settle(tracker, marker, transaction)
+        races = super().settle(sm, marker, transaction)
         if marker.kind in (_KIND.ELSE, _KIND.FI):
             return races
         if marker.kind == _KIND.BLOCK_START:
