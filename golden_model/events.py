@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.call_stacks import Frame, check_frames
 from racetrap.golden_model.checks import check_integer, check_lines, check_provenance
+from racetrap.golden_model.memory_objects import MemoryObject, check_objects
 
 #: Lanes (threads) of a warp.
 WARP_SIZE = 32
@@ -315,6 +316,8 @@ class TraceHeader:
         Faults that ended kernels, by number of the operation.
     results : mapping of int to str
         Differences of final memory from the expected results, by number from 0.
+    objects : mapping of int to MemoryObject
+        Variables and allocations, by number from 0.
 
     Raises
     ------
@@ -335,6 +338,7 @@ class TraceHeader:
     independent_threads: int = 0
     faults: Mapping[int, str] = field(default_factory=dict, hash=False)
     results: Mapping[int, str] = field(default_factory=dict, hash=False)
+    objects: Mapping[int, MemoryObject] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if self.system != "scord":
@@ -344,6 +348,7 @@ class TraceHeader:
             check_integer("PC of a column", pc, 0, _MOST_PC)
             check_integer(f"Column of pc {pc:#x}", column, 1, _MOST_COLUMN)
         check_frames(self.frames)
+        check_objects(self.objects)
         for pc, number in self.stacks.items():
             check_integer("PC of a stack", pc, 0, _MOST_PC)
             if number not in self.frames:

@@ -56,13 +56,10 @@ def explaining_lines(finding: RaceFinding) -> list[str]:
 def other_pair_text(finding: RaceFinding, number: int) -> str:
     """One of the further pairs of lines, in a line."""
     pair = finding.pairs[number]
-    race = pair.first
-    of = (
-        f" of {race.memory_object.name}{race.element}"
-        * (race.memory_object is not None and race.memory_object != finding.first.memory_object)
-        if race.memory_object
-        else ""
-    )
+    race, memory = pair.first, pair.first.memory_object
+    of = ""
+    if memory is not None and memory != finding.first.memory_object:
+        of = f" of `{memory.name}{race.element}`"
     return (
         f"{race.later.access} at {relative_place(race.later.place)} and {race.earlier.access} at "
         f"{relative_place(race.earlier.place)}{of}, seen {times_text(pair.instances)}"
@@ -89,11 +86,15 @@ def _instruction_text(instruction: Instruction) -> str:
 
 def object_text(memory: MemoryObject, element: str) -> str:
     """What both accesses access, in words."""
+    at = relative_place(memory.place) if memory.place else ""
     name = f"`{memory.name}{element}`"
     if memory.space == "shared":
-        return f"shared {name}" + f", {relative_place(memory.place)}" * bool(memory.place)
-    at = f" {relative_place(memory.place)}" * bool(memory.place)
-    return f"{name}, {memory.origin}{at}, {memory.size:,} {'byte' if memory.size == 1 else 'bytes'}"
+        return f"shared {name}" + f" ({at})" * bool(at)
+    bytes_text = f"{memory.size:,} byte{'s' * (memory.size != 1)}"
+    if memory.origin.startswith("allocated"):
+        made = f"{memory.origin}{f' at {at}' * bool(at)}, {bytes_text}"
+        return f"{name}, {made}" if memory.name else made
+    return f"{name} ({memory.origin}{f', {at}' * bool(at)}), {bytes_text}"
 
 
 def finding_to_dict(finding: RaceFinding) -> dict[str, Any]:

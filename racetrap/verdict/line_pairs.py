@@ -11,11 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from racetrap.golden_model.barracuda.race import Missing
 from racetrap.golden_model.call_stacks import Chain, Frame
 from racetrap.verdict.cause import Cause, MemoryObject
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
+
+
+#: What orders threads of one block alone.
+_BARRIERS = (Missing.BARRIER, Missing.WARP_BARRIER)
 
 
 def place_of(pc: int, locations: Mapping[int, str]) -> str:
@@ -109,6 +114,12 @@ class LineRace:
         names = ("earlier", "later") if self.is_ordered else ("one", "other")
         return (names[0], self.earlier), (names[1], self.later)
 
+    def is_wider_than(self, other: LineRace) -> bool:
+        """Whether a cure of another race, a barrier, would not cure this one."""
+        if self.cause is None or other.cause is None:
+            return False
+        return self.cause.missing not in _BARRIERS and other.cause.missing in _BARRIERS
+
     @property
     def places(self) -> frozenset[str]:
         """Both places."""
@@ -128,7 +139,7 @@ class LinePair:
     Parameters
     ----------
     first : LineRace
-        The first of them.
+        The first of them, of those between the threads that have least in common.
     kinds, relations : Counter of str
         Instances of each kind of race, and of each relation of the two threads.
     block_pairs : int
@@ -200,6 +211,8 @@ class LinePairs:
         """
         for race in races:
             pair = self.found.setdefault(race.chains, LinePair(race))
+            if race.is_wider_than(pair.first):
+                pair.first = race
             pair.kinds[race.kind] += race.instances
             pair.relations[race.relation] += race.instances
             pair.block_pairs += race.block_pairs

@@ -71,6 +71,20 @@ def header_beside(header: _Header, folder: Path) -> _Header:
 
 
 @cache
+def declaration(name: str, files: frozenset[str]) -> str:
+    """Place of the declaration of a variable of a kernel in some files; empty if there is none, or
+    several."""
+    pattern = re.compile(rf"__(?:device|shared|constant|managed)__\b[^;(]*\b{re.escape(name)}\b")
+    found = [
+        f"{file}:{number}"
+        for file in sorted(files)
+        for number, line in enumerate(_lines(file), start=1)
+        if pattern.search(line)
+    ]
+    return found[0] if len(found) == 1 else ""
+
+
+@cache
 def _lines(path: str) -> list[str]:
     try:
         # Places come from traces, which are untrusted.

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from racetrap.golden_model.call_stacks import Frame
+from racetrap.golden_model.memory_objects import MemoryObject
 from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.container.text import NUMBERED, NumberedField, quoted
 
@@ -130,5 +131,16 @@ def _frame(number: int, data: object) -> Frame:
     return Frame(*data)
 
 
+def _object(number: int, data: object) -> MemoryObject:
+    fields = MemoryObject._fields
+    if not isinstance(data, list) or len(data) != len(fields):
+        raise TypeError(f"Object {number} must be its {', '.join(fields)}, not {data!r}")
+    return MemoryObject(*data)
+
+
 #: Constructors of numbered fields whose values are objects.
-_ENTRIES: dict[str, Callable[[int, object], Any]] = {"variables": _variable, "frames": _frame}
+_ENTRIES: dict[str, Callable[[int, object], Any]] = {
+    "variables": _variable,
+    "frames": _frame,
+    "objects": _object,
+}

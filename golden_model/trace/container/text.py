@@ -118,6 +118,7 @@ NUMBERED = {
     "column": NumberedField("columns", "PC of a column", *_NUMBER),
     "frame": NumberedField("frames", "Number of a frame", *_TEXT, form="d"),
     "stack": NumberedField("stacks", "PC of a stack", *_NUMBER),
+    "object": NumberedField("objects", "Number of an object", *_TEXT, form="d"),
     "fault": NumberedField("faults", "Number of a fault", *_TEXT, form="d"),
     "result": NumberedField("results", "Number of a result", *_TEXT, form="d"),
 }  # fmt: skip

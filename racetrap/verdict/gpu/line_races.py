@@ -14,6 +14,7 @@ from racetrap.golden_model.events import EventKind, TraceHeader
 from racetrap.verdict.cause import Cause, Instruction
 from racetrap.verdict.gpu.causes import RaceCause
 from racetrap.verdict.gpu.findings import Access, Finding
+from racetrap.verdict.gpu.memory_names import named_object
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
 
 
@@ -22,6 +23,7 @@ def oracle_races_by_line(
     header: TraceHeader,
     outcomes: Sequence[str] = (),
     causes: Sequence[Cause] = (),
+    events: np.ndarray | None = None,
 ) -> Iterator[LineRace]:
     """Races of the oracle.
 
@@ -35,6 +37,8 @@ def oracle_races_by_line(
         A detector's outcome of each; empty without a detector.
     causes : sequence of Cause
         Cause of each; empty if there are no races.
+    events : numpy.ndarray, optional
+        Events of the trace, for the size of an element.
     """
 
     def side(party: Party) -> Side:
@@ -52,11 +56,17 @@ def oracle_races_by_line(
         outcome = outcomes[number] if outcomes else ""
         space = race.space.name.lower()
         cause = causes[number] if causes else None
+        size = 1 if events is None else max(int(events["size"][race.second.event]), 1)
+        memory, element = named_object(race, header, size)
+        where = f"{space} address {race.address:#x}"
+        if memory is not None and memory.name:
+            where = f"{memory.name}{element}"
         yield LineRace(
             side(race.first), side(race.second), race.kind.value,
             cause.missing.reason if cause else race.reason,
-            race.race_class.value, f"{space} address {race.address:#x}, launch {race.kernel}",
+            race.race_class.value, f"{where}, launch {race.kernel}",
             race.instances, race.block_pairs, outcome=outcome, cause=cause,
+            memory_object=memory, element=element,
             details={"space": space, "address": race.address, "launch": race.kernel},
         )  # fmt: skip
 

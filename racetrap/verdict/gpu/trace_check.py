@@ -251,6 +251,7 @@ class TraceCheck:
             oracle_races_by_line(
                 judged, header, [each.outcome for each in outcomes],
                 named_causes(causes_of(trace, rule, judged, independent), header, trace.events),
+                trace.events,
             ),
             number,
         )  # fmt: skip

@@ -35,6 +35,13 @@ _FROM_DEVICE = (_Direction.DEVICE_TO_HOST, _Direction.DEVICE_TO_DEVICE)
 _TO_DEVICE = (_Direction.HOST_TO_DEVICE, _Direction.DEVICE_TO_DEVICE)
 
 
+_ALLOCATED = {
+    AllocationKind.DEVICE: "allocated by the cudaMalloc",
+    AllocationKind.PINNED: "allocated by the cudaMallocHost",
+    AllocationKind.MANAGED: "allocated by the cudaMallocManaged",
+}
+
+
 class _Rows(NamedTuple):
     """Bytes of one end of a copy.
 
@@ -83,7 +90,10 @@ class MemoryRequests:
         if kind == AllocationKind.DEVICE:
             size = request.bytes
         try:
-            address = self._context.device.allocate(size, alignment)
+            sites = (self._context.sites.pc(site) for site in (request.site, request.caller))
+            address = self._context.device.allocate(
+                size, alignment, origin=_ALLOCATED[kind], calls=tuple(sites)
+            )
         except ExecutionError:
             raise RequestError(CudaError.MEMORY_ALLOCATION) from None
         self._context.buffers[address] = kind

@@ -92,7 +92,8 @@ _MESSAGES = (
     ),
     Message(
         "allocate", 7, "Allocate memory, filled with zeros.",
-        (_BYTES, _u32("kind", "0 device, 1 pinned host, 2 managed memory")),
+        (_BYTES, _u32("kind", "0 device, 1 pinned host, 2 managed memory"), _SITE,
+         _u32("caller", "place of the call that led there; 0 if unknown")),
         (_ADDRESS,),
     ),
     Message("free", 8, "Free memory; all work is finished before.", (_ADDRESS,)),

@@ -18,6 +18,7 @@ from racetrap.golden_model.events import (
     DataRegion,
     EventKind,
     Geometry,
+    Space,
     TraceHeader,
 )
 from racetrap.golden_model.trace import Trace
@@ -43,7 +44,8 @@ from racetrap.sim.gpu.executor.machine.warp_schedulers import (
     WarpScheduler,
 )
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
-from racetrap.sim.gpu.ptx.module import Function, Instruction, Module
+from racetrap.sim.gpu.executor.memory_objects import MemoryObjects
+from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Function, Instruction, Module
 
 #: With 16 words to a metadata entry, no two within 64 KiB share one.
 DEFAULT_REGION_LOG2 = 20
@@ -56,6 +58,9 @@ def _numbers(module: Module) -> range:
     """Numbers of a module's instructions."""
     numbers = [i.index for function in module.functions.values() for i in function.instructions]
     return range(min(numbers), max(numbers) + 1) if numbers else range(0)
+
+
+_VARIABLE = "a `__device__` variable"
 
 
 def _printable(text: str) -> str:
@@ -149,6 +154,7 @@ class Device:
         self._write, self._watch, self._memory = write, watch, memory
         self._heap = Heap(memory_file)
         self._log = EventLog()
+        self._objects = MemoryObjects()
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
         self._launches = self._workspace = 0
@@ -161,16 +167,34 @@ class Device:
 
     # Memory
 
-    def allocate(self, data: np.ndarray | int, alignment: int = 256) -> int:
+    def allocate(
+        self, data: np.ndarray | int, alignment: int = 256, name: str = "", origin: str = "",
+        calls: Sequence[int] = (),
+    ) -> int:  # fmt: skip
         """Address of a new buffer: a copy of an array, or so many bytes of zeros.
 
         Buffers begin at multiples of 256, or of more, and are at least so far apart that small
         overruns are found.
+
+        Parameters
+        ----------
+        data : numpy.ndarray or int
+            The array, or the bytes.
+        alignment : int
+            What the address is a multiple of.
+        name, origin : str
+            Name for reports, and what allocates it, in words; it has no report without the latter.
+        calls : sequence of int
+            Program counters of the call that allocates it, and of the calls that lead there.
         """
-        if isinstance(data, int | np.integer):
-            return self._heap.allocate(int(data), alignment=alignment)
-        address = self._heap.allocate(data.nbytes)
-        self.write(address, data)
+        size, element = (
+            (data.nbytes, data.itemsize) if isinstance(data, np.ndarray) else (int(data), 1)
+        )
+        address = self._heap.allocate(size, alignment=alignment)
+        if isinstance(data, np.ndarray):
+            self.write(address, data)
+        if origin:
+            self._objects.add(Space.GLOBAL, address, size, element, name, origin, calls)
         return address
 
     def free(self, address: int) -> None:
@@ -220,6 +244,11 @@ class Device:
             if variable.size:
                 address = self._heap.allocate(variable.size, f"variable {variable.name}")
                 places[variable.name] = address, variable.size
+                origin = "a `__constant__` variable" if variable.space == "const" else _VARIABLE
+                element = min(TYPE_BYTES.get(variable.type, 1), variable.size)
+                self._objects.add(
+                    Space.GLOBAL, address, variable.size, element, variable.name, origin
+                )
         for variable in variables:
             if variable.initial is not None and variable.size:
                 address, _ = places[variable.name]
@@ -343,6 +372,7 @@ class Device:
             if operation is None:
                 return launch.run()
             self._order(operation.after)
+            self._objects.begin(launch.program.shared_objects, launch.shared_size)
             return launch.run(operation.stream, operation.call)
         except KernelFault as error:
             if operation is not None:
@@ -436,6 +466,7 @@ class Device:
             independent_threads=int(self._independent_threads),
             faults=dict(self._faults),
             results=dict(enumerate(map(_printable, results))),
+            objects=self._objects.named(calls),
         )
         return Trace(header, events, lanes)
 

@@ -154,7 +154,11 @@ def _allocate(
         # No two buffers are alike.
         seed = (launch.seed, name) if isinstance(name, int) else (launch.seed, names.index(name), 1)
         guards += [device.allocate(buffer.guard)] if buffer.guard else []
-        addresses[name] = device.allocate(buffer.make(np.random.default_rng(seed)))
+        addresses[name] = device.allocate(
+            buffer.make(np.random.default_rng(seed)),
+            name=name if isinstance(name, str) else f"argument {name}",
+            origin="a buffer of the launch file",
+        )
         guards += [device.allocate(buffer.guard)] if buffer.guard else []
     for guard in guards:
         device.free(guard)  # nothing is allocated after it

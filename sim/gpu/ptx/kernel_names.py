@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from racetrap.sim.gnu_tools import run_tool
@@ -22,6 +23,16 @@ def written_name(name: str) -> str:
             # Only templates have their type of result in the name.
             return text[:place].removeprefix("void ")
     return text
+
+
+@cache
+def variable_name(name: str) -> str:
+    """Name in the source of a variable, without its function, of a name in the PTX."""
+    if not name.startswith("_Z"):
+        return name
+    text = run_tool(["c++filt", name], "Names of variables cannot be read").strip()
+    text = text.rpartition(")::")[2]
+    return re.sub(r"^_INTERNAL_\w+::", "", text)
 
 
 def is_named(name: str, wanted: str) -> bool:

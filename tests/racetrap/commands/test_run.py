@@ -47,7 +47,8 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0].startswith("program.cu:7: race: ")
     assert len(lines) <= 20
-    assert lines[2:4] == ["      *sum += 1;", "      ^"]
+    assert lines[1].startswith("  object: `sum`, allocated by the cudaMalloc at program.cu:")
+    assert lines[3:5] == ["      *sum += 1;", "      ^"]
     document = json.loads((tmp_path / "out.json").read_text())
     ((race,),) = (finding["pairs"] for finding in document["findings"])
     assert race["earlier"]["place"] == race["later"]["place"] == "program.cu:7"

@@ -1,3 +1,4 @@
+#include <execinfo.h>
 #include "executor.h"
 
 #include <dlfcn.h>
@@ -234,6 +235,14 @@ cudaError_t open_to_host(uint64_t address, size_t bytes) {
 void close_to_host(uint64_t address, size_t bytes) {
   mmap(reinterpret_cast<void *>(address), bytes, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+const void *caller_of(const void *return_address) {
+  void *frames[16];
+  int count = backtrace(frames, 16);
+  for (int i = 0; i + 1 < count; i++)
+    if (frames[i] == return_address) return frames[i + 1];
+  return nullptr;
 }
 
 uint32_t site_of(const void *return_address) {

@@ -49,7 +49,11 @@ void close_to_host(uint64_t address, size_t bytes);
 
 // Number of the place in the program that called a function of the library.
 uint32_t site_of(const void *return_address);
-#define RACETRAP_SITE ::racetrap::site_of(__builtin_return_address(0))
+#define RACETRAP_FROM __builtin_return_address(0)
+#define RACETRAP_SITE ::racetrap::site_of(RACETRAP_FROM)
+
+// The return address of the function that a call returns to; none if it is not found.
+const void *caller_of(const void *return_address);
 
 // Remembers an error for cudaGetLastError, and gives it back.
 cudaError_t note(cudaError_t error);

@@ -37,12 +37,16 @@ auto containing(Map &ranges, uint64_t address) {
   return next == ranges.begin() ? ranges.end() : std::prev(next);
 }
 
-cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind) {
+// `from` is the return address of the call.
+cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind, const void *from) {
   *pointer = nullptr;
   if (!bytes) return cudaSuccess;
   Guard held = guard();
   AllocateReply reply;
-  cudaError_t error = ask(AllocateRequest{bytes, static_cast<uint32_t>(kind)}, reply);
+  const void *caller = caller_of(from);
+  cudaError_t error = ask(AllocateRequest{bytes, static_cast<uint32_t>(kind), site_of(from),
+                                          caller ? site_of(caller) : 0},
+                          reply);
   if (error == cudaSuccess && kind != AllocationKind::DEVICE)
     error = open_to_host(reply.address, bytes);
   if (error != cudaSuccess) return note(error);
@@ -63,6 +67,8 @@ bool forget(const void *pointer, bool host) {
   allocations().erase(found);
   return true;
 }
+
+size_t pitch_of(size_t width) { return (width + kPitch - 1) / kPitch * kPitch; }
 
 cudaError_t release(void *pointer, bool host) {
   Guard held = guard();
@@ -90,30 +96,32 @@ using racetrap::number_of;
 extern "C" {
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes) {
-  return racetrap::allocate(pointer, bytes, AllocationKind::DEVICE);
+  return racetrap::allocate(pointer, bytes, AllocationKind::DEVICE, RACETRAP_FROM);
 }
 
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
-  *pitch = (width + racetrap::kPitch - 1) / racetrap::kPitch * racetrap::kPitch;
-  return cudaMalloc(pointer, *pitch * height);
+  *pitch = racetrap::pitch_of(width);
+  return racetrap::allocate(pointer, *pitch * height, AllocationKind::DEVICE, RACETRAP_FROM);
 }
 
 cudaError_t cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent) {
-  pitched->xsize = extent.width;
-  pitched->ysize = extent.height;
-  return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width,
-                         extent.height * extent.depth);
+  size_t pitch = racetrap::pitch_of(extent.width);
+  *pitched = {nullptr, pitch, extent.width, extent.height};
+  return racetrap::allocate(&pitched->ptr, pitch * extent.height * extent.depth,
+                            AllocationKind::DEVICE, RACETRAP_FROM);
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned) {
-  return racetrap::allocate(pointer, bytes, AllocationKind::MANAGED);
+  return racetrap::allocate(pointer, bytes, AllocationKind::MANAGED, RACETRAP_FROM);
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned) {
-  return racetrap::allocate(pointer, bytes, AllocationKind::PINNED);
+  return racetrap::allocate(pointer, bytes, AllocationKind::PINNED, RACETRAP_FROM);
 }
 
-cudaError_t cudaMallocHost(void **pointer, size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
+cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
+  return racetrap::allocate(pointer, bytes, AllocationKind::PINNED, RACETRAP_FROM);
+}
 
 cudaError_t cudaFree(void *pointer) { return racetrap::release(pointer, false); }
 
@@ -122,7 +130,8 @@ cudaError_t cudaFreeHost(void *pointer) { return racetrap::release(pointer, true
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t handle) {
   uint32_t stream;
   cudaError_t error = racetrap::stream_of(handle, stream);
-  return error ? note(error) : cudaMalloc(pointer, bytes);
+  if (error) return note(error);
+  return racetrap::allocate(pointer, bytes, AllocationKind::DEVICE, RACETRAP_FROM);
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {

@@ -86,7 +86,7 @@ def _compile(module: Module, kernel: str, weak: bool) -> KernelProgram:
     )
     return KernelProgram(
         compiled[kernel], full, masked_blocks, layout.symbols, layout.specials,
-        layout.access_count, layout.static_shared, functions[0].parameters,
+        layout.access_count, layout.static_shared, layout.shared_objects, functions[0].parameters,
         _places(module, functions, compiled), functions[0].max_threads,
     )  # fmt: skip
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
-from racetrap.sim.gpu.executor.machine.program import function_address
+from racetrap.sim.gpu.executor.machine.program import SharedObject, function_address
 from racetrap.sim.gpu.ptx.control_flow import is_indirect_call
 from racetrap.sim.gpu.ptx.module import (
+    TYPE_BYTES,
     Address,
     CallTarget,
     Function,
@@ -121,6 +122,10 @@ class ProgramLayout:
         # All dynamic arrays begin at the same place.
         end = _aligned(end, max((found[key].align for key in dynamic), default=1))
         self._shared.update(dict.fromkeys(dynamic, end))
+        self.shared_objects = tuple(
+            SharedObject(key[1], self._shared[key], each.size, TYPE_BYTES.get(each.type, 1))
+            for key, each in found.items()
+        )
         return end
 
     def variable(self, function: Function, name: str) -> Variable:

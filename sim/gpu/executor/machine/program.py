@@ -71,6 +71,25 @@ class CallSite(NamedTuple):
     place: str
 
 
+class SharedObject(NamedTuple):
+    """A shared variable of a kernel.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the PTX.
+    offset, size : int
+        First byte, and bytes; 0 for dynamic shared memory.
+    element : int
+        Bytes of an element.
+    """
+
+    name: str
+    offset: int
+    size: int
+    element: int
+
+
 class KernelProgram(NamedTuple):
     """A kernel with the functions that it calls.
 
@@ -89,6 +108,8 @@ class KernelProgram(NamedTuple):
         Memory instructions.
     static_shared : int
         Bytes of shared memory, without dynamic.
+    shared_objects : tuple of SharedObject
+        Its shared variables, and those of the functions that it calls.
     parameters : tuple of Variable
         Parameters of the kernel.
     places : dict of int to str
@@ -104,6 +125,7 @@ class KernelProgram(NamedTuple):
     specials: list[str]
     access_count: int
     static_shared: int
+    shared_objects: tuple[SharedObject, ...]
     parameters: tuple[Variable, ...]
     places: dict[int, str]
     max_threads: int | None

@@ -1,0 +1,52 @@
+"""Names of what races are about: variables and allocations, as sources have them, and elements."""
+
+from __future__ import annotations
+
+import re
+
+from racetrap.golden_model.barracuda import Race
+from racetrap.golden_model.events import TraceHeader
+from racetrap.golden_model.memory_objects import object_at
+from racetrap.sim.gpu.ptx.kernel_names import variable_name
+from racetrap.verdict.cause import MemoryObject
+from racetrap.verdict.source_text import declaration, source_line
+
+#: A call that allocates: the function, and what gets the address.
+_CALL = re.compile(
+    r"\b(cuda\w*(?:Malloc|Alloc)\w*)\s*(?:<[^>]*>)?\(\s*(?:\([^)]*\)\s*)?&?\s*([A-Za-z_][\w.>\[\]-]*)"
+)
+
+
+def named_object(
+    race: Race, header: TraceHeader, access_bytes: int
+) -> tuple[MemoryObject | None, str]:
+    """What a race is about, and the element; nothing if the trace does not know it.
+
+    Parameters
+    ----------
+    race : Race
+        The race.
+    header : TraceHeader
+        Header of its trace.
+    access_bytes : int
+        Bytes of the later access: elements of an array of unknown type are so large.
+    """
+    found = object_at(header.objects, int(race.space), race.address, race.kernel)
+    if found is None:
+        return None, ""
+    name, origin, place = variable_name(found.name), found.origin, found.place
+    if not name and len(calls := _CALL.findall(source_line(place))) == 1:
+        ((function, name),) = calls
+        origin = f"allocated by the {function}"
+    if not place:
+        files = frozenset(each.rpartition(":")[0] for each in header.locations.values())
+        place = declaration(name, files)
+    memory = MemoryObject(name, origin, place, found.size, race.space.name.lower())
+    size = found.element if found.element > 1 else access_bytes
+    return memory, _element(race.address - found.address, size, found.size)
+
+
+def _element(offset: int, size: int, whole: int) -> str:
+    if whole <= size:
+        return ""
+    return f" + {offset}" if offset % size else f"[{offset // size}]"

@@ -1,0 +1,101 @@
+"""Names of what races are about: variables, shared memory and allocations, with their elements."""
+
+import pytest
+
+from racetrap.golden_model.barracuda import Party, Race, RaceClass, RaceKind
+from racetrap.golden_model.events import DataRegion, EventKind, Geometry, Space, TraceHeader
+from racetrap.golden_model.memory_objects import MemoryObject
+from racetrap.golden_model.trace import Trace, read_trace
+from racetrap.golden_model.trace.container.rules import TraceError
+from racetrap.presenters.race_findings import object_text
+from racetrap.verdict.gpu.memory_names import named_object
+
+_SOURCE = """\
+__device__ int lock;
+  __shared__ int s[32];
+  cudaMalloc(&partial, 1024);
+  CHECK(cudaMallocManaged((void **)&a.out, 64)); cudaMalloc(&b, 64);
+"""
+_ALLOCATED = "allocated by the cudaMalloc"
+
+
+def _header(*objects):
+    return TraceHeader(
+        geometry=Geometry(1, 1, 1), region=DataRegion(0, 16), objects=dict(enumerate(objects)),
+        locations={1: "a.cu:9"},
+    )  # fmt: skip
+
+
+def _text(header, address, space=Space.GLOBAL, launch=0, access_bytes=4):
+    parties = (Party(0, 0, 1, EventKind.STORE, 0), Party(0, 1, 1, EventKind.LOAD, 1))
+    race = Race(RaceKind.UNORDERED, RaceClass.INTER_BLOCK, space, address, *parties, launch)
+    memory, element = named_object(race, header, access_bytes)
+    return memory and object_text(memory, element)
+
+
+@pytest.fixture(autouse=True)
+def source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.cu").write_text(_SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("found", "address", "text"),
+    [
+        (
+            MemoryObject(0, 0x100, 4, 4, 0, "lock", "a `__device__` variable", ""),
+            0x100, "`lock` (a `__device__` variable, a.cu:1), 4 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:3"),
+            0x10C, "`partial[3]`, allocated by the cudaMalloc at a.cu:3, 1,024 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:3"),
+            0x10A, "`partial + 10`, allocated by the cudaMalloc at a.cu:3, 1,024 bytes",
+        ),
+        # Which of two calls of a line it was is not known.
+        (
+            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "a.cu:4"),
+            0x100, "allocated by the cudaMalloc at a.cu:4, 64 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 64, 8, 0, "argument 1", "a buffer of the launch file", ""),
+            0x118, "`argument 1[3]` (a buffer of the launch file), 64 bytes",
+        ),
+    ],
+)  # fmt: skip
+def test_global_memory(found, address, text):
+    assert _text(_header(found), address) == text
+
+
+def test_shared_memory_is_that_of_the_launch():
+    objects = [
+        MemoryObject(1, 0, 128, 1, 0, "_ZZ1kPiE1s", "a `__shared__` variable", ""),
+        MemoryObject(1, 0, 64, 1, 2, "other", "a `__shared__` variable", ""),
+    ]
+    assert _text(_header(*objects), 20, Space.SHARED, 1) == "shared `s[5]` (a.cu:2)"
+    assert _text(_header(*objects), 20, Space.SHARED, 2) == "shared `other[5]`"
+
+
+def test_memory_that_the_trace_does_not_know():
+    assert _text(_header(), 0x100) is None
+
+
+def test_both_forms_of_a_trace_have_objects(tmp_path):
+    header = _header(MemoryObject(0, 0x100, 4, 4, 0, "lock", "a `__device__` variable", ""))
+    trace = Trace.from_events(header, [])
+    text, binary = tmp_path / "a.txt", tmp_path / "a.trace"
+    trace.write_text(text)
+    trace.write_binary(binary)
+    assert read_trace(text).header == read_trace(binary).header == header
+
+
+def test_a_header_with_a_wrong_object(tmp_path):
+    path = tmp_path / "a.txt"
+    Trace.from_events(_header(), []).write_text(path)
+    lines = path.read_text().splitlines(keepends=True)
+    lines.insert(1, 'object 0 [0, 256, 0, 1, 0, "lock", "", ""]\n')
+    path.write_text("".join(lines))
+    with pytest.raises(TraceError, match="Size of object 0 must be"):
+        read_trace(path)
