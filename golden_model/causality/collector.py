@@ -634,7 +634,8 @@ class Collector:
             self._pass_through(together, carried)
             for other, clock in clocks.items():
                 if other != warp:
-                    row.know.put(Known(other, block, clock, direct=True))
+                    # The clock of one that has arrived alone may be that of a later arrival.
+                    row.know.put(Known(other, block, clock, direct=other in waiting))
             row.bar = max(row.bar, bar)
             self._settle(warp)
             carried.clock = max(carried.clock, top + 1)

@@ -74,6 +74,7 @@ class Barrier:
     own: Signal
     final: Signal
     other: Value
+    other_waits: Value
     others_after: Value
 
 
@@ -386,7 +387,7 @@ class Phases:
         gather, goes_on = gather & barrier.joins, barrier.is_waiting
         whole, some = whole & goes_on, some & goes_on
         meets, through = gather | whole | some, taker.through_blocks
-        other = self._known(barrier.other, taker.block, barrier.clock, 1)
+        other = self._known(barrier.other, taker.block, barrier.clock, barrier.other_waits)
         fenced = giver.sc & gather.replicate(3)
         nothing = self._known(Const(0, 1), Const(0, 1), Const(0, 1))
         leaves = self._during(Routine.WHOLE, Routine.SOME)

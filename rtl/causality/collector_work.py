@@ -144,7 +144,8 @@ class Work:
         self.others = others
         return Barrier(
             joins, is_waiting, clock, top, bar, own, final,
-            Cat(other, self.warp[params.warp_bits :]), others_after,
+            Cat(other, self.warp[params.warp_bits :]), self.waiting.bit_select(other, 1),
+            others_after,
         )  # fmt: skip
 
 

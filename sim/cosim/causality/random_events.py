@@ -44,6 +44,7 @@ class _Generator(RandomRun):
                        for _ in range(style.words)]  # fmt: skip
         # Of each warp with an open branch: sides still to run, and those that have.
         self._branches: dict[tuple[int, int], list[list[int]]] = {}
+        self._empty: list[Block] = []
 
     def rates(self) -> Iterable[tuple[float, Draw]]:
         style = self._style
@@ -57,9 +58,17 @@ class _Generator(RandomRun):
         )
 
     def replace(self, block: Block, warp: int) -> list[Event]:
+        """Retire a block: its slot is taken again at once, or when another's is."""
         for each in range(block.first_warp, block.first_warp + block.warps):
             self._branches.pop((block.sm, each), None)
-        return super().replace(block, warp)
+        retired = Event(EventKind.BLOCK_RETIRED, block.sm, block.slot)
+        self._blocks.remove(block)
+        if self._blocks and self._rng.random() < 0.5:
+            self._empty.append(block)
+            return [retired]
+        taken, self._empty = [block, *self._empty], []
+        self._blocks += taken
+        return [retired, *map(self._place, taken)]
 
     # What orders ------------------------------------------------------------------------
 

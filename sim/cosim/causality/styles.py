@@ -88,7 +88,7 @@ STYLES: dict[str, Style] = {
     # Volatile flags, and writes over them.
     "flags": replace(
         _DEFAULT, words=2, locality=1.0, volatile=0.9, named=0.02, atomics=0.25, fences=0.15,
-        sc=0.1, lanes=1, sizes=(4,), churn=0.02, device=0.9, shared=0.05,
+        sc=0.1, lanes=1, sizes=(4,), churn=0.05, device=0.9, shared=0.05,
     ),
     # Bytes and vectors.
     "sizes": replace(_DEFAULT, words=2, locality=1.0, sizes=(1, 1, 2, 4, 8, 16)),

@@ -53,6 +53,15 @@ def test_no_ordered_pair_is_reported(traces, source, form):
         assert found >= FOUND[source] * racy
 
 
+def test_a_flag_released_between_two_arrivals_is_one():
+    """The clock of the last arrival counts for both: it is no message of that warp."""
+    trace = next(SOURCES["litmus kernels"](2366))
+    for form in FORMS.values():
+        verdict = judged(trace, **form)
+        assert verdict.strong
+        assert not verdict.races | verdict.reported
+
+
 def _first_write_is_handed_on() -> Trace:
     """A release to a block, through an atomic of another block, and back."""
     program = Program()

@@ -163,6 +163,9 @@ _PLANTED = {
     "fence takes no other block's in": Patch(
         "causality/collector_phases.py", "acquires & device & far", "acquires & ~device & far"
     ),
+    "arrival is a message": Patch(
+        "causality/collector_phases.py", "barrier.clock, barrier.other_waits", "barrier.clock, 1"
+    ),
     "direct entry stays direct": Patch(
         "causality/learning.py", "source.direct & keeps", "source.direct"
     ),
