@@ -21,16 +21,19 @@ from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_s
 from racetrap.commands.shared.terminal import exit_on, input_errors, report_console, write_json
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.verdict.gpu.trace_check import MOST_FINDING
+from racetrap.verdict.gpu.schedules import SECONDS
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 _DETECTED = ("detector", "settings", "choice")
-_GPU = Subject(Trace.kind, (*_DETECTED, "oracle"), "gpu")
-_KERNEL = Subject("a kernel", (*_DETECTED, "oracle", "launch_file", "memory"), "gpu")
+_GPU = Subject(Trace.kind, (*_DETECTED, "notes", "oracle"), "gpu")
+_KERNEL = Subject(
+    "a kernel",
+    (*_DETECTED, "notes", "oracle", "launch_file", "lockstep", "memory", "budget"),
+    "gpu",
+)
 _SOURCE = Subject("a kernel in CUDA", ("include", "define", "arch", "std"), "gpu")
-_EXPOSED = Subject("a kernel with --memory", ("budget",), "gpu")
 _THREADS = Subject(ThreadTrace.kind, (*_DETECTED, "compare"), "threads", THREAD_SETTINGS)
 _EXACT = Subject(
     "an exact check of threads", ("choice", "exact", "fail_fast", "suppressed"), "threads"
@@ -39,20 +42,25 @@ _ACCELERATORS = Subject(
     NoncoherentTrace.kind, ("settings", "compare"), "accelerator", ACCELERATOR_SETTINGS
 )
 
+#: Runs for each race under weak memory, unless told otherwise.
+_RUNS = 100
+
 
 @click.command(
     "check", cls=SubjectCommand,
-    subjects=(_GPU, _KERNEL, _SOURCE, _EXPOSED, _THREADS, _EXACT, _ACCELERATORS),
+    subjects=(_GPU, _KERNEL, _SOURCE, _THREADS, _EXACT, _ACCELERATORS),
 )  # fmt: skip
 @click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
 @options.launch(required=False)
 @options.compiler
+@options.lockstep
 @options.detector(
     "Detector to check with.  [default: for a GPU scord-nocache, which misses least; for "
     "threads sigrace]"
 )
 @options.setting
 @options.limit
+@options.notes
 @options.oracle(others=(options.NO_RULE,))
 @click.option(
     "--compare", is_flag=True,
@@ -63,7 +71,12 @@ _ACCELERATORS = Subject(
     help="Also try to expose each race under a weak memory model: views (PTX's), or "
     "write-buffers (the Bugaroo paper's).",
 )  # fmt: skip
-@options.budget("Maximum runs for each race; the first has the seed of the launch file.", 100)
+@click.option(
+    "--budget", metavar="N|Ts", type=options.BudgetType(), default=f"{_RUNS},{SECONDS:g}s",
+    show_default=True,
+    help="Seconds after which no further schedule of a kernel begins; with --memory, N runs for "
+    "each race, the first of which has the seed of the launch file.",
+)  # fmt: skip
 @click.option(
     "--exact", is_flag=True,
     help="Exact analysis of threads instead of a detector: each pair of instructions that races, "
@@ -78,10 +91,11 @@ _ACCELERATORS = Subject(
 @form_files(*FINDINGS)
 @options.result
 def command(
-    path: str, launch_file: str | None, compiler: CompilerOptions, detector: str | None,
-    settings: tuple[str, ...], choice: RaceChoice, oracle: str, compare: bool, memory: str | None,
-    budget: int, exact: bool, fail_fast: bool, suppressed: str | None, baseline_file: str | None,
-    output: dict[str, str], json_file: str | None,
+    path: str, launch_file: str | None, compiler: CompilerOptions, lockstep: bool,
+    detector: str | None, settings: tuple[str, ...], choice: RaceChoice, notes: bool, oracle: str,
+    compare: bool, memory: str | None, budget: options.Budget, exact: bool, fail_fast: bool,
+    suppressed: str | None, baseline_file: str | None, output: dict[str, str],
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races.
 
@@ -96,8 +110,12 @@ def command(
     if launch_file is not None or Path(path).suffix in KERNELS:
         with input_errors():
             kernel = _SOURCE.name if path.endswith(".cu") else "a kernel in PTX"
-            require_suitable(kernel, _KERNEL.name, *([_EXPOSED.name] if memory else []))
-    name, subject = given_name(path), read_subject(path, launch_file, compiler, memory, budget)
+            require_suitable(kernel, _KERNEL.name)
+    name = given_name(path)
+    subject = read_subject(
+        path, launch_file, compiler, lockstep, memory, budget.count or _RUNS,
+        budget.seconds or SECONDS,
+    )  # fmt: skip
     trace = subject.first
     is_exact = isinstance(trace, ThreadTrace) and (exact or fail_fast or suppressed is not None)
     console = report_console()
@@ -108,14 +126,12 @@ def command(
             raise ValueError(f"{path}: Trace must have events to be checked, not only a header")
     reports = Reports(baseline_file, output)
     baseline = reports.baseline()
-    choice = replace(choice, has_json=json_file is not None)
+    choice = replace(choice, has_json=json_file is not None, shows_notes=notes)
     if is_exact:
         outcome = check_exact(console, choice, trace, baseline, suppressed, fail_fast)
     elif isinstance(trace, Trace):
         rule = None if oracle == options.NO_RULE else oracle
-        outcome = check_gpu(
-            console, choice, subject, path, detector or MOST_FINDING, settings, rule, baseline
-        )
+        outcome = check_gpu(console, choice, subject, path, detector, settings, rule, baseline)
     elif isinstance(trace, NoncoherentTrace):
         outcome = check_accelerators(console, trace, path, settings, compare, baseline)
     else:

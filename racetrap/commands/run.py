@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,6 +31,12 @@ from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
     DEFAULT_INSTRUCTION_LIMIT,
+)
+from racetrap.verdict.gpu.schedules import (
+    MOST_SCHEDULES,
+    SECONDS,
+    ScheduleSearch,
+    scheduler_of,
 )
 
 if TYPE_CHECKING:
@@ -112,21 +118,28 @@ class _Launches(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-_SOURCE = Subject("a CUDA source", ("include", "define", "std"))
+_SOURCE = Subject("a CUDA source", ("include", "define", "std"), "compiler")
 
 
 @click.command("run", cls=SubjectCommand, subjects=(_SOURCE,))
 @click.argument("program", metavar="PROGRAM...", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @options.compiler
+@options.lockstep
 @click.option(
     "--launches", metavar="NAME|A:B", multiple=True, type=_Launches(),
     help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0; with both, "
     "launches that match both.",
 )  # fmt: skip
 @click.option(
-    "--schedules", type=click.IntRange(min=1), default=1, show_default=True,
-    help="Number of runs: the first schedules warps in turn, others at random.",
+    "--schedules", type=click.IntRange(min=1),
+    help="Number of runs: warps in turn, the newest first, then at random.  [default: until two in "
+    "a row add nothing]",
+)  # fmt: skip
+@click.option(
+    "--budget", metavar="N|Ts", type=options.BudgetType(),
+    default=f"{MOST_SCHEDULES},{SECONDS:g}s", show_default=True,
+    help="Without --schedules: N runs at most, and seconds after which none begins.",
 )  # fmt: skip
 @options.seed
 @options.setting
@@ -137,14 +150,16 @@ _SOURCE = Subject("a CUDA source", ("include", "define", "std"))
     help="Also run the traces on the detector's generated hardware and compare every step.",
 )  # fmt: skip
 @options.limit
+@options.notes
 @baseline_option
 @form_files(Form(".trace", "the trace of the first run", to_standard_output=False), *FINDINGS)
 @options.result
 def command(
-    program: str, arguments: tuple[str, ...], compiler: CompilerOptions,
-    launches: tuple[str | range, ...], schedules: int, seed: int, settings: tuple[str, ...],
-    detector: str | None, oracle: str, simulate: bool, choice: RaceChoice,
-    baseline_file: str | None, output: dict[str, str], json_file: str | None,
+    program: str, arguments: tuple[str, ...], compiler: CompilerOptions, lockstep: bool,
+    launches: tuple[str | range, ...], schedules: int | None, budget: options.Budget, seed: int,
+    settings: tuple[str, ...], detector: str | None, oracle: str, simulate: bool,
+    choice: RaceChoice, notes: bool, baseline_file: str | None, output: dict[str, str],
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
@@ -173,12 +188,15 @@ def command(
 
         rule = None if oracle == options.NO_RULE else oracle
         check = ProgramCheck(TraceCheck(known, rule, used))
-        for number in range(schedules):
+        search = ScheduleSearch(
+            schedules, budget.count or MOST_SCHEDULES, budget.seconds or SECONDS
+        )  # fmt: skip
+        for number in chain((0,), search.further(check.traces)):
             with program_errors(), _output(number) as descriptor:
                 run_settings = RunSettings(
-                    scheduler="random" if number else "round-robin", seed=seed + number,
-                    kernel=kernel, launches=selected, capability=compiler.capability,
-                    output=descriptor,
+                    scheduler=scheduler_of(number, "round-robin"), seed=seed + number,
+                    independent_threads=not lockstep, kernel=kernel, launches=selected,
+                    capability=compiler.capability, output=descriptor,
                     instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
                     watch=launch_bar,
                 )  # fmt: skip
@@ -190,12 +208,13 @@ def command(
         if (trace_file := output.get(".trace")) is not None:
             check.runs[0].trace.write_binary(trace_file)
     remarks = [_simulate(used, check, seed)] if simulate and used else []
+    choice = replace(choice, shows_notes=notes)
     findings = findings_of(check, choice, remarks)
     print_findings(console, findings, choice)
     wanted.write(program, findings, check.traces.known)
     write_json(json_file, {
-        "program": program, "arguments": list(arguments), "schedules": schedules, "seed": seed,
-        **check_to_dict(check),
+        "program": program, "arguments": list(arguments), "schedules": len(check.runs),
+        "seed": seed, **check_to_dict(check),
     })  # fmt: skip
     if check.has_findings:
         sys.exit(ExitStatus.RACES)

@@ -198,7 +198,8 @@ def _subject(
         with executable(kernel, compiler) as path:
             with input_errors(), program_errors():
                 subject = ProgramSubject(
-                    [path, *arguments], RunSettings(capability=compiler.capability)
+                    [path, *arguments],
+                    RunSettings(capability=compiler.capability, independent_threads=False),
                 )
             yield subject
         return

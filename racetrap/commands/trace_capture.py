@@ -53,6 +53,7 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
 @click.argument("kernel_file", metavar="KERNEL", type=InputFile())
 @options.launch(required=True)
 @options.compiler
+@options.lockstep
 @options.output("FILE", "Trace file to write, in the text form if it ends in .txt.", required=True)
 @click.option(
     "--dump",
@@ -68,6 +69,7 @@ def command(
     kernel_file: str,
     launch_file: str,
     compiler: CompilerOptions,
+    lockstep: bool,
     output: Path,
     dumps: tuple[str, ...],
     json_file: str | None,
@@ -83,7 +85,7 @@ def command(
     with input_errors():
         files = _dumps(dumps)
     begin = time.perf_counter()
-    captured = next(capture_kernel(*read_kernel(kernel_file, launch_file, compiler)))
+    captured = capture_kernel(*read_kernel(kernel_file, launch_file, compiler, lockstep))
     seconds = time.perf_counter() - begin
     with input_errors():
         _save(captured.buffers, files)

@@ -46,6 +46,10 @@ class Findings:
         Unordered pairs that are not races.
     lockstep : sequence of LinePair
         Pairs that only the lockstep of a warp's lanes orders.
+    opening : sequence of str
+        What is printed first: what the runs cannot show.
+    notes : sequence of str
+        What is printed only if it is asked for.
     """
 
     pairs: Sequence[LinePair]
@@ -54,6 +58,8 @@ class Findings:
     schedules: int = 1
     strong: Sequence[LinePair] = ()
     lockstep: Sequence[LinePair] = ()
+    opening: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @cached_property
     def races(self) -> list[RaceFinding]:
@@ -100,16 +106,18 @@ def run_findings(
 
 
 def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> None:
-    """Print the findings, then the summary."""
-    lines = findings_text(findings.races, choice, findings.schedules)
-    for pairs, label in (
+    """Print the findings, then the summary, and the notes if they are chosen."""
+    lines = [*findings.opening, *findings_text(findings.races, choice, findings.schedules)]
+    noted = (
         (findings.strong, "unordered, but no race"),
         (findings.lockstep, "only lockstep orders these"),
-    ):
+    )
+    for pairs, label in noted if choice.shows_notes else ():
         lines += pairs_text(pairs, choice, findings.schedules, label, "and")
     for sentences in findings.other_lines.values():
         lines += sentences
-    console.print("\n".join([*lines, *findings.summary]), markup=False)
+    lines += findings.summary
+    console.print("\n".join(lines + [*findings.notes] * choice.shows_notes), markup=False)
 
 
 def annotation_lines(findings: Findings) -> str:

@@ -47,7 +47,8 @@ def findings_page(title: str, command: str, findings: Findings) -> str:
     races = [_race(finding, findings.schedules) for finding in findings.races]
     return page_environment().get_template("findings.html").render(
         title=title, command=command, races=races, others=findings.other_lines,
-        summary=findings.summary, kinds=sorted({race["kind"] for race in races}),
+        summary=[*findings.opening, *findings.summary, *findings.notes],
+        kinds=sorted({race["kind"] for race in races}),
         script=script, digest=digest,
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ def findings_of(check: ProgramCheck, choice: RaceChoice, remarks: Sequence[str] 
     return trace_findings(
         check.traces, choice,
         {"faults": [fault_sentence(each) for each in check.faults], "program": ending},
-        [_launches(check), *remarks],
+        remarks, [_launches(check)],
     )  # fmt: skip
 
 

@@ -29,11 +29,14 @@ class RaceChoice:
         How many are printed and written at most.
     has_json : bool
         Whether they are also written as data.
+    shows_notes : bool
+        Whether what is no finding is printed, too.
     """
 
     shows_all: bool = False
     limit: int | None = None
     has_json: bool = False
+    shows_notes: bool = False
 
     @property
     def most_shown(self) -> int | None:

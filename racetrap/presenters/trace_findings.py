@@ -10,10 +10,14 @@ from racetrap.presenters.gpu_races import left_out_sentence
 from racetrap.presenters.line_pairs import number_text, pair_to_dict, times_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.race_findings import finding_to_dict
+from racetrap.sim.gpu.oracle import PAPER_RULE
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.race_findings import race_findings
 from racetrap.verdict.source_text import relative_place, split_place, with_relative_places
+
+#: What no check of some runs can rule out.
+_OTHER_RUNS = "Another schedule or input may have other races."
 
 
 def fault_sentence(fault: str) -> str:
@@ -34,6 +38,7 @@ def ending_sentences(faults: Iterable[str], results: Iterable[str]) -> dict[str,
 def trace_findings(
     check: TraceCheck, choice: RaceChoice,
     others: Mapping[str, Sequence[str]] | None = None, remarks: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Findings:  # fmt: skip
     """What is wrong with traces, and a summary in numbers.
 
@@ -45,15 +50,36 @@ def trace_findings(
         How many reports are named that the oracle does not confirm.
     others : mapping of str to sequence of str, optional
         What is wrong besides, by its kind in a word.
-    remarks : sequence of str
-        Sentences that belong to the summary.
+    remarks, notes : sequence of str
+        Sentences that belong to the summary, and to the notes.
     """
-    barriers = {"barriers": _barriers(check), **(others or {})}
-    summary = [*_summary(check), *remarks, *_detector(check, choice)]
+    wrong = {"barriers": _barriers(check), **(others or {})}
+    is_clean = not check.pairs and not any(wrong.values())
+    summary, notes = [_clean(check)] if is_clean else _summary(check), [_OTHER_RUNS, *notes]
+    detector = _detector(check, choice)
+    if check.rule is None or (check.detector and check.detector.is_asked_for):
+        summary += detector
+    else:
+        notes += detector
     return Findings(
-        check.pairs, [*summary, *known_sentences(check.known, check.not_found)], barriers,
-        len(check.events), check.strong, check.lockstep,
+        check.pairs,
+        [*summary, *remarks, *known_sentences(check.known, check.not_found)],
+        wrong, len(check.events), check.strong, check.lockstep, _opening(check), notes,
     )  # fmt: skip
+
+
+def _opening(check: TraceCheck) -> list[str]:
+    """What lockstep hides, if lanes ran in it."""
+    if check.independent:
+        return []
+    if check.rule in (None, PAPER_RULE):
+        hidden = "races inside a warp are not looked for"
+    elif found := len(check.lockstep):
+        more = f"{number_text(found, 'more pair')} of source lines would race"
+        hidden = f"without it, {more} (--notes shows them)"
+    else:
+        hidden = "this hides no race of the runs checked"
+    return [f"Lockstep: the lanes of a warp ran together, as before Volta; {hidden}."]
 
 
 def _barriers(check: TraceCheck) -> list[str]:
@@ -64,20 +90,30 @@ def _barriers(check: TraceCheck) -> list[str]:
     ]
 
 
+def _judge(check: TraceCheck) -> str:
+    return "the detector's verdict" if check.rule is None else f"exact, by rule {check.rule}"
+
+
+def _checked(check: TraceCheck) -> str:
+    runs = f"{sum(check.events)} events in {number_text(len(check.events), 'schedule')}"
+    return runs + f" {check.ending}" * bool(check.ending)
+
+
+def _clean(check: TraceCheck) -> str:
+    return f"Races: none ({_judge(check)}). Checked: {_checked(check)}."
+
+
 def _summary(check: TraceCheck) -> list[str]:
     pairs = check.pairs
     instances = sum(pair.instances for pair in pairs)
-    judge = "the detector's verdict" if check.rule is None else f"exact, by rule {check.rule}"
     ended = (
         f" ({check.ended_early} up to the fault that ended a kernel)" if check.ended_early else ""
     )
     return [
         f"Races: {number_text(len(pairs), 'pair')} of source lines, "
-        f"seen {times_text(instances)} ({judge}); "
+        f"seen {times_text(instances)} ({_judge(check)}); "
         f"{number_text(len(check.divergences), 'barrier')} not reached by all threads.",
-        f"Checked: {sum(check.events)} events in {number_text(len(check.events), 'schedule')}"
-        f"{ended}; "
-        "another schedule or input may have other races.",
+        f"Checked: {_checked(check)}{ended}.",
     ]
 
 

@@ -101,6 +101,13 @@ def limit(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)  # fmt: skip
 
 
+notes = click.option(
+    "--notes", is_flag=True,
+    help="Also print what is no finding: unordered pairs that are no race, pairs that only "
+    "lockstep orders, and what was not checked.",
+)  # fmt: skip
+
+
 class _Limit(click.ParamType):
     name = "limit"
 
@@ -153,6 +160,13 @@ def launch(required: bool) -> _Decorator:
         help="Launch file (TOML): kernel, grid, block and arguments; see docs/kernels.md.",
     )  # fmt: skip
 
+
+#: Whether the lanes of a warp run in lockstep, as ``lockstep``.
+lockstep = click.option(
+    "--lockstep", is_flag=True,
+    help="Run the lanes of a warp together, as GPUs before Volta do; the output begins with what "
+    "this hides.",
+)  # fmt: skip
 
 #: Weak memory models of the executor: PTX's, and the Bugaroo paper's.
 MEMORY_MODELS = ("views", "write-buffers")

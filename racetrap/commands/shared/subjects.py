@@ -119,6 +119,7 @@ def _one_of(names: Sequence[str]) -> str:
 
 #: Topic of each page of help.
 _PAGES = {
+    "compiler": "the compiler of CUDA sources",
     "gpu": "kernels and traces of a GPU",
     "threads": "recordings of threads",
     "accelerator": "recordings of a driver and its accelerators",

@@ -47,10 +47,13 @@ class Detector:
         Its preset.
     params : GpuParams
         Its configuration.
+    is_asked_for : bool
+        Whether the user has named it.
     """
 
     name: str
     params: Any
+    is_asked_for: bool = True
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,8 @@ class TraceCheck:
         One of each trace, if there is a detector.
     counters : dict of str to int
         Counters of the detector, of all traces.
+    ending : str
+        Why no further schedule was run; empty if their number was given.
     """
 
     def __init__(
@@ -154,7 +159,7 @@ class TraceCheck:
         self.rule, self.detector, self.independent = rule, detector, False
         self._folder = folder
         self.events: list[int] = []
-        self.ended_early = 0
+        self.ended_early, self.ending = 0, ""
         self.faults: list[str] = []
         self.results: list[str] = []
         self.divergences: dict[str, Divergence] = {}
@@ -286,6 +291,17 @@ class TraceCheck:
     def lockstep(self) -> list[LinePair]:
         """Pairs that only the lockstep of a warp's lanes orders."""
         return self._lockstep.by_instances
+
+    @property
+    def found(self) -> set[object]:
+        """Findings so far, known ones included, each once."""
+        return {*self._pairs.found, *self.divergences, *self.faults, *self.results}
+
+    @property
+    def has_lone_reports(self) -> bool:
+        """Whether the detector reports a line at which no run has a race."""
+        racy = {place for pair in self._pairs.found.values() for place in pair.first.places}
+        return any(place not in racy for run in self.detector_runs for place, _ in run.unconfirmed)
 
     @property
     def has_findings(self) -> bool:

@@ -39,7 +39,7 @@ class RunSettings:
     seed : int
         Seed of the random scheduler.
     independent_threads : bool
-        Whether lanes that part run independently of each other.
+        Whether lanes that diverge run independently of each other, and not in lockstep.
     stall_limit : int
         Warp instructions without progress after which a launch is aborted.
     capability : int
@@ -66,7 +66,7 @@ class RunSettings:
     geometry: Geometry = USUAL_GEOMETRY
     scheduler: str = "round-robin"
     seed: int = 1
-    independent_threads: bool = False
+    independent_threads: bool = True
     stall_limit: int = DEFAULT_STALL_LIMIT
     capability: int = DEFAULT_CAPABILITY
     kernel: str = ""

@@ -86,13 +86,14 @@ def capture(
     ExecutionError
         If a launch cannot be made, such as that of a block that does not fit.
     """
+    independent = launch.independent_threads
     tables = [table for _, table in launch.launches]
     kernels = [fitting_kernel(launch, module, number) for number in range(len(tables))]
     device = Device(
         launch.geometry,
         scheduler="random" if schedule else launch.scheduler,
         seed=launch.seed + schedule,
-        independent_threads=launch.independent_threads,
+        independent_threads=memory is None if independent is None else independent,
         stall_limit=launch.stall_limit,
         instruction_limit=instruction_limit or launch.instruction_limit,
         event_limit=launch.event_limit,

@@ -103,16 +103,18 @@ class LaunchSpec(LaunchTable, TomlFile):
         Buffers that pointers of all launches can point into.
     next : list of LaunchTable
         Further launches, one after the other; memory keeps its contents.
-    schedules : int
-        Runs of all launches: the first by ``scheduler``, others with warps at random.
+    schedules : int, optional
+        Runs of all launches, the first by ``scheduler``, others with warps at random; by default
+        as many as whoever runs them wants.
     gpu : table
         Size of the GPU.
     scheduler : str
         Name of the warp scheduler.
     seed : int
         Seed of the scheduler and of random buffers.
-    independent_threads : bool
-        Whether lanes that diverge run independently of each other.
+    independent_threads : bool, optional
+        Whether lanes that diverge run independently of each other, and not in lockstep; by default
+        they do in sequentially consistent memory.
     stall_limit : int
         Warp instructions without progress after which a launch is aborted.
     instruction_limit : int
@@ -123,11 +125,11 @@ class LaunchSpec(LaunchTable, TomlFile):
 
     buffers: list[NamedBuffer] = Field(default_factory=list)
     next: list[LaunchTable] = Field(default_factory=list)
-    schedules: Annotated[int, Field(ge=1, le=10_000)] = 1
+    schedules: Annotated[int, Field(ge=1, le=10_000)] | None = None
     gpu: _Gpu = _Gpu()
     scheduler: Annotated[str, one_of(WARP_SCHEDULERS)] = "round-robin"
     seed: Annotated[int, Field(ge=0, lt=2**64)] = 1
-    independent_threads: bool = False
+    independent_threads: bool | None = None
     stall_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_STALL_LIMIT
     instruction_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_INSTRUCTION_LIMIT
     event_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_EVENT_LIMIT

@@ -57,7 +57,8 @@ class KernelSubject(Subject):
     module : Module
         The kernels.
     launch : LaunchSpec
-        Their launches; the expected contents of buffers define right results.
+        Their launches, with lanes in lockstep unless they say otherwise; the expected contents of
+        buffers define right results.
     expected : mapping of int or str to ndarray
         Expected contents of further buffers, by name or number of the argument. If nothing is
         expected at all, the results of sequentially consistent runs are right: of those made, and
@@ -69,6 +70,8 @@ class KernelSubject(Subject):
     expected: Mapping[int | str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        independent = bool(self.launch.independent_threads)
+        self.launch = self.launch.model_copy(update={"independent_threads": independent})
         arguments = [argument for _, table in self.launch.launches for argument in table.arguments]
         buffers: list[object] = [*arguments, *self.launch.buffers]
         self._expects = bool(self.expected) or any(
@@ -88,7 +91,7 @@ class KernelSubject(Subject):
             self._results.add(_result(run))
         #: Whether more sequentially consistent runs were made than these.
         self._has_searched = False
-        self._shared = shared_words(self.traces, self.launch.independent_threads)
+        self._shared = shared_words(self.traces, independent)
         self.demand_right("Kernel", self.run(_PTX, InOrder()).sentence)
 
     def _differences(self, run: Capture) -> list[str]:

@@ -242,9 +242,10 @@ def test_exact_verdict_by_default(racetrap, racy, tmp_path, monkeypatch):
     text = path.read_text().replace('source "test"\n', 'source "t"\nlocation 0x48 "reader.cu:7"\n')
     path.write_text(text.replace("block_retired sm=0", shared + "block_retired sm=0"))
     monkeypatch.chdir(tmp_path)
-    result = racetrap("check", path, "--json", "out.json")
+    result = racetrap("check", path, "--notes", "--json", "out.json")
     assert result.exit_code == 1
-    lines = result.stdout.splitlines()
+    lockstep, *lines = result.stdout.splitlines()
+    assert lockstep.startswith("Lockstep: ")
     assert lines[0].startswith("reader.cu:7: race: load races with store at pc 0x40: the earlier")
     assert lines[4:6] == ["    " + "  x = y;", "      ^"]
     assert "exact, by rule causality" in result.stdout

@@ -27,8 +27,8 @@ def flag(sm, warp, pc, value):
     return access("atomic", sm, warp, pc, FLAG, "device exch", f"={value}")
 
 
-def checked(racetrap, path):
-    result = racetrap("check", path, "--detector", "scord", "--json", "-")
+def checked(racetrap, path, *options):
+    result = racetrap("check", path, "--detector", "scord", "--json", "-", *options)
     return result, json.loads(result.stdout)
 
 
@@ -44,7 +44,7 @@ def test_rule_of_the_oracle(racetrap, write):
     path = write(body)
     found = {}
     for rule in ("scoped", "causality", "ptx"):
-        result = racetrap("check", path, f"--oracle={rule}", "--json", "-")
+        result = racetrap("check", path, f"--oracle={rule}", "--notes", "--json", "-")
         document = json.loads(result.stdout)
         assert document["rule"] == rule
         oracle = document["oracle"]
@@ -135,7 +135,7 @@ def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
         ("", 1), (barrier.format(""), 0), (barrier.format(" mask=0x3"), 0),
         (barrier.format(" mask=0x1"), 1),
     ):  # fmt: skip
-        result, document = checked(racetrap, write(store + between + load))
+        result, document = checked(racetrap, write(store + between + load), "--notes")
         oracle = document["oracle"]
         assert (result.exit_code, oracle["races"]) == (0, [])
         assert [pair["later"]["pc"] for pair in oracle["ordered_by_lockstep"]] == [0x48] * count
@@ -189,7 +189,9 @@ def test_reported_in_another_instance(racetrap, write):
 
 def test_races_that_weak_memory_exposes(racetrap):
     kernel = (_EXAMPLES / "handover.ptx", "--launch", _EXAMPLES / "handover.toml")
-    result = racetrap("check", *kernel, "--memory", "views", "--budget", "5", "--json", "-")
+    result = racetrap(
+        "check", *kernel, "--memory", "views", "--budget", "5", "--notes", "--json", "-"
+    )
     document = json.loads(result.stdout)
     ((race,),) = (finding["pairs"] for finding in document["findings"])
     (strong,) = document["unordered_strong"]
@@ -211,4 +213,4 @@ def test_exposure_needs_a_kernel(racetrap, write):
     assert result.exit_code == ExitStatus.BAD_INPUT
     assert "Option --memory is for a kernel, not for a trace of a GPU" in result.stderr
     result = racetrap("check", path, "--budget", "3")
-    assert " --budget is for a kernel with --memory, not for a trace of a GPU" in result.stderr
+    assert " --budget is for a kernel, not for a trace of a GPU" in result.stderr

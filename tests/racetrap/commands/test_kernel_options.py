@@ -41,6 +41,14 @@ def edited(tmp_path):
     return _edited
 
 
+@pytest.fixture
+def once(tmp_path):
+    """The launch file of the example, for one schedule."""
+    path = tmp_path / "once.toml"
+    path.write_text("schedules = 1\n" + _LAUNCH.read_text())
+    return path
+
+
 def test_exact_check_shows_the_lines(racetrap, kernel, monkeypatch):
     monkeypatch.chdir(_EXAMPLES)
     result = racetrap("check", kernel, "--launch", _LAUNCH)
@@ -73,7 +81,7 @@ def test_a_stored_trace_shows_columns_and_call_paths_as_its_kernel_does(
     monkeypatch.chdir(tmp_path)
     Path("calls.cu").write_text(_CALLS)
     launch = Path(shutil.copy(_LAUNCH, tmp_path))
-    launch.write_text(launch.read_text().replace("count = 1", "count = 4"))
+    launch.write_text("schedules = 1\n" + launch.read_text().replace("count = 1", "count = 4"))
     shown = racetrap("check", "calls.cu", "--launch", launch).stdout
     assert "    in store, called at calls.cu:8 in handover\n" in shown
     assert "    in bump, called at calls.cu:4 in twice, called at calls.cu:7 in handover\n" in shown
@@ -100,26 +108,37 @@ def test_check_with_the_right_fence(racetrap, edited):
     assert result.exit_code == 0, result.stdout
 
 
-def test_check_as_json(racetrap, kernel):
-    result = racetrap("check", kernel, "--launch", _LAUNCH, "--oracle", "none", "--json", "-")
+def test_lockstep_is_the_first_line(racetrap, kernel, edited):
+    """By the option, or by the launch file; the trace of a run says the same."""
+    _, launch = edited(launch=[("block = 64", "block = 64\nindependent_threads = false")])
+    for options in (["--launch", _LAUNCH, "--lockstep"], ["--launch", launch]):
+        first, *_ = racetrap("check", kernel, *options).stdout.splitlines()
+        assert first.startswith("Lockstep: the lanes of a warp ran together"), first
+    racetrap("trace", "capture", kernel, *options[:2], "--lockstep", "-o", "lockstep.trace")
+    assert racetrap("check", "lockstep.trace").stdout.startswith(first)
+    assert "Lockstep" not in racetrap("check", kernel, "--launch", _LAUNCH).stdout
+
+
+def test_check_as_json(racetrap, kernel, once):
+    result = racetrap("check", kernel, "--launch", once, "--oracle", "none", "--json", "-")
     data = json.loads(result.stdout)
-    assert (data["trace"], data["launch"]) == (str(kernel), str(_LAUNCH))
+    assert (data["trace"], data["launch"]) == (str(kernel), str(once))
     assert data["run"]["blocks"] == 2
     assert data["run"]["thread_instructions"] > data["run"]["warp_instructions"] > 0
     (race,) = data["races"]
     assert race["access"]["location"] == "handover.cu:12"
 
 
-def test_capture_and_check_say_the_same(racetrap, kernel, tmp_path):
+def test_capture_and_check_say_the_same(racetrap, kernel, once, tmp_path):
     target = tmp_path / "handover.trace"
     result = racetrap("trace", "capture", kernel, "--launch", _LAUNCH, "-o", target)
     assert result.exit_code == 0
     trace = read_trace(target)
     assert f"{target}: {len(trace)} events of 2 blocks, " in result.stdout
     assert is_binary(target)
-    once = racetrap("check", kernel, "--launch", _LAUNCH, "--oracle", "none")
-    twice = racetrap("check", target, "--oracle", "none")
-    assert (once.exit_code, once.stdout) == (twice.exit_code, twice.stdout)
+    run = racetrap("check", kernel, "--launch", once, "--oracle", "none")
+    stored = racetrap("check", target, "--oracle", "none")
+    assert (run.exit_code, run.stdout) == (stored.exit_code, stored.stdout)
 
 
 def test_captured_trace(racetrap, tmp_path):
@@ -283,7 +302,7 @@ def test_report_in_the_manual(racetrap, monkeypatch):
     manual = (_EXAMPLES.parent / "kernels.md").read_text()
     monkeypatch.chdir(REPOSITORY)
     kernel = ["docs/examples/handover.ptx", "--launch", _LAUNCH]
-    for options in ([], ["--oracle", "none"]):
+    for options in ([], ["--notes"], ["--oracle", "none"]):
         result = racetrap("check", *kernel, *options)
         for line in filter(None, result.stdout.partition("Races by kind")[0].splitlines()):
             assert line in manual

@@ -9,6 +9,7 @@ import pytest
 from racetrap.golden_model.trace import read_trace
 from racetrap.verdict.gpu.simulated_trace import SimulatedTrace
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
+from tests.support.gpu.cures.programs import FOLDER as CURES
 
 _PROGRAM = """#include "size.h"
 #include <cstdlib>
@@ -61,7 +62,7 @@ def test_races_by_pair_of_lines(racetrap, program, tmp_path):
 def test_a_fault_has_its_place_from_the_current_folder(racetrap, program):
     result = racetrap("run", *program, "-D", "RACE_FREE", "--", "0", "fault")
     assert result.exit_code == 1
-    assert "\nprogram.cu:10: fault: address of st.global.u32 must be" in result.stdout
+    assert result.stdout.startswith("program.cu:10: fault: address of st.global.u32 must be")
     assert "kernel reach)" in result.stdout
 
 
@@ -108,13 +109,87 @@ def test_pairs_that_only_lockstep_orders(racetrap, tmp_path):
       data[32 + threadIdx.x] = data[threadIdx.x ^ 1];
     }
     int main() { int *data; cudaMalloc(&data, 256); swap<<<1, 32>>>(data); cudaFree(data); }"""
-    result = racetrap("run", str(compile_text(text, tmp_path)), "--json", str(tmp_path / "o.json"))
+    program = str(compile_text(text, tmp_path))
+    result = racetrap("run", program, "--lockstep", "--notes", "--json", str(tmp_path / "o.json"))
     document = json.loads((tmp_path / "o.json").read_text())
     assert (result.exit_code, document["findings"]) == (0, [])
     (pair,) = document["ordered_by_lockstep"]
     assert (pair["earlier"]["kind"], pair["later"]["kind"]) == ("store", "load")
+    assert result.stdout.startswith("Lockstep: ")
+    assert "without it, 1 more pair of source lines would race" in result.stdout
     assert result.stdout.count("only lockstep orders these: ") == 1
+    (quiet, clean) = racetrap("run", program, "--lockstep").stdout.splitlines()
+    assert (quiet.split()[0], clean.split()[:2]) == ("Lockstep:", ["Races:", "none"])
     assert document["unordered_strong"] == []
+
+
+_WARP = """__global__ void sum(int *in, int *out) {
+  __shared__ int s[32];
+  s[threadIdx.x] = in[threadIdx.x];
+  FIRST;
+  for (int d = 16; d > 0; d /= 2) {
+    if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];
+    LATER;
+  }
+  if (threadIdx.x == 0) *out = s[0];
+}
+int main() {
+  int *data;
+  cudaMalloc(&data, 256);
+  sum<<<1, 32>>>(data, data + 32);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("first", "later", "status"),
+    [("", "", 1), ("__syncwarp()", "", 1), ("__syncwarp()", "__syncwarp()", 0)],
+)
+def test_a_reduction_of_a_warp(racetrap, tmp_path, monkeypatch, first, later, status):
+    """Lanes run independently: what a missing `__syncwarp` leaves unordered is a race in every form
+    of output, and a finding that a baseline knows."""
+    monkeypatch.chdir(tmp_path)
+    program = compile_text(_WARP.replace("FIRST", first).replace("LATER", later), tmp_path)
+    forms = ["out.html", "out.sarif", "out.xml", "out.toml"]
+    outputs = [word for name in forms for word in ("--output", name)]
+    result = racetrap("run", program, *outputs, "--output", "-.github", "--json", "out.json")
+    assert result.exit_code == status
+    document = json.loads((tmp_path / "out.json").read_text())
+    pairs = [pair for finding in document["findings"] for pair in finding["pairs"]]
+    races = [pair for pair in pairs if "divergence" in pair["classes"]]
+    assert (bool(races), document["independent_threads"]) == (bool(status), True)
+    if not status:
+        assert result.stderr.startswith("Races: none")
+        assert len(result.stderr.splitlines()) == 1
+        return
+    assert "program.cu:6: race: load races with store" in result.stderr
+    assert "::error file=program.cu,line=6," in result.stdout
+    for name in forms[:3]:
+        assert "load races with store at program.cu:" in (tmp_path / name).read_text(), name
+    assert racetrap("run", program, "--baseline", "out.toml").exit_code == 0
+
+
+@needs_compiler
+def test_a_lock_that_each_lane_takes_by_itself_ends(racetrap, tmp_path):
+    lock = compile_text((CURES / "right" / "lane_locks.cu").read_text(), tmp_path)
+    result = racetrap("run", lock)
+    assert (result.exit_code, result.stdout.count("\n")) == (0, 1), result.stdout
+    result = racetrap("run", lock, "--lockstep", "--set", "instruction_limit=20000")
+    assert (result.exit_code, "more than 20000 warp" in result.stdout) == (1, True)
+
+
+@needs_compiler
+def test_budget_of_schedules(racetrap, tmp_path):
+    path = compile_text(_WARP.replace("FIRST", "").replace("LATER", ""), tmp_path)
+    for budget, count, said in (
+        ("2", 2, "2 schedules of at most 2 in 60 s."), ("0.001s", 1, "their 0.001 s were over."),
+        ("9", 3, "3 schedules of at most 9 in 60 s; the last 2 added nothing."),
+    ):  # fmt: skip
+        result = racetrap("run", path, "--budget", budget, "--json", "-")
+        assert json.loads(result.stdout)["schedules"] == count
+        assert said in result.stderr
 
 
 @needs_compiler
@@ -122,7 +197,7 @@ def test_statuses(racetrap, tmp_path):
     text = _PROGRAM.replace('#include "size.h"', "#define BLOCKS 2")
     race_free = compile_text(text, tmp_path, ("RACE_FREE",))
     result = racetrap("run", race_free)
-    assert (result.exit_code, "Races: 0 pairs" in result.stdout) == (0, True)
+    assert (result.exit_code, "Races: none" in result.stdout) == (0, True)
     result = racetrap("run", race_free, "--", "5")
     assert (result.exit_code, "Program: ended with exit status 5." in result.stdout) == (3, True)
     result = racetrap("run", race_free, "--", "0", "fault")
@@ -150,7 +225,8 @@ def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
     files = ["--output", "out.sarif", "--output", "out.xml", "--output", "-.github"]
     result = racetrap("run", path, "--output", "known.toml", *files)
     assert result.exit_code == 1
-    assert "::error file=program.cu,line=7,col=3,title=RT103::" in result.stdout
+    # The first of its races is that of two warps of a block.
+    assert "::error file=program.cu,line=7,col=3,title=RT101::" in result.stdout
     document = json.loads((tmp_path / "out.sarif").read_text())
     assert len(document["runs"][0]["results"]) == 1
     assert 'failures="1"' in (tmp_path / "out.xml").read_text()
@@ -241,9 +317,11 @@ def test_hardware_is_built_for_the_lanes_of_the_run(racetrap, tmp_path, monkeypa
 
     monkeypatch.setattr("racetrap.sim.cosim.fast.build.build_fast", build_fast)
     monkeypatch.setattr("racetrap.verdict.causality.hardware.simulate_trace", simulate_trace)
-    result = racetrap("run", path, "--simulate", "--schedules", 1, "--detector", "causality")
-    assert result.exit_code == 1, result.output
-    assert built == [False, False]
+    simulated = ("--simulate", "--schedules", 1, "--detector", "causality")
+    for lanes in ([], ["--lockstep"]):
+        result = racetrap("run", path, *simulated, *lanes)
+        assert result.exit_code == 1, result.output
+    assert built == [True, True, False, False]
 
 
 @needs_compiler

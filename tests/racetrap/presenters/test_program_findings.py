@@ -11,8 +11,8 @@ def _found(traces=None, **changes):
     launch = SimpleNamespace(traced=True)
     values = {
         "pairs": [], "strong": [], "lockstep": [], "known": [], "not_found": [],
-        "divergences": {}, "events": [7], "ended_early": 0,
-        "rule": "causality", "independent_threads": False, "detector": None,
+        "divergences": {}, "events": [7], "ended_early": 0, "ending": "of at most 5 in 60 s",
+        "rule": "causality", "independent": True, "detector": None,
     }  # fmt: skip
     check = {
         "faults": [],
@@ -35,6 +35,32 @@ def test_what_is_wrong_is_said():
         "faults": ["Fault: it broke", "a.cu:5: fault: it broke"],
         "program": ["Not done: f is not supported", "Program: ended with signal 11."],
     }  # fmt: skip
+
+
+def test_a_program_without_a_finding_has_one_line_and_notes():
+    found = _found({"strong": [line_pair("a.cu:1", "a.cu:3")]})
+    assert found.opening == []
+    assert found.summary == [
+        "Races: none (exact, by rule causality). "
+        "Checked: 7 events in 1 schedule of at most 5 in 60 s."
+    ]
+    assert found.notes == [
+        "Another schedule or input may have other races.",
+        "Checked: 1 of 1 launch, 0 faults; accesses of the host to memory that it shares with "
+        "kernels are not checked.",
+    ]
+
+
+def test_what_lockstep_hides_is_said_first():
+    hidden = [line_pair("a.cu:1", "a.cu:3"), line_pair("a.cu:2", "a.cu:3")]
+    for rule, pairs, said in (
+        ("causality", hidden, "without it, 2 more pairs of source lines would race"),
+        ("ptx", [], "this hides no race of the runs checked"),
+        ("scoped", [], "races inside a warp are not looked for"),
+    ):
+        (line,) = _found({"independent": False, "lockstep": pairs, "rule": rule}).opening
+        assert line.startswith("Lockstep: ")
+        assert said in line
 
 
 def test_cases_of_junit():

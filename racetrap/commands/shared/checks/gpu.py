@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from racetrap.presenters.findings import print_findings
 from racetrap.presenters.gpu_oracle import oracle_to_dict
 from racetrap.presenters.race_choice import RaceChoice, RaceList
 from racetrap.presenters.trace_findings import ending_sentences, trace_check_to_dict, trace_findings
-from racetrap.verdict.gpu.trace_check import Detector, TraceCheck
+from racetrap.verdict.gpu.trace_check import MOST_FINDING, Detector, TraceCheck
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
@@ -26,23 +26,26 @@ if TYPE_CHECKING:
 
 
 def check_gpu(
-    console: Console, choice: RaceChoice, subject: Subject, path: str, preset: str,
-    settings: Iterable[str], rule: str | None, baseline: Baseline | None,
+    console: Console, choice: RaceChoice, subject: Subject, path: str, preset: str | None,
+    settings: Sequence[str], rule: str | None, baseline: Baseline | None,
 ) -> Outcome:  # fmt: skip
     """Check all traces by a rule of the oracle, or by the detector if there is none, and print the
     findings."""
     with input_errors():
-        (params,) = chosen_params(preset, settings, Trace)
+        name = preset or MOST_FINDING
+        (params,) = chosen_params(name, settings, Trace)
     reports = None
     if rule is None or choice.has_json:
         # Reports of a detector that does not judge go to JSON only.
         listed = choice if rule is None else replace(choice, shows_all=False)
         reports = gpu_races.race_list(console, listed)
-    check = TraceCheck(baseline, rule, Detector(preset, params), Path(path).parent)
+    check = TraceCheck(
+        baseline, rule, Detector(name, params, bool(preset or settings)), Path(path).parent
+    )
     with input_errors(path):
         _add(check, subject, reports)
         outcome = _outcome(console, choice, subject, check, reports)
-    chosen = {"preset": preset, "parameters": asdict(params)}
+    chosen = {"preset": name, "parameters": asdict(params)}
     return outcome._replace(document={**chosen, **outcome.document})
 
 
@@ -51,7 +54,7 @@ def _add(check: TraceCheck, subject: Subject, reports: RaceList[Finding] | None)
     trace = subject.first
     assert isinstance(trace, Trace)
     check.add(trace, progress(trace, "Checking", len(trace)), found)
-    for other in subject.further_traces():
+    for other in subject.further_traces(check):
         check.add(other, found=found)
 
 
@@ -85,7 +88,16 @@ def _outcome(
         f"({counters['unmonitored']} outside the monitored region)."
     )
     console.print(
-        "\n".join([*others["faults"], *others["results"], *findings.summary]), markup=False
+        "\n".join(
+            [
+                *findings.opening,
+                *others["faults"],
+                *others["results"],
+                *findings.summary,
+                *([*findings.notes] if choice.shows_notes else []),
+            ]
+        ),
+        markup=False,
     )
     document = {
         **ended, "unique": len(unique), "counters": dict(counters), "races": reports.json,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from racetrap.commands.shared.terminal import input_errors, progress
 from racetrap.golden_model.trace import AnyTrace, Trace, read_trace
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.line_pairs import chain_text, exposure_text, number_text
+from racetrap.verdict.gpu.schedules import ScheduleSearch
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import relative_place
@@ -36,8 +37,10 @@ class Subject:
     ----------
     first : AnyTrace
         The first trace.
-    others : iterable of Capture
-        Further runs of a kernel, made as they are asked for.
+    search : ScheduleSearch, optional
+        Which further schedules of a kernel are run.
+    capture : callable, optional
+        Runs a kernel in a schedule of a number.
     run : dict
         What JSON says of the runs of a kernel.
     expose : callable, optional
@@ -46,14 +49,16 @@ class Subject:
     """
 
     first: AnyTrace
-    others: Iterable[Capture] = ()
+    search: ScheduleSearch | None = None
+    capture: Callable[[int], Capture] | None = None
     run: dict[str, Any] = field(default_factory=dict)
     expose: Callable[[TraceCheck], tuple[list[str], list[str]]] | None = None
 
-    def further_traces(self) -> Iterator[Trace]:
-        """Traces of the further runs."""
-        for captured in self.others:
-            yield captured.trace
+    def further_traces(self, check: TraceCheck) -> Iterator[Trace]:
+        """Traces of the further runs, each to be added to the check before the next is made."""
+        if self.search is not None and self.capture is not None:
+            for number in self.search.further(check):
+                yield self.capture(number).trace
 
 
 class Outcome(NamedTuple):
@@ -75,8 +80,9 @@ class Outcome(NamedTuple):
 
 
 def read_subject(
-    path: str, launch_file: str | None, options: CompilerOptions, memory: str | None, runs: int
-) -> Subject:
+    path: str, launch_file: str | None, options: CompilerOptions, lockstep: bool,
+    memory: str | None, runs: int, seconds: float,
+) -> Subject:  # fmt: skip
     """A trace, or a kernel with a launch file: the one given, or that of its name beside it."""
     beside = Path(path).with_suffix(".toml")
     if launch_file is None and Path(path).suffix in KERNELS:
@@ -95,12 +101,13 @@ def read_subject(
         # The executor is slow to import.
         from racetrap.commands.shared.kernels import capture_kernel, read_kernel, run_to_dict
 
-        module, launch = read_kernel(path, launch_file, options)
-        captures = capture_kernel(module, launch)
-        first = next(captures)
+        module, launch = read_kernel(path, launch_file, options, lockstep)
+        search = ScheduleSearch(launch.schedules, seconds=seconds)
+        first = capture_kernel(module, launch)
         run = {"launch": launch_file, "run": run_to_dict(first)}
         expose = memory and partial(_expose, module, launch, memory, runs, Path(path).parent)
-        return Subject(first.trace, captures, run, expose or None)
+        further = partial(capture_kernel, module, launch)
+        return Subject(first.trace, search, further, run, expose or None)
     with input_errors():
         return Subject(read_trace(path))
 

@@ -58,12 +58,13 @@ class _RoundRobin(WarpScheduler):
 
 
 class _InOrder(WarpScheduler):
-    """The oldest warp runs until it stalls or yields.
+    """The oldest warp, or the newest one, runs until it stalls or yields.
 
     Warps that have yielded, or come later, wait until all others have had their chance.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, newest: bool = False) -> None:
+        self._newest = newest
         self._round: list[Warp] = []
         self._next_round: list[Warp] = []
 
@@ -72,7 +73,9 @@ class _InOrder(WarpScheduler):
 
     def first(self) -> Warp | None:
         if not self._round:
-            self._round = sorted(self._next_round, key=lambda warp: warp.age, reverse=True)
+            self._round = sorted(
+                self._next_round, key=lambda warp: warp.age, reverse=not self._newest
+            )
             self._next_round = []
         return self._round.pop() if self._round else None
 
@@ -183,6 +186,7 @@ class ChosenOrder(WarpScheduler):
 #: Makes a scheduler for one launch, from a seed that only the random one uses.
 WARP_SCHEDULERS: Mapping[str, Callable[[int], WarpScheduler]] = {
     "in-order": lambda seed: _InOrder(),
+    "newest-first": lambda seed: _InOrder(newest=True),
     "round-robin": lambda seed: _RoundRobin(),
     "greedy-then-oldest": lambda seed: _GreedyThenOldest(),
     "random": _Random,

@@ -74,6 +74,8 @@ def _tables(program: Program, variant: Variant, blocks: int | None, threads: int
     if threads not in _THREADS:
         raise ValueError(f"Threads must be a power of two from 32 to 1024, not {threads}")
     return {
+        # The paper's GPUs are older than Volta.
+        "independent_threads": False,
         "stall_limit": _STALL_LIMIT,
         "instruction_limit": _INSTRUCTION_LIMIT,
         **launch.tables(program.kernel(variant), blocks, threads),

@@ -57,7 +57,7 @@ def test_defaults(write):
     assert launch.arguments == []
     assert launch.geometry == Geometry(15, 8, 32)
     assert (launch.dynamic_shared, launch.scheduler, launch.seed) == (0, "round-robin", 1)
-    assert launch.independent_threads is False
+    assert launch.independent_threads is None
 
 
 def test_everything_said(tmp_path):

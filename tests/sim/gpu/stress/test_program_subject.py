@@ -45,7 +45,7 @@ def compiled(folder, fence="__threadfence_block", is_fatal="false"):
     return str(compile_text(_PROGRAM, folder, (f"FENCE={fence}", f"IS_FATAL={is_fatal}")))
 
 
-_SETTINGS = RunSettings(capability=90)
+_SETTINGS = RunSettings(capability=90, independent_threads=False)
 
 
 @pytest.fixture(scope="module")

@@ -130,7 +130,9 @@ def test_counts_of_instructions():
 
 
 @pytest.mark.parametrize("independent", [False, True])
-@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize(
+    "scheduler", ["in-order", "round-robin", "greedy-then-oldest", "newest-first", "random"]
+)
 @pytest.mark.parametrize(
     "spin",
     [
@@ -180,7 +182,9 @@ def _wait(clock, bits, ticks):
     )
 
 
-@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize(
+    "scheduler", ["in-order", "round-robin", "greedy-then-oldest", "newest-first", "random"]
+)
 @pytest.mark.parametrize("independent", [False, True])
 @pytest.mark.parametrize(("clock", "bits", "ticks"), CLOCKS)
 def test_a_loop_that_waits_for_a_clock_ends(clock, bits, ticks, independent, scheduler):
@@ -191,7 +195,9 @@ def test_a_loop_that_waits_for_a_clock_ends(clock, bits, ticks, independent, sch
     assert (run.out() == 1).all()
 
 
-@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize(
+    "scheduler", ["in-order", "round-robin", "greedy-then-oldest", "newest-first", "random"]
+)
 @pytest.mark.parametrize("clock", ["clock64", "globaltimer"])
 def test_other_warps_go_on_while_one_reads_a_clock(clock, scheduler):
     run = Run(

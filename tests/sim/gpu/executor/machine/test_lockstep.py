@@ -151,13 +151,17 @@ SPIN = """
 
 
 @pytest.mark.parametrize("independent", [False, True])
-@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize(
+    "scheduler", ["in-order", "round-robin", "greedy-then-oldest", "newest-first", "random"]
+)
 def test_a_lock_for_each_lane(scheduler, independent):
     run = Run(LOCK, grid=3, block=48, scheduler=scheduler, independent_threads=independent)
     assert run.out()[0] == 144
 
 
-@pytest.mark.parametrize("scheduler", ["in-order", "round-robin", "greedy-then-oldest", "random"])
+@pytest.mark.parametrize(
+    "scheduler", ["in-order", "round-robin", "greedy-then-oldest", "newest-first", "random"]
+)
 def test_the_classic_livelock(scheduler):
     run = Run(SPIN, grid=2, block=40, scheduler=scheduler, independent_threads=True)
     assert run.out()[0] == 80

@@ -20,6 +20,10 @@ def test_in_order():
     assert order(THREE_STORES, grid=2, scheduler="in-order") == [(0, 0)] * 3 + [(1, 0)] * 3
 
 
+def test_newest_first():
+    assert order(THREE_STORES, grid=2, scheduler="newest-first") == [(1, 0)] * 3 + [(0, 0)] * 3
+
+
 def test_round_robin():
     assert order(THREE_STORES, block=64, scheduler="round-robin") == [(0, 0), (0, 1)] * 3
 
