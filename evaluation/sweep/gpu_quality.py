@@ -44,7 +44,7 @@ def _case_trace(name: str, seed: int) -> Trace:
 
 
 def gpu_quality(trace: Trace, params: Any, rule: str) -> Quality:
-    """What a detector makes of a trace, by one of ``ORACLE_RULES``.
+    """Counts of a detector on a trace, by one of ``ORACLE_RULES``.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from racetrap.generators.systems import system_of
 
 
 def swept_of(params: Params) -> Swept:
-    """What a sweep asks of the detector that parameters belong to."""
+    """Interface between sweeps and the detector that parameters belong to."""
     swept: Swept = system_of(params).own("evaluation", "sweep").SWEPT
     return swept
 

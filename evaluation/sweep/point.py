@@ -22,7 +22,7 @@ _TURN = Lock()
 
 
 class SourcesDiffer(Failure):
-    """A worker has other sources, or another Python, than the client."""
+    """A worker's sources or Python differ from the client's."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def counted(quality: Callable[[Any, QualitySpec], Quality]) -> _Figures:
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep asks of a detector.
+    """Interface between sweeps and a detector.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def cost_column(spec: Spec) -> str:
 
 
 def objectives(spec: Spec, figures: Collection[str]) -> list[str]:
-    """Figures that are to be low, of those that there are."""
+    """Figures to minimise, of those that were measured."""
     return [name for name in (cost_column(spec), *_OTHER_COSTS, *_QUALITY) if name in figures]
 
 
@@ -106,7 +106,7 @@ def pareto_front(costs: Sequence[Sequence[float]]) -> list[int]:
     Parameters
     ----------
     costs : sequence of sequence of float
-        For each point what is to be low, in one order.
+        For each point the figures to minimise, in one order.
     """
     return [
         number

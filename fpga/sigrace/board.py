@@ -86,7 +86,7 @@ class SigraceBoard:
             self._session.pull(unit)
             return self.rdm.status()["saturated"] == saturated
 
-        wait_until(is_reached, f"do what context {unit} was told")
+        wait_until(is_reached, f"execute the commands of context {unit}")
 
     # A program --------------------------------------------------------------------------
 
@@ -129,9 +129,7 @@ class SigraceBoard:
         self._send(self._sender)
         self._sender = None
         due = min(self.messages, (1 << WORD_BITS) - 1)  # where a counter stays
-        wait_until(
-            lambda: self._session.read("MESSAGES") == due, f"take message {self.messages} as good"
-        )
+        wait_until(lambda: self._session.read("MESSAGES") == due, f"accept message {self.messages}")
         self.rdm.wait_idle()
 
     def finish(self) -> None:

@@ -58,11 +58,11 @@ class ProgramRun:
 
 
 class _Machine:
-    """Does on a board what the golden model's software asks of its own hardware.
+    """A board instead of the hardware that the golden model's software expects.
 
-    A golden RDM beside it takes the same messages, all those of an event before software looks,
+    A golden RDM beside it takes the same messages, all those of an event before software reads,
     as hardware does.  Epochs are analysed at the end, while the RDM ignores messages: until then
-    the board goes on where it was, as a machine does after Analysis.
+    the board continues where it was, as a machine does after Analysis.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class _Machine:
         self.log: list[LogEntry] = []
         self.traps: list[Trap] = []
 
-    # What the golden model's software asks for ------------------------------------------
+    # Calls of the golden model's software ------------------------------------------------
 
     def command(self, command: Command) -> None:
         if isinstance(command, Remap):
@@ -117,7 +117,7 @@ class _Machine:
         self._epochs.append(RecordingUnit(self._params))
         return self._epochs[-1]
 
-    # What is done at the end ------------------------------------------------------------
+    # The end -----------------------------------------------------------------------------
 
     def finish(self) -> None:
         """Analyse, and compare everything that has not been compared."""

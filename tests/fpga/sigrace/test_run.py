@@ -178,7 +178,7 @@ def test_wrong_and_surplus_trap_records(session, params, monkeypatch):
 def test_a_message_that_is_not_taken(session, params, monkeypatch):
     monkeypatch.setattr("racetrap.fpga.host.session.PATIENCE_S", 0.2)
     monkeypatch.setattr(SigraceBoard, "remap", lambda *_: None)
-    with pytest.raises(LinkError, match=r"take message 1 as good within 0\.2 s; it came"):
+    with pytest.raises(LinkError, match=r"accept message 1 within 0\.2 s; it came"):
         run_program(session, Sigrace(params), _racy())
 
 
