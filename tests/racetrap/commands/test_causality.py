@@ -1,13 +1,15 @@
 """Causality in the commands: one trace through each of them, and what JSON says of it."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
+from racetrap.generators.presets import find_preset
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
+from tests.support.causality.plans import TWO_BANKS
 from tests.support.oracle.programs import Program
 
 
@@ -55,8 +57,15 @@ def test_lanes_are_independent_if_they_were_in_the_trace(racetrap, tmp_path, ind
     assert [race["kind"] for race in document["races"]] == ["missing-warp-barrier"] * independent
 
 
+def _settings_of_the_co_simulation():
+    """Options for the configuration whose model other tests have built."""
+    plain = asdict(find_preset("causality-tiny").params)
+    changed = [(name, value) for name, value in asdict(TWO_BANKS).items() if value != plain[name]]
+    return [word for name, value in changed for word in ("--set", f"{name}={value}")]
+
+
 def test_simulation_finds_the_races_of_the_golden_model(racetrap, racy):
-    arguments = ("causality-tiny", "--limit", "all", racy)
+    arguments = ("causality-tiny", *_settings_of_the_co_simulation(), "--limit", "all", racy)
     checked = _json(racetrap, "check", "--detector", *arguments, "--oracle", "none", status=1)
     simulated = _json(racetrap, "simulate", *arguments, status=1)
     assert checked["races"]

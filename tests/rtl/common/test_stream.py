@@ -6,7 +6,7 @@ import pytest
 
 from racetrap.rtl.common.stream import StreamFifo, StreamRegister
 from tests.support.rtl.ready_paths import valid_to_ready_paths
-from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
+from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, shared, simulate
 
 BLOCKS = {
     "register": lambda: StreamRegister(8),
@@ -63,6 +63,22 @@ def test_register_holds_its_payload_while_it_waits():
 
     simulate(dut, put_all(dut.i, [7]), stalled)
     assert seen == [(0, 0)] + [(1, 7)] * 5
+
+
+def test_a_shared_design_starts_each_run_as_at_first():
+    """A FIFO is empty, whatever the run before has left in it."""
+    dut, seen = shared(StreamFifo, 8, 4), []
+    assert shared(StreamFifo, 8, 4) is dut
+
+    async def look(ctx):
+        seen.append(ctx.get(dut.o.valid))
+        while not ctx.get(dut.o.valid):
+            await ctx.tick()
+        seen.append(ctx.get(dut.o.payload))
+
+    for word in (7, 9):
+        simulate(dut, put_all(dut.i, [word, 1]), look)
+    assert seen == [0, 7, 0, 9]
 
 
 def test_fifo_depth_must_be_positive():

@@ -9,7 +9,15 @@ from racetrap.golden_model.scord.packets import Packet, PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.interleaver import Interleaver
 from tests.support.campaign import pairs_of
-from tests.support.rtl.streams import get_all, get_forever, monitor, put_all, random_idle, simulate
+from tests.support.rtl.streams import (
+    get_all,
+    get_forever,
+    monitor,
+    put_all,
+    random_idle,
+    shared,
+    simulate,
+)
 
 
 def load(params, sm, number, word):
@@ -35,7 +43,7 @@ async def until_idle(ctx, dut):
 
 def run(params, sent, seed):
     """Play the packets of each SM with random pauses everywhere; packets of each bank."""
-    dut = Interleaver(params)
+    dut = shared(Interleaver, params)
     words = [[] for _ in range(params.banks)]
     running = params.sm_count
 
@@ -100,7 +108,7 @@ def test_bank_follows_from_the_entry_index(banks, granularity):
 
 def test_latency_is_one_cycle():
     params = ScordParams(sm_count=2, banks=2)
-    dut, taken, left = Interleaver(params), [], []
+    dut, taken, left = shared(Interleaver, params), [], []
     simulate(
         dut,
         put_all(dut.i_packet[1], pack_all(params, [load(params, 1, 0, 1), load(params, 1, 1, 1)])),
@@ -117,7 +125,7 @@ def test_latency_is_one_cycle():
 
 def test_a_stalled_bank_does_not_stop_the_others():
     params = ScordParams(sm_count=2, banks=2)
-    dut = Interleaver(params)
+    dut = shared(Interleaver, params)
     to_bank_0 = pack_all(params, [load(params, 0, number, 0) for number in range(10)])
     to_bank_1 = pack_all(params, [load(params, 1, number, 1) for number in range(10)])
     words = []
@@ -133,7 +141,7 @@ def test_a_stalled_bank_does_not_stop_the_others():
 
 def test_each_bank_serves_the_sms_in_turn():
     params = ScordParams(sm_count=5, banks=1)
-    dut, left = Interleaver(params), []
+    dut, left = shared(Interleaver, params), []
     sent = [pack_all(params, [load(params, sm, n, 0) for n in range(8)]) for sm in range(5)]
     simulate(
         dut,
@@ -155,7 +163,7 @@ def test_fifteen_sms_fill_four_banks(is_staggered):
     params = ScordParams(banks=4)
     rng = random.Random(15)
     starts = [rng.randrange(64) if is_staggered else 0 for _ in range(params.sm_count)]
-    dut = Interleaver(params)
+    dut = shared(Interleaver, params)
     left = [[] for _ in range(params.banks)]
     simulate(
         dut,

@@ -18,7 +18,7 @@ from tests.support.planted_bugs import modules_with
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.ready_paths import valid_to_ready_paths
-from tests.support.rtl.streams import put, random_idle, simulate
+from tests.support.rtl.streams import put, random_idle, shared, simulate
 
 TINY = SCORD.presets["scord-tiny"].params
 ADDRESS = {node.inst_name: node.address_offset for node in compile_registers(TINY).registers()}
@@ -59,7 +59,7 @@ class Bench:
 
     def __init__(self, params=TINY, *, seed=0, capacity_log2=10, system=ScordSystem):
         self.params = params
-        self.dut = system(params)
+        self.dut = shared(system, params)
         self.capacity_log2 = capacity_log2
         self.ring = AxiMemory(self.dut.m_axi_report, idle=random_idle(f"ring {seed}"))
         ports = [] if params.local_bytes else self.dut.m_axi_metadata

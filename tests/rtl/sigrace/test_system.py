@@ -14,7 +14,7 @@ from racetrap.golden_model.sigrace.rdm import Rdm as GoldenRdm
 from racetrap.rtl.sigrace.system import SigraceSystem
 from tests.support.campaign import later_but
 from tests.support.rtl.ready_paths import valid_to_ready_paths
-from tests.support.rtl.streams import get_forever, put_all, random_idle, simulate
+from tests.support.rtl.streams import get_forever, put_all, random_idle, shared, simulate
 from tests.support.sigrace.configurations import SMALL
 from tests.support.sigrace.rdm_bench import read, read_field, write
 
@@ -62,7 +62,7 @@ class SystemBench:
 
     def __init__(self, params: SigraceParams, seed: object):
         self.params, self.seed = params, seed
-        self.dut = SigraceSystem(params)
+        self.dut = shared(SigraceSystem, params)
         self.units = params.cores * params.contexts
         self.core_steps = [[] for _ in range(self.units)]
         self.rdm_steps = []

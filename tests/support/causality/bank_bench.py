@@ -15,7 +15,7 @@ from racetrap.golden_model.causality.warp_row import WarpRow
 from racetrap.golden_model.gpu.region import Region
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from tests.support.causality.encounters import Encounters, pack_row
-from tests.support.rtl.streams import pulse, put
+from tests.support.rtl.streams import pulse, put, shared
 from tests.support.scord.bank_bench import BankBench
 
 
@@ -56,7 +56,7 @@ class CausalityBankBench(BankBench):
         self._fenced = False
         self._marks = 0
         self.expected: list[int] = []
-        return self.detector(params), GoldenBank(
+        return shared(self.detector, params), GoldenBank(
             params, self.region, self.rows, lambda: self._fenced
         )
 

@@ -26,7 +26,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.rtl.causality.collector import Collector
 from racetrap.verdict.gpu.fit import region_with_window
 from tests.support.causality.records import table_values
-from tests.support.rtl.streams import get, never_idle, pulse, put, random_idle, simulate
+from tests.support.rtl.streams import get, never_idle, pulse, put, random_idle, shared, simulate
 
 _KIND = TransactionKind
 _WITHOUT_ANSWER = (_KIND.IF, _KIND.WARP_BARRIER)
@@ -110,7 +110,7 @@ class CollectorBench:
 
     def __init__(self, params, launches, seed=None, in_order=False, component=Collector):
         self.params, self.launches, self.in_order = params, launches, in_order
-        self.dut = component(params)
+        self.dut = shared(component, params)
         self._seed = seed
         self.golden = GoldenCollector(params)
         self.sent = defaultdict(deque)  # by (is_marker, source): items that are under way

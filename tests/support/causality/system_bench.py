@@ -15,7 +15,7 @@ from racetrap.rtl.causality.system import CausalitySystem
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.metadata_memory import MemoryKnobs, MetadataMemory
-from tests.support.rtl.streams import put, random_idle, simulate
+from tests.support.rtl.streams import put, random_idle, shared, simulate
 
 _ADDRESS = {
     node.inst_name: node.address_offset for node in compile_registers(CausalityParams()).registers()
@@ -42,7 +42,7 @@ class SystemBench:
         system: type = CausalitySystem, knobs: MemoryKnobs = _SLOW,
     ) -> None:  # fmt: skip
         self.params, self.region = params, region
-        self.dut = system(params)
+        self.dut = shared(system, params)
         self.golden = Causality(params, region)
         self.ring = AxiMemory(self.dut.m_axi_report, idle=random_idle(f"{seed} ring"))
         self.memories = [

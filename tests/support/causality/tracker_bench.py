@@ -22,6 +22,7 @@ from tests.support.rtl.streams import (
     put,
     put_all,
     random_idle,
+    shared,
     simulate,
 )
 
@@ -55,7 +56,7 @@ class TrackerBench:
 
     def __init__(self, params, seed=None, sm=0, tracker=Tracker):
         self.params, self.sm = params, sm
-        self.dut = tracker(params)
+        self.dut = shared(tracker, params)
         self.rng = random.Random(seed)
         self.idle = (lambda name: random_idle(f"{seed} {name}")) if seed else lambda _: never_idle
         self.taken, self.packets, self.markers, self.resumes = [], [], [], []

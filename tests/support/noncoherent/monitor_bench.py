@@ -15,7 +15,7 @@ from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.noncoherent.layouts import trace_signature
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support import planted_bugs
-from tests.support.rtl.streams import Idle, never_idle, put_all, simulate
+from tests.support.rtl.streams import Idle, never_idle, put_all, shared, simulate
 
 #: Files in which bugs are planted, each after those that it uses.
 _FILES = (
@@ -180,7 +180,7 @@ def steps_of(
     *, idle: Idle = never_idle,
 ) -> list[int]:  # fmt: skip
     """Steps of the hardware as packed words, until all have come or no more comes."""
-    dut = _Chain(params, bug)
+    dut = shared(_Chain, params, bug)
     due = sum(1 for operation in operations for _ in rows_of(params, operation))
     sent = [params.operation_layout.pack(operation._asdict()) for operation in operations]
     steps: list[int] = []

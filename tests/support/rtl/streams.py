@@ -12,8 +12,10 @@ a testbench is dropped in the middle of them.
 
 from __future__ import annotations
 
+import functools
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 from amaranth.hdl import Value
 from amaranth.sim import Simulator
@@ -113,8 +115,47 @@ async def pulse(ctx, signal) -> None:
     ctx.set(signal, 0)
 
 
+T = TypeVar("T")
+
+
+@functools.lru_cache(maxsize=4)
+def shared(make: Callable[..., T], *arguments: Hashable) -> T:
+    """``make(*arguments)``, the same design for all tests that ask for it one after the other.
+
+    Elaborating a design takes longer than most simulations of it; see :func:`simulate`.
+    """
+    return make(*arguments)
+
+
+class _Simulation:
+    """A simulator of a design for one run after the other, each with its own testbenches."""
+
+    def __init__(self, dut: Any, finite: int, endless: int):
+        self._simulator = Simulator(dut)
+        self._simulator.add_clock(1e-6)
+        self._testbenches: list[Callable[[Any], Any]] = []
+        for place in range(finite + endless):
+            testbench = functools.partial(self._play, place)
+            self._simulator.add_testbench(testbench, background=place >= finite)
+
+    async def _play(self, place: int, ctx: Any) -> None:
+        await self._testbenches[place](ctx)
+
+    def run(self, testbenches: list[Callable[[Any], Any]]) -> None:
+        if self._testbenches:
+            self._simulator.reset()
+        self._testbenches = testbenches
+        self._simulator.run()
+
+
+#: Of a design with so many testbenches, the latest few.
+_simulation = functools.lru_cache(maxsize=4)(_Simulation)
+
+
 def simulate(dut, *testbenches, background: Iterable = (), cycles: int = 100_000) -> None:
     """Run ``testbenches`` until all have ended, and ``background`` ones beside them.
+
+    A design that was simulated before starts again with all registers and memories as at first.
 
     Parameters
     ----------
@@ -130,16 +171,11 @@ def simulate(dut, *testbenches, background: Iterable = (), cycles: int = 100_000
     TimeoutError
         If the testbenches have not ended after ``cycles`` clock cycles.
     """
-    simulator = Simulator(dut)
-    simulator.add_clock(1e-6)
 
     async def watchdog(ctx):
         for _ in range(cycles):
             await ctx.tick()
         raise TimeoutError(f"Testbenches must end within {cycles} cycles")
 
-    for testbench in testbenches:
-        simulator.add_testbench(testbench)
-    for testbench in (*background, watchdog):
-        simulator.add_testbench(testbench, background=True)
-    simulator.run()
+    endless = [*background, watchdog]
+    _simulation(dut, len(testbenches), len(endless)).run([*testbenches, *endless])

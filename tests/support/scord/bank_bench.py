@@ -15,7 +15,7 @@ from racetrap.golden_model.scord.packets import RaceKind, TableRow
 from racetrap.golden_model.scord.report import RaceReport
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from tests.support.rtl.metadata_memory import MemoryKnobs, MetadataMemory
-from tests.support.rtl.streams import simulate
+from tests.support.rtl.streams import shared, simulate
 from tests.support.scord.bank_packets import a_region, set_region
 
 
@@ -46,7 +46,7 @@ class BankBench:
 
     def _parts(self):
         """Hardware and golden model of the bank."""
-        return DetectorBank(self.params), GoldenBank(self.params, self.region, self.bank)
+        return shared(DetectorBank, self.params), GoldenBank(self.params, self.region, self.bank)
 
     def _report_of(self, record: int):
         """What the bank reports."""

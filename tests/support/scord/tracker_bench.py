@@ -9,7 +9,7 @@ from racetrap.golden_model.scord.packets import Packet, PacketKind, Transaction,
 from racetrap.golden_model.scord.tracker import Tracker as GoldenTracker
 from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.tracker import Tracker
-from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
+from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, shared, simulate
 
 KIND, OP = TransactionKind, AtomicOp
 ALL_WORDS = (1 << 32) - 1
@@ -25,7 +25,7 @@ class TrackerBench:
 
     def __init__(self, params, sm=0, seed=None):
         self.params = params
-        self.dut = Tracker(params)
+        self.dut = shared(Tracker, params)
         self._sm = sm
         self.model = GoldenTracker(params, sm)
         self.taken = []

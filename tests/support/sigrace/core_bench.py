@@ -10,7 +10,7 @@ from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, CoreStep, M
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_of_granules
 from racetrap.rtl.sigrace.core_unit import CoreUnit
-from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, simulate
+from tests.support.rtl.streams import get_forever, monitor, put_all, random_idle, shared, simulate
 
 OP = CoreOp
 #: How often each op comes; code 15 is undefined.
@@ -75,7 +75,7 @@ class CoreUnitBench:
 
     def __init__(self, params: SigraceParams, seed: str | None = None):
         self.params = params
-        self.dut = CoreUnit(params)
+        self.dut = shared(CoreUnit, params)
         self.golden = GoldenCoreUnit(params, self.core, self.context)
         self.taken, self.flits, self.traps, self.steps = [], [], [], []
         self._idle = {

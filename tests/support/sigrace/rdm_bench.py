@@ -15,7 +15,7 @@ from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.sigrace.rdm import Rdm
 from racetrap.rtl.sigrace.registers import compile_registers
 from tests.support.rtl.axi_lite import axil_read, axil_write
-from tests.support.rtl.streams import Idle, never_idle, put_all, random_idle, simulate
+from tests.support.rtl.streams import Idle, never_idle, put_all, random_idle, shared, simulate
 from tests.support.sigrace.messages import flit_words
 
 #: Address of each register.
@@ -63,7 +63,7 @@ class RdmBench:
 
     def __init__(self, params: SigraceParams, seed: object = 0):
         self.params = params
-        self.dut = _Observed(params)
+        self.dut = shared(_Observed, params)
         self.model = GoldenRdm(params)
         self.seed = seed
         self.sent: list[list[tuple[int, ...]]] = [[] for _ in range(params.cores)]

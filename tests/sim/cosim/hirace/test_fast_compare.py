@@ -63,16 +63,25 @@ def test_regions_of_any_size(model, size_log2):
     assert result.accesses > 100
 
 
+def _takes_an_access_a_cycle(fast, stride):
+    """One bank takes stores to words that lie ``stride`` apart."""
+    params, region = fast.params, Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
+    words = [(region.data_base >> 2) + n * stride for n in range(400)]
+    indices = {region.locate(params, 4 * word)[0] for word in words}
+    assert {bank_of_entry(params, index) for index in indices} == {0}
+    stores = [(0, Transaction(TransactionKind.STORE, word=word)) for word in words]
+    with FastSim(fast, seed=5, timing=MemoryTiming(latency=1)) as sim:
+        result = check_launch(sim, params, region, stores)
+    assert result.accesses == 400
+    assert result.cycles <= 410
+
+
+def test_a_bank_takes_an_access_of_one_word_a_cycle(model):
+    """Each takes the result of the one just ahead."""
+    _takes_an_access_a_cycle(model, 0)
+
+
+@pytest.mark.campaign
 def test_a_bank_takes_an_access_a_cycle():
-    """Also to one word: each takes the result of the one just ahead."""
-    fast = build_fast("hirace-tiny", DEEP_BANKS)
-    region = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
-    for stride in (0, DEEP_BANKS.banks):  # always the same bank
-        words = [(region.data_base >> 2) + n * stride for n in range(400)]
-        indices = {region.locate(DEEP_BANKS, 4 * word)[0] for word in words}
-        assert {bank_of_entry(DEEP_BANKS, index) for index in indices} == {0}
-        stores = [(0, Transaction(TransactionKind.STORE, word=word)) for word in words]
-        with FastSim(fast, seed=5, timing=MemoryTiming(latency=1)) as sim:
-            result = check_launch(sim, fast.params, region, stores)
-        assert result.accesses == 400
-        assert result.cycles <= 410
+    """With as many reads in flight as the memory takes cycles."""
+    _takes_an_access_a_cycle(build_fast("hirace-tiny", DEEP_BANKS), DEEP_BANKS.banks)
