@@ -122,7 +122,12 @@ def main(*command: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
         words = [sys.executable, "-m", *_words(command), "--json", str(file)]
-        subprocess.run(words, check=True)
+        try:
+            status = subprocess.run(words, check=False).returncode
+        except KeyboardInterrupt:
+            sys.exit("No figure was added: interrupted; the same command continues from there.")
+        if status:
+            sys.exit(f"No figure was added: the command ended with status {status}, not 0.")
         found = json.loads(file.read_text(encoding="utf-8"))
     for row in add(command, found, revision):
         print(f"{row.figure}: {row.value:.6g} {row.unit}")

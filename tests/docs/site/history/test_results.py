@@ -47,6 +47,7 @@ def test_a_command_is_run_and_kept(monkeypatch, capsys, command, module):
         runs.append(words[1:-1])
         with open(words[-1], "w") as file:
             json.dump(COST, file)
+        return subprocess.CompletedProcess(words, 0)
 
     monkeypatch.setattr(history, "revision_of", lambda path: "abc")
     monkeypatch.setattr(history.subprocess, "run", run)
@@ -57,6 +58,24 @@ def test_a_command_is_run_and_kept(monkeypatch, capsys, command, module):
     history.main(*command)
     assert runs == [["-m", *module, "--json"]]
     assert capsys.readouterr().out == "LUTs: 2400 LUT\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    [(3, "the command ended with status 3, not 0."),
+     (KeyboardInterrupt, "interrupted; the same command continues from there.")],
+)  # fmt: skip
+def test_a_command_without_its_figures_is_one_sentence(monkeypatch, end, sentence):
+    def run(words, check):
+        if end is KeyboardInterrupt:
+            raise end
+        return subprocess.CompletedProcess(words, end)
+
+    monkeypatch.setattr(history, "revision_of", lambda path: "abc")
+    monkeypatch.setattr(history.subprocess, "run", run)
+    with pytest.raises(SystemExit) as stop:
+        history.main("bench")
+    assert stop.value.code == f"No figure was added: {sentence}"
 
 
 def test_rows_in_the_tree_are_whole_and_in_order():
