@@ -246,12 +246,13 @@ class Collector:
         row, carried = self.rows[warp], self.carried[warp]
         carried.sc |= row.know.fenced
         carried.ever |= carried.sc
-        own = row.know.pop(warp)
-        if own >= row.start:
+        own = row.know.pop(warp, row.start)
+        if own:
             row.lanes_before = max(row.lanes_before, own + 1)
             row.own = max(row.own, row.start - 1)
-        else:
-            row.own = max(row.own, own)
+            # What has come back to the warp goes on with its messages, whatever it released itself.
+            row.release = max(row.release, own)
+            row.release_device = max(row.release_device, own)
         carried.clock = max(carried.clock, row.know.latest + 1)
 
     # Meetings ---------------------------------------------------------------------------

@@ -126,10 +126,10 @@ class Knowledge:
         self.lossy = max(self.lossy, new.clock + 1)
         self._counts["knowledge_evictions"] += 1
 
-    def pop(self, warp: int) -> int:
-        """Remove the first exact entry of a warp slot; its clock, or 0."""
+    def pop(self, warp: int, start: int) -> int:
+        """Remove the exact entry of a warp slot from a clock on; its clock, or 0."""
         for place, known in enumerate(self.exact):
-            if known.key == warp:
+            if known.key == warp and known.clock >= start:
                 del self.exact[place]
                 return known.clock
         return 0

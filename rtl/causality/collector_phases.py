@@ -257,7 +257,10 @@ class Phases:
         count = params.known
         places = [row.know[f"known_{place}"] for place in range(count)]
         mine = lowest_one_hot(
-            Cat((place.clock != 0) & ~place.is_block & (place.warp == warp) for place in places)
+            Cat(
+                (place.clock >= row.start) & ~place.is_block & (place.warp == warp)
+                for place in places
+            )
         )
         own, beyond = Signal(params.clock_bits), Signal(params.clock_bits)
         assigns = [row.sc.eq(row.sc | row.know.fenced),
@@ -276,11 +279,14 @@ class Phases:
                 )
             )  # fmt: skip
         m.d.comb += beyond.eq(latest(m, clocks) + 1)
-        is_new = own >= row.start
+        has_own = mine.any()
+        older = Mux(has_own, row.start - 1, 0)[: params.clock_bits]
         return [
             *assigns,
-            row.lanes_before.eq(latest(m, [row.lanes_before, Mux(is_new, own + 1, 0)])),
-            row.own.eq(latest(m, [row.own, Mux(is_new, row.start - 1, own)[: params.clock_bits]])),
+            row.lanes_before.eq(latest(m, [row.lanes_before, Mux(has_own, own + 1, 0)])),
+            row.own.eq(latest(m, [row.own, older])),
+            # What has come back to the warp goes on with its messages, whatever it released itself.
+            *(row[name].eq(latest(m, [row[name], own])) for name in ("release", "release_device")),
             row.clock.eq(latest(m, [row.clock, beyond])),
         ]
 

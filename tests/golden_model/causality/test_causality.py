@@ -9,7 +9,7 @@ from racetrap.golden_model.events import Event, EventKind, Lane, MemoryOrder
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.causality.findings import find_races
-from tests.support.causality.judged import judged, params_for
+from tests.support.causality.judged import UNLIMITED, judged, params_for
 from tests.support.oracle.programs import ALL, BLOCK, DEVICE, SHARED, Program
 
 #: Two warps of block 0, and one of block 1.
@@ -71,6 +71,23 @@ def test_message_goes_on_through_a_third_thread():
     program.fence((2, 0), DEVICE)
     program.weak_store((2, 0), DATA)
     assert kinds(program) == []
+
+
+def test_what_comes_back_to_a_warp_goes_on_with_its_messages():
+    """It has released its accesses to its block alone, another warp has to the device."""
+    program = Program()
+    program.weak_store(MINE, DATA)
+    program.fence(MINE, BLOCK)
+    program.store(MINE, FLAG, scope=BLOCK, order=MemoryOrder.RELAXED)
+    program.load(NEAR, FLAG, scope=BLOCK, order=MemoryOrder.RELAXED)
+    program.fence(NEAR, DEVICE)
+    for warp in (NEAR, MINE):
+        program.atomic(warp, OTHER)
+    program.fence(MINE, BLOCK, order=MemoryOrder.ACQUIRE)
+    program.atomic(FAR, OTHER)
+    program.fence(FAR, DEVICE)
+    program.weak_load(FAR, DATA)
+    assert kinds(program, **UNLIMITED) == []
 
 
 def test_named_operations_release_and_acquire():

@@ -122,7 +122,7 @@ def test_fences_of_a_block_are_those_of_others_elsewhere():
 
 def test_entry_is_taken_out():
     known = table(2, Known(1, 1, 4), Known(2, 2, 5))
-    assert (known.pop(1), known.pop(1)) == (4, 0)
+    assert (known.pop(1, 4), known.pop(1, 4)) == (4, 0)
     assert known.exact == [Known(2, 2, 5)]
 
 
@@ -146,9 +146,10 @@ def test_older_block_of_a_warp_slot_does_not_go_with_the_slot():
     assert not known.has(5, 3, 11)
 
 
-def test_first_entry_of_a_warp_slot_is_taken_out():
+def test_entry_of_an_older_block_in_the_slot_stays():
     known = table(2, Known(5, 1, 4), Known(5, 2, 9))
-    assert (known.pop(5), known.pop(5), known.pop(5)) == (4, 9, 0)
+    assert (known.pop(5, 8), known.pop(5, 8)) == (9, 0)
+    assert known.exact == [Known(5, 1, 4)]
 
 
 @pytest.mark.parametrize("places", [0, 1, 2, 3])
