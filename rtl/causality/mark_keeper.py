@@ -21,7 +21,8 @@ class MarkKeeper(wiring.Component):
 
     A mark's notice is offered in the cycle after it came if the bank holds nothing, else when all
     packets before it have left the bank's pipeline, and behind their notices.  Marks take no time
-    of the bank's.  An SM has at most one mark here.
+    of the bank's.  An SM has at most one mark here.  Before the number of packets ahead of the
+    oldest mark could wrap, no further packet enters the bank.
 
     Parameters
     ----------
@@ -57,13 +58,15 @@ class MarkKeeper(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        packet, is_mark = self.i_packet.payload, Signal(name="is_mark")
+        packet, is_mark, is_old = (
+            self.i_packet.payload, Signal(name="is_mark"), Signal(name="is_old")
+        )  # fmt: skip
         m.d.comb += [
             is_mark.eq(packet.kind == PacketKind.MARK),
             self.o_packet.payload.eq(packet),
-            self.o_packet.valid.eq(self.i_packet.valid & ~is_mark),
+            self.o_packet.valid.eq(self.i_packet.valid & ~is_mark & ~is_old),
             # There is a place for a mark of each SM.
-            self.i_packet.ready.eq(is_mark | self.o_packet.ready),
+            self.i_packet.ready.eq(is_mark | (self.o_packet.ready & ~is_old)),
         ]
         enters, leaves = Signal(name="enters"), self.i_leaves
         # Packets that the bank holds are fewer than half of all numbers.
@@ -74,6 +77,7 @@ class MarkKeeper(wiring.Component):
         m.d.comb += enters.eq(self.o_packet.valid & self.o_packet.ready)
         m.d.sync += [entered.eq(entered + enters), left.eq(left + leaves)]
         mark, has_mark, goes = self._elaborate_marks(m, entered)
+        m.d.comb += is_old.eq(has_mark & ((entered - mark.before)[: len(entered) - 1].all()))
         may_go = self._elaborate_place(m, mark, left, has_mark, goes)
         self._elaborate_notices(m, mark, may_go, goes)
         m.d.comb += self.o_idle.eq(~has_mark)
@@ -116,7 +120,8 @@ class MarkKeeper(wiring.Component):
 
     def _elaborate_notices(self, m: Module, mark, may_go, goes: Signal) -> None:
         """What waits at the output stays there."""
-        source, sink, waits, is_mark = self.i_notice, self.o_notice, Signal(), Signal()
+        source, sink = self.i_notice, self.o_notice
+        waits, is_mark = Signal(name="waits"), Signal(name="offers_mark")
         m.d.comb += [
             is_mark.eq(may_go & ~waits),
             sink.payload.eq(source.payload),
