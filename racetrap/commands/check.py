@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 _DETECTED = ("detector", "settings", "choice")
-_GPU = Subject(Trace.kind, (*_DETECTED, "notes", "oracle"), "gpu")
+_GPU = Subject(Trace.kind, (*_DETECTED, "notes", "oracle", "own_code"), "gpu")
 _KERNEL = Subject(
     "a kernel",
-    (*_DETECTED, "notes", "oracle", "launch_file", "lockstep", "memory", "budget"),
+    (*_DETECTED, "notes", "oracle", "own_code", "launch_file", "lockstep", "memory", "budget"),
     "gpu",
 )
 _SOURCE = Subject("a kernel in CUDA", ("include", "define", "arch", "std"), "gpu")
@@ -59,6 +59,7 @@ _RUNS = 100
     "threads sigrace]"
 )
 @options.setting
+@options.own_code
 @options.limit
 @options.notes
 @options.oracle(others=(options.NO_RULE,))

@@ -119,9 +119,10 @@ class _Launches(click.ParamType):
 
 
 _SOURCE = Subject("a CUDA source", ("include", "define", "std"), "compiler")
+_REPORT = Subject("a report", ("own_code", "baseline_file"), "report")
 
 
-@click.command("run", cls=SubjectCommand, subjects=(_SOURCE,))
+@click.command("run", cls=SubjectCommand, subjects=(_SOURCE, _REPORT))
 @click.argument("program", metavar="PROGRAM...", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @options.compiler
@@ -149,6 +150,7 @@ _SOURCE = Subject("a CUDA source", ("include", "define", "std"), "compiler")
     "--simulate", is_flag=True,
     help="Also run the traces on the detector's generated hardware and compare every step.",
 )  # fmt: skip
+@options.own_code
 @options.limit
 @options.notes
 @baseline_option
@@ -169,7 +171,8 @@ def command(
     failed in another way, or hardware and golden model disagree.
     """
     with input_errors():
-        require_suitable(_SOURCE.name if program.endswith(".cu") else "a program that is built")
+        is_source = program.endswith(".cu")
+        require_suitable(_SOURCE.name if is_source else "a program that is built", _REPORT.name)
         kernel, selected = _selected(launches)
     wanted = Reports(baseline_file, output)
     known, console = wanted.baseline(), report_console()

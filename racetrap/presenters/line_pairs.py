@@ -51,14 +51,16 @@ def side_text(side: Side) -> str:
 
 def stack_text(side: Side) -> str:
     """Call stack of an access, if there are several functions; otherwise empty."""
+    folded = f"{number_text(side.folded, 'library frame')} folded" * bool(side.folded)
     if len(side.stack) < 2:
-        return ""
+        return folded
     shown = side.stack[:_MOST_FRAMES]
     names = [f"in {shown[0].function}"]
     for frame, caller in pairwise(shown):
         place = f" at {relative_place(frame.place)}" * bool(frame.place)
         names.append(f"called{place} in {caller.function}")
     left = len(side.stack) - len(shown)
+    names = [folded, *names] if folded else names
     return ", ".join(names) + f", {number_text(left, 'frame')} more" * bool(left)
 
 

@@ -31,12 +31,15 @@ class RaceChoice:
         Whether they are also written as data.
     shows_notes : bool
         Whether what is no finding is printed, too.
+    own_code : bool
+        Whether functions of system and library headers are folded.
     """
 
     shows_all: bool = False
     limit: int | None = None
     has_json: bool = False
     shows_notes: bool = False
+    own_code: bool = False
 
     @property
     def most_shown(self) -> int | None:

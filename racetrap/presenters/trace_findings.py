@@ -61,8 +61,9 @@ def trace_findings(
         summary += detector
     else:
         notes += detector
+    pairs = [pair.in_own_code for pair in check.pairs] if choice.own_code else check.pairs
     return Findings(
-        check.pairs,
+        pairs,
         [*summary, *remarks, *known_sentences(check.known, check.not_found)],
         wrong, len(check.events), check.strong, check.lockstep, _opening(check), notes,
     )  # fmt: skip

@@ -105,8 +105,8 @@ def read_baseline(path: Path) -> Baseline:
 def baseline_text(pairs: Iterable[LinePair]) -> str:
     """Text of a baseline file in which all findings are known."""
     return "".join(
-        f"[[race]]\nearlier = {_line(pair.first.earlier.place)}\n"
-        f"later = {_line(pair.first.later.place)}\n"
+        f"[[race]]\nearlier = {_line(pair.first.earlier.innermost)}\n"
+        f"later = {_line(pair.first.later.innermost)}\n"
         f"reason = {json.dumps(_WRITTEN_REASON)}\n\n"
         for pair in pairs
     )

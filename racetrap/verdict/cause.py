@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
-from racetrap.golden_model.call_stacks import Chain
+from racetrap.golden_model.call_stacks import Chain, own_place
 
 
 class Instruction(NamedTuple):
@@ -44,6 +44,16 @@ class Cause:
     missing: Missing
     changes: tuple[Instruction, ...] = ()
     fence: Instruction | None = None
+
+    @property
+    def in_own_code(self) -> Cause:
+        """The same with functions of system and library headers folded."""
+
+        def own(instruction: Instruction) -> Instruction:
+            number, _ = own_place(instruction.chain)
+            return instruction._replace(chain=instruction.chain[number:])
+
+        return Cause(self.missing, tuple(map(own, self.changes)), self.fence and own(self.fence))
 
     @property
     def kind(self) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
-from racetrap.golden_model.call_stacks import Chain, Frame
+from racetrap.golden_model.call_stacks import Chain, Frame, own_place
 from racetrap.verdict.cause import Cause, MemoryObject
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class Side:
         Place, and places of calls, which distinguish races; by default the place alone.
     details : mapping of str to object
         More about it, for programs.
+    folded : int
+        Functions of system and library headers, the innermost ones, that ``place`` and ``stack``
+        leave out.
     """
 
     place: str
@@ -57,6 +60,20 @@ class Side:
     stack: Sequence[Frame] = ()
     chain: Chain = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    folded: int = 0
+
+    @property
+    def innermost(self) -> str:
+        """Its innermost place, folded or not."""
+        return self.chain[0] if self.chain else self.place
+
+    @property
+    def in_own_code(self) -> Side:
+        """The same with functions of system and library headers folded."""
+        number, place = own_place(self.chain or (self.place,))
+        if not number:
+            return self
+        return replace(self, place=place, column=0, stack=self.stack[number:], folded=number)
 
 
 @dataclass(frozen=True)
@@ -123,7 +140,7 @@ class LineRace:
     @property
     def places(self) -> frozenset[str]:
         """Both places."""
-        return frozenset((self.earlier.place, self.later.place))
+        return frozenset((self.earlier.innermost, self.later.innermost))
 
     @property
     def chains(self) -> frozenset[Chain]:
@@ -159,6 +176,16 @@ class LinePair:
     schedules: set[int] = field(default_factory=set)
     outcomes: Counter[str] = field(default_factory=Counter)
     exposure: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def in_own_code(self) -> LinePair:
+        """The same with functions of system and library headers folded."""
+        race = self.first
+        own = replace(
+            race, earlier=race.earlier.in_own_code, later=race.later.in_own_code,
+            cause=race.cause and race.cause.in_own_code,
+        )  # fmt: skip
+        return replace(self, first=own)
 
     @property
     def instances(self) -> int:

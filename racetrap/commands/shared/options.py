@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -106,6 +106,20 @@ notes = click.option(
     help="Also print what is no finding: unordered pairs that are no race, pairs that only "
     "lockstep orders, and what was not checked.",
 )  # fmt: skip
+
+
+def own_code(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Whether library frames are folded, in ``choice``."""
+
+    @wraps(command)
+    def choosing(*, own_code: bool, choice: RaceChoice, **others: Any) -> Any:
+        return command(choice=replace(choice, own_code=own_code), **others)
+
+    return click.option(
+        "--own-code", is_flag=True,
+        help="Fold functions of system and library headers: show the place in the program's own "
+        "code that calls them.",
+    )(choosing)  # fmt: skip
 
 
 class _Limit(click.ParamType):

@@ -119,6 +119,7 @@ def _one_of(names: Sequence[str]) -> str:
 
 #: Topic of each page of help.
 _PAGES = {
+    "report": "reports of findings",
     "compiler": "the compiler of CUDA sources",
     "gpu": "kernels and traces of a GPU",
     "threads": "recordings of threads",

@@ -68,7 +68,7 @@ def test_cases_of_junit():
     pair = line_pair("a.cu:1", "a.cu:3")
     cases = _found({"pairs": [pair, pair]}, status=4).cases
     assert cases["races"].count("\n") == 1
-    assert cases["program"] == "Program: ended with exit status 4."
+    assert cases["program"] == "Program: ended with exit status 4. [RT405]"
     assert cases["barriers"] is cases["faults"] is None
 
 

@@ -1,11 +1,17 @@
 """Races grouped by pair of source lines."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from racetrap.golden_model.barracuda.race import Missing
+from racetrap.golden_model.call_stacks import Frame
+from racetrap.presenters.line_pairs import stack_text
+from racetrap.verdict.baseline import baseline_text
+from racetrap.verdict.cause import Cause, Instruction
 from racetrap.verdict.line_pairs import LinePairs, place_of
-from tests.support.oracle.findings import line_race
+from tests.support.oracle.findings import line_pair, line_race
 
 
 def test_races_of_the_same_lines_are_one_finding_in_any_order():
@@ -44,3 +50,25 @@ def test_place(pc, place):
 def test_accesses_whose_order_is_not_known_are_not_called_earlier(is_ordered, names):
     race = line_race("a:1", "a:2", is_ordered=is_ordered)
     assert [name for name, _ in race.sides] == names
+
+
+def test_library_frames_are_folded_not_dropped():
+    stack = [Frame(0, "fill", "/usr/include/a.h:9"), Frame(0, "copy", "a.cu:7"), Frame(0, "k", "")]
+    pair = line_pair("/usr/include/b.h:3", "a.cu:5")
+    chain = ("/usr/include/b.h:3", "/usr/include/a.h:9", "a.cu:7")
+    side = replace(pair.first.earlier, stack=stack, chain=chain)
+    cause = Cause(Missing.SCOPE, (Instruction("atomic", chain, 8),))
+    pair.first = replace(pair.first, earlier=side, cause=cause)
+    own = pair.in_own_code.first
+    assert (own.earlier.place, own.earlier.innermost) == ("a.cu:7", "/usr/include/b.h:3")
+    assert (own.earlier.folded, own.earlier.column) == (2, 0)
+    assert [frame.function for frame in own.earlier.stack] == ["k"]
+    assert own.later == pair.first.later
+    assert own.places == pair.first.places
+    assert own.cause.changes[0].chain == ("a.cu:7",)
+    assert stack_text(own.earlier) == "2 library frames folded"
+    assert stack_text(replace(own.earlier, stack=stack[1:])).startswith(
+        "2 library frames folded, in"
+    )
+    # A baseline names the innermost place.
+    assert "/usr/include/b.h" in baseline_text([pair.in_own_code])
