@@ -3,7 +3,18 @@
 import pytest
 
 from racetrap.fpga.boards.table import board_params, find_board
+from tests.support.fpga import cosimulation
 from tests.support.fpga.cosimulation import build_device, pin_test_of, play
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch, capsys):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cosimulation, "build_device", stop)
+    with pytest.raises(SystemExit) as end:
+        cosimulation.main("ice40-hx8k", "noncoherent-tiny")
+    assert (end.value.code, capsys.readouterr().err) == (130, "racetrap: Interrupted.\n")
 
 
 @pytest.mark.campaign

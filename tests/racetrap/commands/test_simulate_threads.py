@@ -81,6 +81,15 @@ def test_refusals(arguments, message):
     assert message in result.output
 
 
+def test_too_many_threads_are_refused_before_a_build(monkeypatch):
+    def build(*_):
+        raise AssertionError("Nothing must be built for a trace that does not fit")
+
+    monkeypatch.setattr("racetrap.commands.shared.simulation.build_fast", build)
+    result = simulate("sigrace-tiny", _RACY)
+    assert (result.exit_code, "has only 2 contexts" in result.output) == (2, True)
+
+
 def test_a_difference_is_said_in_one_sentence(monkeypatch):
     def differ(*_):
         raise Mismatch("planted")

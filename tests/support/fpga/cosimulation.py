@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from racetrap.commands.shared.ending import ends
 from racetrap.fpga import boards
 from racetrap.fpga.boards.board_top import device_of
 from racetrap.fpga.boards.table import Board, board_params, find_board
@@ -137,7 +138,7 @@ def main(name: str, preset: str = "scord-local") -> int:
     board = find_board(name)
     params = board_params(board, preset)
     test = pin_test_of(params)
-    with tempfile.TemporaryDirectory() as folder:
+    with ends(), tempfile.TemporaryDirectory() as folder:
         plan = test.plan(board, params, Path(folder))
         result = play(build_device(board, params), plan, Path(folder))
     good, expected = sum(note.get("is_right", True) for note in result.notes), test.notes(plan)

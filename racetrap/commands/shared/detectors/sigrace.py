@@ -35,6 +35,7 @@ def simulate_trace(call: Simulation, path: str, trace: ThreadTrace) -> tuple[int
 
     with input_errors(path):
         sigrace = call.run.sigrace(call.params)
+        sigrace.check_program(trace)  # before the build
         run = run_program(call.build(), sigrace, trace, call.seed)
     races = sigrace_races.race_list(call.console, call.choice, trace.header)
     sigrace_races.print_result(call.console, races, run.result, trace.header)
