@@ -127,8 +127,9 @@ class KernelRun(NamedTuple):
 
 
 def run_kernel(
-    pair: Pair, kernel: str, scheduler: str, seed: int, memory: WeakMemorySettings | None = None
-) -> KernelRun:
+    pair: Pair, kernel: str, scheduler: str, seed: int, memory: WeakMemorySettings | None = None,
+    **limits: int,
+) -> KernelRun:  # fmt: skip
     """Run one of the kernels of a pair on a new device.
 
     Parameters
@@ -141,11 +142,13 @@ def run_kernel(
         Warp scheduler of the executor, and its seed.
     memory : WeakMemorySettings, optional
         Memory that is not sequentially consistent.
+    limits
+        Limits of the device.
     """
     printed: list[str] = []
     device = Device(
         _GEOMETRY, scheduler=scheduler, seed=seed, independent_threads=pair.independent,
-        write=printed.append, memory=memory,
+        write=printed.append, memory=memory, **limits,
     )  # fmt: skip
     data, sync = device.allocate(_DATA_BYTES), device.allocate(_SYNC_BYTES)
     module = load_kernels(PACKAGE, pair.source)
