@@ -13,9 +13,12 @@ from amaranth.lib.memory import Memory
 from racetrap.golden_model.causality.packets import Against, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.access import block_of
-from racetrap.rtl.causality.collector_phases import Barrier, Meeting, Phases, Routine
+from racetrap.rtl.causality.barrier_phases import Barrier, BarrierPhases
+from racetrap.rtl.causality.collector_phases import Routine
 from racetrap.rtl.causality.flags import Flags
 from racetrap.rtl.causality.learning import Learning
+from racetrap.rtl.causality.marker_phases import MarkerPhases
+from racetrap.rtl.causality.meeting_phases import Meeting, MeetingPhases
 from racetrap.rtl.causality.race_encoder import RaceEncoder
 from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
@@ -93,13 +96,16 @@ class Work:
         self.learning = learning = Learning(params, meeting.block)
         self.flags = flags = Flags(params, m, learning, routine)
         self.barrier = barrier = self._make_barrier(m)
-        phases = Phases(params, m, learning, routine)
-        of_barriers = phases.barriers(marker, barrier, self.warp)
-        before = phases.meeting(meeting, self.latest, self._has_fenced)
+        barriers = BarrierPhases(params, m, learning, routine)
+        meetings = MeetingPhases(params, m, learning, routine)
+        markers = MarkerPhases(params, m, learning, routine)
+        of_barriers = barriers.phases(marker, barrier, self.warp)
+        before = meetings.learning(meeting, self.latest, self._has_fenced)
         of_flags = flags.phases(meeting, marker, self.warp)
         fired = learning.elaborate(m, [
-            *before, *of_flags, *phases.seeing(meeting), *phases.taking_on(meeting),
-            *phases.operations(marker), *phases.block_starts(marker), *of_barriers,
+            *before, *of_flags, *meetings.seeing(meeting, barriers.met),
+            *meetings.taking_on(meeting), *markers.operations(marker),
+            *markers.block_starts(marker), *of_barriers,
         ])  # fmt: skip
         fired = fired[len(before) : len(before) + len(of_flags)]
         flags.elaborate(list(fired), meeting, encoder.o_race, self.warp)

@@ -13,8 +13,9 @@ from amaranth.lib import data
 
 from racetrap.golden_model.causality.packets import Against, FenceOrder, Undecided
 from racetrap.golden_model.causality.params import CausalityParams
-from racetrap.rtl.causality.collector_phases import Meeting, Routine
+from racetrap.rtl.causality.collector_phases import Routine
 from racetrap.rtl.causality.learning import Learning, Phase
+from racetrap.rtl.causality.meeting_phases import Meeting
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.memory import block_memory
 

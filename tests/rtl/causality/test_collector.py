@@ -134,8 +134,11 @@ def test_elaborates(settings):
 
 _FILES = [
     f"causality/{name}.py"
-    for name in ("knowledge_table", "race_encoder", "marker_gate", "learning", "collector_phases",
-                 "flags", "collector_work", "row_outlet", "collector")
+    for name in (
+        "knowledge_table", "race_encoder", "marker_gate", "learning", "collector_phases",
+        "barrier_phases", "meeting_phases", "marker_phases", "flags", "collector_work",
+        "row_outlet", "collector_sweep", "collector_taking", "collector_walk", "collector",
+    )
 ]  # fmt: skip
 #: File, what stands in it and what instead.
 _PLANTED = {
@@ -155,32 +158,32 @@ _PLANTED = {
         "causality/race_encoder.py", "side.clock >= self.i_start", "side.clock != 0"
     ),
     "message of a block reaches another": Patch(
-        "causality/collector_phases.py", '"far", known, 1)', '"here", known, 1)'
+        "causality/meeting_phases.py", '"far", known, 1)', '"here", known, 1)'
     ),
     "unknown word is known": Patch(
-        "causality/collector_phases.py", "latest_clock + 1", "latest_clock"
+        "causality/meeting_phases.py", "latest_clock + 1", "latest_clock"
     ),
     "fence takes no other block's in": Patch(
-        "causality/collector_phases.py", "acquires & device & far", "acquires & ~device & far"
+        "causality/marker_phases.py", "acquires & device & far", "acquires & ~device & far"
     ),
     "arrival is a message": Patch(
-        "causality/collector_phases.py", "barrier.clock, barrier.other_waits", "barrier.clock, 1"
+        "causality/barrier_phases.py", "barrier.clock, barrier.other_waits", "barrier.clock, 1"
     ),
     "direct entry stays direct": Patch(
         "causality/learning.py", "source.direct & keeps", "source.direct"
     ),
     "block starts with what its slot knew": Patch(
-        "causality/collector_phases.py", 'for name in ("know", "here")]', 'for name in ("here",)]'
+        "causality/marker_phases.py", 'for name in ("know", "here")]', 'for name in ("here",)]'
     ),
     "own entry stays": Patch(
         "causality/collector_phases.py", "mine[: number + 1].any()", "Const(0, 1)"
     ),
-    "warp meets itself": Patch("causality/collector.py", "everybody & ~own", "everybody"),
+    "warp meets itself": Patch("causality/collector_walk.py", "everybody & ~own", "everybody"),
     "reader is forgotten": Patch(
-        "causality/collector.py", "routine[Routine.WRITER] & reader.bytes.any()", "Const(0, 1)"
+        "causality/collector_walk.py", "routine[Routine.WRITER] & reader.bytes.any()", "Const(0, 1)"
     ),
     "wrap keeps what is known": Patch(
-        "causality/collector.py", 'kept = ("block",', 'kept = ("know", "block",'
+        "causality/collector_sweep.py", 'kept = ("block",', 'kept = ("know", "block",'
     ),
 }  # fmt: skip
 

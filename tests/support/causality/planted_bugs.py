@@ -92,21 +92,21 @@ PLANTED_BUGS: dict[str, Patch] = {
         "side.clock < giver.start",
     ),
     "acquire-takes-nothing-of-the-device": Patch(
-        "causality/collector_phases.py", "acquires & device & far, taken",
+        "causality/marker_phases.py", "acquires & device & far, taken",
         "acquires & ~device & far, taken",
     ),
     "message-is-that-of-an-operation": Patch(
-        "causality/collector_phases.py",
-        "self._least(meeting.side.clock - ~meeting.side.operation, last)",
-        "self._least(meeting.side.clock, last)",
+        "causality/meeting_phases.py",
+        "self.least(meeting.side.clock - ~meeting.side.operation, last)",
+        "self.least(meeting.side.clock, last)",
     ),
     "barrier-without-a-clock": Patch(
-        "causality/collector_phases.py",
+        "causality/barrier_phases.py",
         'Phase(whole, [taker[name].eq(barrier.final) for name in ("clock", "lanes_before")])',
         'Phase(whole, [taker[name].eq(barrier.top) for name in ("clock", "lanes_before")])',
     ),
     "new-block-knows-the-old": Patch(
-        "causality/collector_phases.py",
+        "causality/marker_phases.py",
         'Phase(start, [Value.cast(taker[name]).eq(0) for name in ("know", "here")])',
         'Phase(start, [Value.cast(taker[name]).eq(0) for name in ("here",)])',
     ),
