@@ -84,6 +84,22 @@ def declaration(name: str, files: frozenset[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
+#: Types of numbers, whose arrays have an element of the size of an access.
+_NUMBERS = re.compile(
+    r"(?:unsigned |signed )?(?:char|short|int|long|long long)|unsigned|float|double|bool|half"
+    r"|u?int(?:8|16|32|64)_t|size_t"
+)
+
+
+@cache
+def has_scalar_elements(name: str, place: str) -> bool:
+    """Whether the file of a place declares a pointer of a name to numbers."""
+    pattern = re.compile(rf"([\w:]+(?: [\w:]+)*)\s*\*[^;()=]*?\b{re.escape(name)}\b")
+    found = (pattern.search(line) for line in _lines(place.rpartition(":")[0]))
+    types = [match[1].removeprefix("const ") for match in found if match]
+    return bool(types) and all(map(_NUMBERS.fullmatch, types))
+
+
 @cache
 def _lines(path: str) -> list[str]:
     try:

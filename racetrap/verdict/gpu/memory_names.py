@@ -9,7 +9,7 @@ from racetrap.golden_model.events import TraceHeader
 from racetrap.golden_model.memory_objects import object_at
 from racetrap.sim.gpu.ptx.kernel_names import variable_name
 from racetrap.verdict.cause import MemoryObject
-from racetrap.verdict.source_text import declaration, source_line
+from racetrap.verdict.source_text import declaration, has_scalar_elements, source_line
 
 #: A call that allocates: the function, and what gets the address.
 _CALL = re.compile(
@@ -42,11 +42,12 @@ def named_object(
         files = frozenset(each.rpartition(":")[0] for each in header.locations.values())
         place = declaration(name, files)
     memory = MemoryObject(name, origin, place, found.size, race.space.name.lower())
-    size = found.element if found.element > 1 else access_bytes
+    is_array = found.element > 1 or not found.place or has_scalar_elements(name, found.place)
+    size = max(found.element, access_bytes if is_array else 1)
     return memory, _element(race.address - found.address, size, found.size)
 
 
 def _element(offset: int, size: int, whole: int) -> str:
     if whole <= size:
         return ""
-    return f" + {offset}" if offset % size else f"[{offset // size}]"
+    return f" + {offset}" if offset % size or size == 1 < whole else f"[{offset // size}]"

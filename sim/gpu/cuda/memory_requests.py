@@ -92,7 +92,11 @@ class MemoryRequests:
         try:
             sites = (self._context.sites.pc(site) for site in (request.site, request.caller))
             address = self._context.device.allocate(
-                size, alignment, origin=_ALLOCATED[kind], calls=tuple(sites)
+                size,
+                alignment,
+                origin=_ALLOCATED[kind],
+                calls=tuple(sites),
+                own_size=request.bytes,
             )
         except ExecutionError:
             raise RequestError(CudaError.MEMORY_ALLOCATION) from None

@@ -169,7 +169,7 @@ class Device:
 
     def allocate(
         self, data: np.ndarray | int, alignment: int = 256, name: str = "", origin: str = "",
-        calls: Sequence[int] = (),
+        calls: Sequence[int] = (), own_size: int = 0,
     ) -> int:  # fmt: skip
         """Address of a new buffer: a copy of an array, or so many bytes of zeros.
 
@@ -186,6 +186,8 @@ class Device:
             Name for reports, and what allocates it, in words; it has no report without the latter.
         calls : sequence of int
             Program counters of the call that allocates it, and of the calls that lead there.
+        own_size : int
+            Bytes that it was asked for, if not all.
         """
         size, element = (
             (data.nbytes, data.itemsize) if isinstance(data, np.ndarray) else (int(data), 1)
@@ -194,7 +196,7 @@ class Device:
         if isinstance(data, np.ndarray):
             self.write(address, data)
         if origin:
-            self._objects.add(Space.GLOBAL, address, size, element, name, origin, calls)
+            self._objects.add(Space.GLOBAL, address, own_size or size, element, name, origin, calls)
         return address
 
     def free(self, address: int) -> None:

@@ -11,10 +11,12 @@ from racetrap.presenters.race_findings import object_text
 from racetrap.verdict.gpu.memory_names import named_object
 
 _SOURCE = """\
+int *partial, *out; Account *b, *accounts;
 __device__ int lock;
   __shared__ int s[32];
   cudaMalloc(&partial, 1024);
   CHECK(cudaMallocManaged((void **)&a.out, 64)); cudaMalloc(&b, 64);
+  cudaMalloc(&accounts, 64);
 """
 _ALLOCATED = "allocated by the cudaMalloc"
 
@@ -44,20 +46,25 @@ def source(tmp_path, monkeypatch):
     [
         (
             MemoryObject(0, 0x100, 4, 4, 0, "lock", "a `__device__` variable", ""),
-            0x100, "`lock` (a `__device__` variable, a.cu:1), 4 bytes",
+            0x100, "`lock` (a `__device__` variable, a.cu:2), 4 bytes",
         ),
         (
-            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:3"),
-            0x10C, "`partial[3]`, allocated by the cudaMalloc at a.cu:3, 1,024 bytes",
+            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:4"),
+            0x10C, "`partial[3]`, allocated by the cudaMalloc at a.cu:4, 1,024 bytes",
         ),
         (
-            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:3"),
-            0x10A, "`partial + 10`, allocated by the cudaMalloc at a.cu:3, 1,024 bytes",
+            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:4"),
+            0x10A, "`partial + 10`, allocated by the cudaMalloc at a.cu:4, 1,024 bytes",
+        ),
+        # Elements of a structure have no size that is known.
+        (
+            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "a.cu:6"),
+            0x10C, "`accounts + 12`, allocated by the cudaMalloc at a.cu:6, 64 bytes",
         ),
         # Which of two calls of a line it was is not known.
         (
-            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "a.cu:4"),
-            0x100, "allocated by the cudaMalloc at a.cu:4, 64 bytes",
+            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "a.cu:5"),
+            0x100, "allocated by the cudaMalloc at a.cu:5, 64 bytes",
         ),
         (
             MemoryObject(0, 0x100, 64, 8, 0, "argument 1", "a buffer of the launch file", ""),
@@ -74,7 +81,7 @@ def test_shared_memory_is_that_of_the_launch():
         MemoryObject(1, 0, 128, 1, 0, "_ZZ1kPiE1s", "a `__shared__` variable", ""),
         MemoryObject(1, 0, 64, 1, 2, "other", "a `__shared__` variable", ""),
     ]
-    assert _text(_header(*objects), 20, Space.SHARED, 1) == "shared `s[5]` (a.cu:2)"
+    assert _text(_header(*objects), 20, Space.SHARED, 1) == "shared `s[5]` (a.cu:3)"
     assert _text(_header(*objects), 20, Space.SHARED, 2) == "shared `other[5]`"
 
 
