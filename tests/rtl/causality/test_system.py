@@ -64,7 +64,7 @@ def test_all_sms_at_once_come_to_an_end(banks, count):
     """Under back-pressure and wraps; every access is checked once."""
     params = _params(banks=banks, clock_bits=3, report_fifo_depth=2)
     bench = SystemBench(params, _REGION, f"at once {count}")
-    events = list(islice(RandomProgram(5).trace(), count))
+    events = list(islice(RandomProgram(34).trace(), count))
     transactions = [
         [
             transaction for event in events if event.sm == sm
