@@ -162,8 +162,12 @@ class AccessorHarness(Harness):
         accessor, slots = self._accessor, self._slots
         self._out, self._back = Signal.like(slots.claimed), Signal.like(slots.claimed)
         number, changed = self._back[:-1], self.i_checked & self.i_changed.any()
+        left = accessor.o[0].valid
+        if self._params.holds_checks:
+            # What is held stays there, and has not left.
+            left &= ~self.i_hold
         m.d.sync += [
-            self._out.eq(self._out + accessor.o[0].valid),
+            self._out.eq(self._out + left),
             self._back.eq(self._back + self.i_checked),
         ]
         for lane, checked in enumerate(accessor.i_checked):
