@@ -31,7 +31,6 @@ PROOF = Proof(
         "count-of-the-mark-before": Patch(
             KEEPER, "m.d.sync += is_counted.eq(0)", "m.d.sync += is_counted.eq(is_counted)"
         ),
-        "replaces-what-is-offered": Patch(KEEPER, "may_go & ~waits", "may_go"),
         "notice-lost-behind-a-mark": Patch(KEEPER, "sink.ready & ~is_mark", "sink.ready"),
         "packets-behind-without-end": Patch(
             KEEPER, "has_mark & ((entered - mark.before)[: len(entered) - 1].all())", "0"
