@@ -14,7 +14,7 @@ from racetrap.commands.shared.checks.gpu import check_gpu
 from racetrap.commands.shared.checks.subject import KERNELS, read_subject
 from racetrap.commands.shared.checks.threads import check_exact, check_threads
 from racetrap.commands.shared.input_files import InputFile, given_name
-from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
+from racetrap.commands.shared.reports import CURES, FINDINGS, Reports, baseline_option
 from racetrap.commands.shared.result_forms import form_files
 from racetrap.commands.shared.settings import ACCELERATOR_SETTINGS, THREAD_SETTINGS
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
@@ -89,7 +89,7 @@ _RUNS = 100
     help="Hide races that match a line of FILE: a pattern of places (bank.c:*), or two of them.",
 )  # fmt: skip
 @baseline_option
-@form_files(*FINDINGS)
+@form_files(CURES, *FINDINGS)
 @options.result
 def command(
     path: str, launch_file: str | None, compiler: CompilerOptions, lockstep: bool,
@@ -112,10 +112,13 @@ def command(
         with input_errors():
             kernel = _SOURCE.name if path.endswith(".cu") else "a kernel in PTX"
             require_suitable(kernel, _KERNEL.name)
+    with input_errors():
+        if ".patch" in output and not path.endswith(".cu"):
+            raise ValueError(f"Patch must be of a kernel in CUDA: check FILE.cu, not {path}")
     name = given_name(path)
     subject = read_subject(
         path, launch_file, compiler, lockstep, memory, budget.count or _RUNS,
-        budget.seconds or SECONDS,
+        budget.seconds or SECONDS, output.get(".patch"),
     )  # fmt: skip
     trace = subject.first
     is_exact = isinstance(trace, ThreadTrace) and (exact or fail_fast or suppressed is not None)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,7 @@ from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.output_files import is_standard_output_taken
 from racetrap.commands.shared.programs import executable, program_errors
-from racetrap.commands.shared.reports import FINDINGS, Reports, baseline_option
+from racetrap.commands.shared.reports import CURES, FINDINGS, Reports, baseline_option
 from racetrap.commands.shared.result_forms import Form, form_files
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import (
@@ -154,7 +155,9 @@ _REPORT = Subject("a report", ("own_code", "baseline_file"), "report")
 @options.limit
 @options.notes
 @baseline_option
-@form_files(Form(".trace", "the trace of the first run", to_standard_output=False), *FINDINGS)
+@form_files(
+    Form(".trace", "the trace of the first run", to_standard_output=False), CURES, *FINDINGS
+)
 @options.result
 def command(
     program: str, arguments: tuple[str, ...], compiler: CompilerOptions, lockstep: bool,
@@ -174,6 +177,8 @@ def command(
         is_source = program.endswith(".cu")
         require_suitable(_SOURCE.name if is_source else "a program that is built", _REPORT.name)
         kernel, selected = _selected(launches)
+        if ".patch" in output and not program.endswith(".cu"):
+            raise ValueError(f"Patch must be of CUDA sources: run FILE.cu, not {program}")
     wanted = Reports(baseline_file, output)
     known, console = wanted.baseline(), report_console()
     used, bounds = _detector(detector, oracle == options.NO_RULE or simulate, settings)
@@ -182,10 +187,12 @@ def command(
     arguments = arguments[len(further) :]
     with executable(program, compiler, *further) as path:
         # Imported while the program is compiled.
+        from racetrap.commands.shared.cures import write_cures
         from racetrap.presenters.findings import print_findings
         from racetrap.presenters.program_findings import check_to_dict, findings_of
         from racetrap.sim.gpu.cuda.context import RunSettings
         from racetrap.sim.gpu.cuda.program_run import run_program
+        from racetrap.verdict.gpu.cure.programs import program_sources
         from racetrap.verdict.gpu.program_check import ProgramCheck
         from racetrap.verdict.gpu.trace_check import TraceCheck
 
@@ -194,23 +201,36 @@ def command(
         search = ScheduleSearch(
             schedules, budget.count or MOST_SCHEDULES, budget.seconds or SECONDS
         )  # fmt: skip
+
+        def settings_of(number: int, descriptor: int) -> RunSettings:
+            return RunSettings(
+                scheduler=scheduler_of(number, "round-robin"), seed=seed + number,
+                independent_threads=not lockstep, kernel=kernel, launches=selected,
+                capability=compiler.capability, output=descriptor,
+                instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
+                watch=launch_bar,
+            )  # fmt: skip
+
         for number in chain((0,), search.further(check.traces)):
             with program_errors(), _output(number) as descriptor:
-                run_settings = RunSettings(
-                    scheduler=scheduler_of(number, "round-robin"), seed=seed + number,
-                    independent_threads=not lockstep, kernel=kernel, launches=selected,
-                    capability=compiler.capability, output=descriptor,
-                    instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
-                    watch=launch_bar,
-                )  # fmt: skip
-                run = run_program([path, *arguments], run_settings)
+                run = run_program([path, *arguments], settings_of(number, descriptor))
             with input_errors():
                 check.add(run)
+        cured = []
+        if (patch := output.get(".patch")) is not None:
+            files = [Path(program), *map(Path, further)]
+            with _output(1) as nowhere:
+                editable = program_sources(
+                    files, [path, *arguments], compiler,
+                    lambda number: settings_of(number, nowhere),
+                )  # fmt: skip
+                cured = write_cures(check.traces, editable, files[0].parent, patch)
     with input_errors():
         check.require_selected(kernel, selected)
         if (trace_file := output.get(".trace")) is not None:
             check.runs[0].trace.write_binary(trace_file)
     remarks = [_simulate(used, check, seed)] if simulate and used else []
+    remarks += cured
     choice = replace(choice, shows_notes=notes)
     findings = findings_of(check, choice, remarks)
     print_findings(console, findings, choice)

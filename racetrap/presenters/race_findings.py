@@ -14,7 +14,7 @@ from racetrap.presenters.line_pairs import (
     times_text,
 )
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.schemas.gpu_races import Change, RaceObject
+from racetrap.schemas.gpu_races import Change, RaceCure, RaceObject
 from racetrap.verdict.cause import Cause, Instruction, MemoryObject
 from racetrap.verdict.race_findings import RaceFinding, kind_of
 from racetrap.verdict.source_text import relative_place
@@ -50,7 +50,15 @@ def explaining_lines(finding: RaceFinding) -> list[str]:
         lines.append(f"object: {object_text(race.memory_object, race.element)}")
     if race.cause is not None and race.cause.changes:
         lines.append(f"cause: {cause_text(race.cause)}")
-    return lines
+    return lines + _help_lines(finding)
+
+
+def _help_lines(finding: RaceFinding) -> list[str]:
+    """The cure of a finding, if one was looked for."""
+    cure = finding.pairs[0].cure
+    if cure is None:
+        return []
+    return [f"help: {words}" for words in cure.words] or [f"help: no cure: {cure.reason}"]
 
 
 def other_pair_text(finding: RaceFinding, number: int) -> str:
@@ -109,9 +117,15 @@ def finding_to_dict(finding: RaceFinding) -> dict[str, Any]:
         "missing": cause and cause.missing.value,
         "changes": [_change_to_dict(each) for each in cause.changes] if cause else [],
         "late_fence": cause and cause.fence and _change_to_dict(cause.fence),
+        "cure": _cure_to_dict(finding),
         "instances": finding.instances,
         "pairs": [pair_to_dict(pair) for pair in finding.pairs],
     }
+
+
+def _cure_to_dict(finding: RaceFinding) -> RaceCure | None:
+    cure = finding.pairs[0].cure
+    return None if cure is None else {"edits": cure.words, "reason": cure.reason or None}
 
 
 def _object_to_dict(memory: MemoryObject, element: str) -> RaceObject:

@@ -74,6 +74,13 @@ class LineFinding(TypedDict):
     exposure: Annotated[Exposure | None, "null without `--memory`"]
 
 
+class RaceCure(TypedDict):
+    """The edits that end a bug."""
+
+    edits: Annotated[list[str], "instructions, one for each edit; none if no cure was found"]
+    reason: Annotated[str | None, "why none was found"]
+
+
 class RaceFinding(TypedDict):
     """A bug: races of one cause, or of one cause on one object."""
 
@@ -88,6 +95,7 @@ class RaceFinding(TypedDict):
     ]
     changes: Annotated[list[Change], "instructions that lack it, as far as they are known"]
     late_fence: Annotated[Change | None, "a fence that stands behind the write it should precede"]
+    cure: Annotated[RaceCure | None, "null unless a patch was asked for"]
     instances: Annotated[int, "races"]
     pairs: Annotated[list[LineFinding], "its pairs of lines, the most instances first"]
 

@@ -1,4 +1,4 @@
-"""Cause of a race, and its object: what a report names besides the two accesses."""
+"""Cause of a race, its object and its cure: what a report names besides the two accesses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
 from racetrap.golden_model.call_stacks import Chain, own_place
+from racetrap.sim.gpu.editing.edits import Edit
 
 
 class Instruction(NamedTuple):
@@ -83,3 +84,30 @@ class MemoryObject(NamedTuple):
     place: str
     size: int
     space: str
+
+
+@dataclass(frozen=True)
+class Cure:
+    """What cures a race, or why nothing was found.
+
+    Parameters
+    ----------
+    edits : tuple of Edit
+        The edits; empty if none cures it.
+    what : str
+        What they bring, in words.
+    trials : int
+        Versions of the sources that were compiled for it.
+    reason : str
+        Why there is none; empty if there is one.
+    """
+
+    edits: tuple[Edit, ...]
+    what: str
+    trials: int
+    reason: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """Instructions, one for each edit."""
+        return [edit.words for edit in self.edits if edit.words]

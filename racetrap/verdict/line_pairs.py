@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
 from racetrap.golden_model.call_stacks import Chain, Frame, own_place
-from racetrap.verdict.cause import Cause, MemoryObject
+from racetrap.verdict.cause import Cause, Cure, MemoryObject
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
@@ -167,6 +167,8 @@ class LinePair:
         A detector's outcomes of different races of these lines.
     exposure : mapping of str to object
         Outcome in runs under weak memory; empty if there were none.
+    cure : Cure, optional
+        The edit that ends them, if one was looked for.
     """
 
     first: LineRace
@@ -176,6 +178,7 @@ class LinePair:
     schedules: set[int] = field(default_factory=set)
     outcomes: Counter[str] = field(default_factory=Counter)
     exposure: Mapping[str, Any] = field(default_factory=dict)
+    cure: Cure | None = None
 
     @property
     def in_own_code(self) -> LinePair:

@@ -33,6 +33,9 @@ FINDINGS = (
     Form(".github", "annotations for GitHub"),
 )
 
+#: Form of what cures them.
+CURES = Form(".patch", "a patch that ends the races, tried and checked; it takes a while")
+
 #: Known races, as ``baseline_file``.
 baseline_option = click.option(
     "--baseline", "baseline_file", metavar="FILE", type=InputFile(),

@@ -67,6 +67,7 @@ def _outcome(
         **ending_sentences(check.faults, check.results),
         **({"memory": failures} if subject.expose else {}),
     }
+    remarks = [*remarks, *(subject.cure(check) if subject.cure else [])]
     findings = trace_findings(check, choice, others, remarks)
     ended = {"results": check.results, "faults": check.faults}
     if check.rule is not None:

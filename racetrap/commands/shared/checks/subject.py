@@ -46,6 +46,8 @@ class Subject:
     expose : callable, optional
         Notes with each race of a check whether it is exposed by a weak memory: failures by what is
         no race, and a summary, in sentences.
+    cure : callable, optional
+        Looks for what cures the races of a check, and writes a patch: what it holds, in sentences.
     """
 
     first: AnyTrace
@@ -53,6 +55,7 @@ class Subject:
     capture: Callable[[int], Capture] | None = None
     run: dict[str, Any] = field(default_factory=dict)
     expose: Callable[[TraceCheck], tuple[list[str], list[str]]] | None = None
+    cure: Callable[[TraceCheck], list[str]] | None = None
 
     def further_traces(self, check: TraceCheck) -> Iterator[Trace]:
         """Traces of the further runs, each to be added to the check before the next is made."""
@@ -81,7 +84,7 @@ class Outcome(NamedTuple):
 
 def read_subject(
     path: str, launch_file: str | None, options: CompilerOptions, lockstep: bool,
-    memory: str | None, runs: int, seconds: float,
+    memory: str | None, runs: int, seconds: float, patch: str | None,
 ) -> Subject:  # fmt: skip
     """A trace, or a kernel with a launch file: the one given, or that of its name beside it."""
     beside = Path(path).with_suffix(".toml")
@@ -107,9 +110,19 @@ def read_subject(
         run = {"launch": launch_file, "run": run_to_dict(first)}
         expose = memory and partial(_expose, module, launch, memory, runs, Path(path).parent)
         further = partial(capture_kernel, module, launch)
-        return Subject(first.trace, search, further, run, expose or None)
+        cure = patch and partial(_cure, Path(path), launch, options, patch)
+        return Subject(first.trace, search, further, run, expose or None, cure or None)
     with input_errors():
         return Subject(read_trace(path))
+
+
+def _cure(
+    path: Path, launch: LaunchSpec, options: CompilerOptions, patch: str, check: TraceCheck
+) -> list[str]:
+    from racetrap.commands.shared.cures import write_cures
+    from racetrap.verdict.gpu.cure.programs import kernel_sources
+
+    return write_cures(check, kernel_sources(path, launch, options), path.parent, patch)
 
 
 def _expose(

@@ -7,7 +7,6 @@ model, and shown only if no run has the race, another one, a fault or another re
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, combinations, islice
 from operator import or_
@@ -16,45 +15,19 @@ from time import monotonic
 from racetrap.sim.gpu.editing.edits import Change, Edit
 from racetrap.sim.gpu.editing.source_unit import SourceUnit
 from racetrap.sim.gpu.stress.search import random_runs
+from racetrap.verdict.cause import Cure
 from racetrap.verdict.gpu.cure.candidates import Strategy, strategies
 from racetrap.verdict.gpu.cure.trials import Outcome, Places, Sources
 
 #: Races of one bug.
 Races = frozenset[Places]
 #: Runs in which edits are tried, and fresh ones in which the edits that are shown were checked.
-_TRIED, _CHECKED = range(4), range(100, 120)
+_TRIED, CHECKED = range(4), range(100, 120)
 #: Runs by PTX's memory model that edits which are shown must withstand.
-_WEAK = 20
+WEAK = 20
 #: Changes that are tried by twos if none does alone.
 _PAIRED = 16
 _SEED = 1
-
-
-@dataclass(frozen=True)
-class Cure:
-    """What cures a race, or why nothing was found.
-
-    Parameters
-    ----------
-    edits : tuple of Edit
-        The edits; empty if none cures it.
-    what : str
-        What they bring, in words.
-    trials : int
-        Versions of the sources that were compiled for it.
-    reason : str
-        Why there is none; empty if there is one.
-    """
-
-    edits: tuple[Edit, ...]
-    what: str
-    trials: int
-    reason: str = ""
-
-    @property
-    def words(self) -> list[str]:
-        """Instructions, one for each edit."""
-        return [edit.words for edit in self.edits if edit.words]
 
 
 class CureSearch:
@@ -104,6 +77,24 @@ class CureSearch:
         spent = self._sources.trials - begin
         late = "; no time was left for others" if monotonic() > self._end else ""
         return Cure((), "", spent, f"no edit of those tried ends it ({', '.join(tried)}){late}")
+
+    def together(self, cures: Sequence[Cure], races: Iterable[Places]) -> tuple[Edit, ...]:
+        """Edits of as many cures, the first ones, as end their races together.
+
+        Parameters
+        ----------
+        cures : sequence of Cure
+            The cures.
+        races : iterable of Places
+            All races that they cure.
+        """
+        own = frozenset(races)
+        for count in range(len(cures), 0, -1):
+            edits = tuple(dict.fromkeys(chain.from_iterable(each.edits for each in cures[:count])))
+            clash = any(one.overlaps(other) for one, other in combinations(edits, 2))
+            if count == 1 or (not clash and self._holds(edits, own)):
+                return edits
+        return ()
 
     def _units(self, places: Sequence[str]) -> list[SourceUnit]:
         """The different functions around places in sources that can be edited."""
@@ -173,8 +164,8 @@ class CureSearch:
     def _holds(self, edits: tuple[Edit, ...], races: Races) -> bool:
         """Whether edits cure a race in fresh runs, too, and by PTX's memory model."""
         if self._long_before is None:
-            self._long_before = self._before | (self._sources.outcome((), _CHECKED) or Outcome())
-        if not self._is_cured(edits, races, self._long_before, _CHECKED):
+            self._long_before = self._before | (self._sources.outcome((), CHECKED) or Outcome())
+        if not self._is_cured(edits, races, self._long_before, CHECKED):
             return False
         with self._sources.compiled(edits) as program:
             assert program is not None
@@ -182,7 +173,7 @@ class CureSearch:
                 subject = program.subject()
             except ValueError:
                 return False
-            runs = islice(random_runs(subject, "views", _SEED), _WEAK)
+            runs = islice(random_runs(subject, "views", _SEED), WEAK)
             return not any(subject.fails(run) for run in runs)
 
 

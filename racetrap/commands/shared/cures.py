@@ -1,0 +1,71 @@
+"""Cures of the races that a check has found, and their patch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from racetrap.commands.shared.terminal import progress, write_file
+from racetrap.presenters.line_pairs import number_text
+from racetrap.sim.gpu.editing.edits import diff
+from racetrap.verdict.gpu.cure.cure import CHECKED, WEAK, CureSearch
+from racetrap.verdict.gpu.cure.trials import Places, Sources
+from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.race_findings import race_findings
+
+
+def write_cures(check: TraceCheck, sources: Sources, folder: Path, file: str) -> list[str]:
+    """Look for a cure of each finding, keep it with the finding, and write a patch of all.
+
+    Parameters
+    ----------
+    check : TraceCheck
+        The check.
+    sources : Sources
+        What was checked, to be edited.
+    folder : Path
+        Folder of the sources.
+    file : str
+        The patch.
+
+    Returns
+    -------
+    list of str
+        What the patch holds, in sentences.
+    """
+    named = _names(sources, folder)
+    search = CureSearch(sources)
+    cures, cured = [], set[Places]()
+    findings = race_findings(check.pairs)
+    for finding in progress(findings, "Curing", len(findings)):
+        races = [frozenset(map(named, pair.first.places)) for pair in finding.pairs]
+        cure = search.cure(races)
+        for pair in finding.pairs:
+            pair.cure = cure
+        if cure.edits:
+            cures.append(cure)
+            cured.update(races)
+    edits = search.together(cures, cured & set(search.races))
+    names = {name: name for name in sources.texts}
+    write_file(file, lambda: diff(sources.texts, edits, names))
+    return [
+        f"Cures: {len(cures)} of {number_text(len(findings), 'finding')}; no race, fault or other "
+        f"result in {number_text(len(CHECKED), 'further schedule')} and "
+        f"{number_text(WEAK, 'run')} by PTX's memory model.",
+        f"Patch: {file}, for `git apply` or `patch -p1` in {folder.resolve()}."
+        if edits else "Patch: no edit is in it.",
+    ]  # fmt: skip
+
+
+def _names(sources: Sources, folder: Path) -> Callable[[str], str]:
+    """Gives a place by the name that its source has among those that may be edited."""
+    files = {str((folder / name).resolve()): name for name in sources.texts}
+
+    def named(place: str) -> str:
+        file, _, line = place.rpartition(":")
+        for path in (Path(file), folder / file):
+            if (name := files.get(str(path.resolve()))) is not None:
+                return f"{name}:{line}"
+        return place
+
+    return named

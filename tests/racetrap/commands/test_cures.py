@@ -1,0 +1,61 @@
+"""Patches that end races, of `racetrap run` and `racetrap check`."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.gpu.cuda_programs import needs_compiler
+
+_EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+_PROGRAM = """__global__ void k(int *a) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  a[threadIdx.x] = s[63 - threadIdx.x];
+}
+int main() {
+  int *p;
+  cudaMalloc(&p, 1024);
+  k<<<1, 64>>>(p);
+  cudaDeviceSynchronize();
+}
+"""
+
+
+@needs_compiler
+def test_kernel_gets_a_patch_that_git_takes_and_that_ends_its_race(racetrap, tmp_path):
+    for name in ("handover.cu", "handover.toml"):
+        (tmp_path / name).write_bytes((_EXAMPLES / name).read_bytes())
+    patch, report = tmp_path / "cure.patch", tmp_path / "report.json"
+    kernel = str(tmp_path / "handover.cu")
+    result = racetrap("check", kernel, "-o", str(patch), "--json", str(report))
+    edit = "change `__threadfence_block` to `__threadfence` at handover.cu:7"
+    assert f"  help: {edit}\n" in result.output
+    (finding,) = json.loads(report.read_text())["findings"]
+    assert finding["cure"] == {"edits": [edit], "reason": None}
+    subprocess.run(["git", "apply", patch], cwd=tmp_path, check=True)
+    assert racetrap("check", kernel).exit_code == 0
+
+
+@pytest.mark.campaign
+@needs_compiler
+def test_program_gets_a_patch_that_ends_its_race(racetrap, tmp_path):
+    program = tmp_path / "prog.cu"
+    program.write_text(_PROGRAM)
+    result = racetrap("run", str(program), "-o", str(tmp_path / "cure.patch"))
+    assert "help: insert `__syncthreads();` before prog.cu:4\n" in result.output
+    subprocess.run(["git", "apply", "cure.patch"], cwd=tmp_path, check=True)
+    assert racetrap("run", str(program)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("check", "handover.ptx", "-o", "cure.patch"), ("run", "app", "-o", "cure.patch")],
+)
+def test_only_sources_are_edited(racetrap, tmp_path, words):
+    command, name, *options = words
+    (tmp_path / name).write_text("")
+    result = racetrap(command, str(tmp_path / name), *options)
+    assert result.exit_code == 2
+    assert ".cu" in result.stderr
