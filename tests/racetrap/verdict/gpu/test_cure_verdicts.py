@@ -42,7 +42,8 @@ def test_race_is_found_in_each_program_that_lacks_something_and_in_no_other(run)
     check.add(run.run.trace)
     racy: set[str] = set()
     for pair in check.pairs:
-        (owner,) = set.intersection(*(programs_of(place, run) for place in pair.first.places))
+        places = [side.in_own_code.place for _, side in pair.first.sides]
+        (owner,) = set.intersection(*(programs_of(place, run) for place in places))
         racy.add(owner)
     assert (list(check.divergences), run.run.problems, run.run.status) == ([], (), 0)
     if run.is_cured:
