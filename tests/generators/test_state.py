@@ -63,7 +63,23 @@ def test_the_papers_figures_of_sigrace():
 
 
 @pytest.mark.parametrize(
-    "name", ["scord-tiny", pytest.param("sigrace-tiny", marks=pytest.mark.campaign)]
+    "name",
+    later_but("causality-tiny".__eq__, ["causality-tiny", "causality", "causality-wide"]),
+)
+def test_causalitys_state_is_in_the_design(name):
+    """In memories, and of the collector's but for what it keeps of flags beside them."""
+    parts = {part.kind: part for part in _parts_of(PRESETS[name].params)}
+    kinds = {kind for kind, part in parts.items() if part.method}
+    assert kinds == {"rows", "warp_states", "block_warps", "collector"}
+    for kind in kinds - {"collector"}:
+        assert parts[kind].memory_bits == parts[kind].method
+    collector = parts["collector"]
+    assert collector.method < collector.memory_bits < 1.01 * collector.method
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["scord-tiny", "causality-tiny", pytest.param("sigrace-tiny", marks=pytest.mark.campaign)],
 )
 def test_kinds_add_up_to_the_whole_design(name):
     params = PRESETS[name].params
