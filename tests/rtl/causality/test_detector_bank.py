@@ -44,7 +44,9 @@ def run(
     items = made.make(count // 3)
     items += [Fence(), *made.make(count // 3), made.new_epoch(), *made.make(count // 3)]
     run = bench(params, region, knobs=MEMORIES[memory], seed=seed, **knobs)
-    return run, run.run(items, cycles=20_000)
+    # At launch and in a new epoch the rows of all warps are swept.
+    sweeps = 4 * (params.sm_count << params.warp_bits)
+    return run, run.run(items, cycles=20_000 + sweeps)
 
 
 @pytest.mark.parametrize(
