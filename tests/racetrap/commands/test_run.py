@@ -226,7 +226,7 @@ def test_known_races_do_not_count(racetrap, tmp_path, monkeypatch):
     result = racetrap("run", path, "--output", "known.toml", *files)
     assert result.exit_code == 1
     # The first of its races is that of two warps of a block.
-    assert "::error file=program.cu,line=7,col=3,title=RT101::" in result.stdout
+    assert "::error file=program.cu,line=7,col=3,title=RT103::" in result.stdout
     document = json.loads((tmp_path / "out.sarif").read_text())
     assert len(document["runs"][0]["results"]) == 1
     assert 'failures="1"' in (tmp_path / "out.xml").read_text()
