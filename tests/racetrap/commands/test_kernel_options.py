@@ -108,14 +108,15 @@ def test_check_with_the_right_fence(racetrap, edited):
     assert result.exit_code == 0, result.stdout
 
 
-def test_lockstep_is_the_first_line(racetrap, kernel, edited):
+def test_lockstep_is_the_first_line(racetrap, kernel, edited, tmp_path):
     """By the option, or by the launch file; the trace of a run says the same."""
     _, launch = edited(launch=[("block = 64", "block = 64\nindependent_threads = false")])
     for options in (["--launch", _LAUNCH, "--lockstep"], ["--launch", launch]):
         first, *_ = racetrap("check", kernel, *options).stdout.splitlines()
         assert first.startswith("Lockstep: the lanes of a warp ran together"), first
-    racetrap("trace", "capture", kernel, *options[:2], "--lockstep", "-o", "lockstep.trace")
-    assert racetrap("check", "lockstep.trace").stdout.startswith(first)
+    trace = str(tmp_path / "lockstep.trace")
+    racetrap("trace", "capture", kernel, *options[:2], "--lockstep", "-o", trace)
+    assert racetrap("check", trace).stdout.startswith(first)
     assert "Lockstep" not in racetrap("check", kernel, "--launch", _LAUNCH).stdout
 
 

@@ -128,7 +128,7 @@ class KernelRun(NamedTuple):
 
 def run_kernel(
     pair: Pair, kernel: str, scheduler: str, seed: int, memory: WeakMemorySettings | None = None,
-    **limits: int,
+    **limits: Any,
 ) -> KernelRun:  # fmt: skip
     """Run one of the kernels of a pair on a new device.
 
