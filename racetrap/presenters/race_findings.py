@@ -14,7 +14,7 @@ from racetrap.presenters.line_pairs import (
     times_text,
 )
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.schemas.gpu_races import Change, RaceCure, RaceObject
+from racetrap.schemas.gpu_races import RaceCure, RaceObject, SynchronisingInstruction
 from racetrap.verdict.cause import Cause, Instruction, MemoryObject
 from racetrap.verdict.race_findings import RaceFinding, kind_of
 from racetrap.verdict.source_text import relative_place
@@ -135,6 +135,6 @@ def _object_to_dict(memory: MemoryObject, element: str) -> RaceObject:
     }  # fmt: skip
 
 
-def _change_to_dict(instruction: Instruction) -> Change:
+def _change_to_dict(instruction: Instruction) -> SynchronisingInstruction:
     place, *calls = map(relative_place, instruction.chain)
     return {"what": instruction.what, "place": place, "calls": calls, "pc": instruction.pc}

@@ -34,7 +34,7 @@ class Exposure(TypedDict):
     alone: Annotated[bool, "whether memory deviated at these lines alone"]
 
 
-class Change(TypedDict):
+class SynchronisingInstruction(TypedDict):
     """An instruction that a cure changes, or a fence that it moves."""
 
     what: Annotated[str, "`load`, `store`, `atomic` or `fence`"]
@@ -93,8 +93,12 @@ class RaceFinding(TypedDict):
         "what would have ordered the accesses: `barrier`, `warp-barrier`, `release`, `acquire`, "
         "`scope` and others; null if the judge is a detector",
     ]
-    changes: Annotated[list[Change], "instructions that lack it, as far as they are known"]
-    late_fence: Annotated[Change | None, "a fence that stands behind the write it should precede"]
+    changes: Annotated[
+        list[SynchronisingInstruction], "instructions that lack it, as far as they are known"
+    ]
+    late_fence: Annotated[
+        SynchronisingInstruction | None, "a fence that stands behind the write it should precede"
+    ]
     cure: Annotated[RaceCure | None, "null unless a patch was asked for"]
     instances: Annotated[int, "races"]
     pairs: Annotated[list[LineFinding], "its pairs of lines, the most instances first"]

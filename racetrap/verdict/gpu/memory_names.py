@@ -48,6 +48,6 @@ def named_object(
 
 
 def _element(offset: int, size: int, whole: int) -> str:
-    if whole <= size:
+    if whole <= size or (size == 1 and not offset):
         return ""
-    return f" + {offset}" if offset % size or size == 1 < whole else f"[{offset // size}]"
+    return f" + {offset}" if offset % size or size == 1 else f"[{offset // size}]"

@@ -195,7 +195,7 @@ def test_reports_and_baseline(racetrap, trace, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 1
     assert (
-        "::error file=driver.c,line=14,title=race::dma read races with cached"
+        "::error file=driver.c,line=14,title=RT301::dma read races with cached"
         in (tmp_path / "x.github").read_text()
     )
     for text in ("driver.c:12", "driver.c:14", "Clean or flush the range"):

@@ -321,7 +321,7 @@ def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
     result = racetrap("check", racy, *options, *(word for file in files for word in ("-o", file)))
     assert result.exit_code == 1
     assert (
-        "::error file=bank.c,line=20,title=race::load races with store"
+        "::error file=bank.c,line=20,title=RT201::load races with store"
         in (tmp_path / "o.github").read_text()
     )
     assert len(json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]) == 2

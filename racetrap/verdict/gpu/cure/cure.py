@@ -110,13 +110,11 @@ class CureSearch:
 
     def _cures(self, changes: Collection[Change], races: Races) -> bool:
         """Whether changes cure a race in the runs that try edits."""
-        edits = frozenset(chain.from_iterable(changes))
-        key = edits, races
+        edits = tuple(chain.from_iterable(changes))
+        key = frozenset(edits), races
         if key not in self._answers:
             is_late = monotonic() > self._end
-            self._answers[key] = not is_late and self._is_cured(
-                tuple(edits), races, self._before, _TRIED
-            )
+            self._answers[key] = not is_late and self._is_cured(edits, races, self._before, _TRIED)
         return self._answers[key]
 
     def _is_cured(
@@ -129,9 +127,12 @@ class CureSearch:
         """Fewest changes of a strategy that cure a race; several if each does."""
         changes = list(dict.fromkeys(strategy.changes))
         if strategy.most <= 3:
-            alone = [[change] for change in changes if self._cures([change], races)]
-            yield from alone
-            if alone:
+            is_found = False
+            for change in changes:
+                if self._cures([change], races):
+                    is_found = True
+                    yield [change]
+            if is_found:
                 return
         if strategy.most == 2:
             for pair in combinations(changes[:_PAIRED], 2):

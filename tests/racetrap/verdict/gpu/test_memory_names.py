@@ -24,7 +24,7 @@ _ALLOCATED = "allocated by the cudaMalloc"
 def _header(*objects):
     return TraceHeader(
         geometry=Geometry(1, 1, 1), region=DataRegion(0, 16), objects=dict(enumerate(objects)),
-        locations={1: "a.cu:9"},
+        locations={1: "named.cu:9"},
     )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def _text(header, address, space=Space.GLOBAL, launch=0, access_bytes=4):
 @pytest.fixture(autouse=True)
 def source(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.cu").write_text(_SOURCE)
+    (tmp_path / "named.cu").write_text(_SOURCE)
 
 
 @pytest.mark.parametrize(
@@ -46,25 +46,29 @@ def source(tmp_path, monkeypatch):
     [
         (
             MemoryObject(0, 0x100, 4, 4, 0, "lock", "a `__device__` variable", ""),
-            0x100, "`lock` (a `__device__` variable, a.cu:2), 4 bytes",
+            0x100, "`lock` (a `__device__` variable, named.cu:2), 4 bytes",
         ),
         (
-            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:4"),
-            0x10C, "`partial[3]`, allocated by the cudaMalloc at a.cu:4, 1,024 bytes",
+            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "named.cu:4"),
+            0x10C, "`partial[3]`, allocated by the cudaMalloc at named.cu:4, 1,024 bytes",
         ),
         (
-            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "a.cu:4"),
-            0x10A, "`partial + 10`, allocated by the cudaMalloc at a.cu:4, 1,024 bytes",
+            MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "named.cu:4"),
+            0x10A, "`partial + 10`, allocated by the cudaMalloc at named.cu:4, 1,024 bytes",
         ),
         # Elements of a structure have no size that is known.
         (
-            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "a.cu:6"),
-            0x10C, "`accounts + 12`, allocated by the cudaMalloc at a.cu:6, 64 bytes",
+            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "named.cu:6"),
+            0x10C, "`accounts + 12`, allocated by the cudaMalloc at named.cu:6, 64 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "named.cu:6"),
+            0x100, "`accounts`, allocated by the cudaMalloc at named.cu:6, 64 bytes",
         ),
         # Which of two calls of a line it was is not known.
         (
-            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "a.cu:5"),
-            0x100, "allocated by the cudaMalloc at a.cu:5, 64 bytes",
+            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "named.cu:5"),
+            0x100, "allocated by the cudaMalloc at named.cu:5, 64 bytes",
         ),
         (
             MemoryObject(0, 0x100, 64, 8, 0, "argument 1", "a buffer of the launch file", ""),
@@ -81,7 +85,7 @@ def test_shared_memory_is_that_of_the_launch():
         MemoryObject(1, 0, 128, 1, 0, "_ZZ1kPiE1s", "a `__shared__` variable", ""),
         MemoryObject(1, 0, 64, 1, 2, "other", "a `__shared__` variable", ""),
     ]
-    assert _text(_header(*objects), 20, Space.SHARED, 1) == "shared `s[5]` (a.cu:3)"
+    assert _text(_header(*objects), 20, Space.SHARED, 1) == "shared `s[5]` (named.cu:3)"
     assert _text(_header(*objects), 20, Space.SHARED, 2) == "shared `other[5]`"
 
 
