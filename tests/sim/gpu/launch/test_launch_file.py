@@ -154,7 +154,7 @@ _DIMENSIONS = "from 1 to 2147483647, 65535, 65535"
         ({"block": 96, "gpu": {"warps_per_sm": 2}}, "block", "at most 64 threads", 96),
         ({"dynamic_shared": -1}, "dynamic_shared", "0", -1),
         ({"dynamic_shared": 232449}, "dynamic_shared", "232448", 232449),
-        ({"scheduler": "fifo"}, "scheduler", "one of in-order, newest-first, round-robin", "'fifo'"),
+        ({"scheduler": "fifo"}, "scheduler", "one of in-order, newest-first, round", "'fifo'"),
         ({"seed": -1}, "seed", "0", -1),
         ({"seed": 2**64}, "seed", "18446744073709551616", 2**64),
         ({"seed": "x"}, "seed", "integer", "'x'"),
