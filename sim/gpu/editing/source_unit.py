@@ -78,7 +78,7 @@ class SourceUnit:
     source : bytes
         Its text.
     line : int
-        The line, from 1.
+        The line, from 1; 0 for the whole source.
 
     Attributes
     ----------
@@ -88,12 +88,12 @@ class SourceUnit:
         Its first byte, and the one behind its last.
     """
 
-    def __init__(self, file: str, source: bytes, line: int) -> None:
+    def __init__(self, file: str, source: bytes, line: int = 0) -> None:
         self.file, self._source, self._lines = file, source, {line}
         self._newline = "\r\n" if b"\r\n" in source else "\n"
         uses = list(_macro_uses(source))
         self._root = _parser().parse(_without(source, uses)).root_node
-        node = _outermost(self._root, line - 1)
+        node = _outermost(self._root, line - 1) if line else self._root
         own = [use for use in uses if self.line_of(use[0]) <= line <= self.line_of(use[1])]
         self.is_macro = bool(own)
         self.start, self.end = own[0] if own else (node.start_byte, node.end_byte)
@@ -154,6 +154,15 @@ class SourceUnit:
             node for node in _walk(self._node)
             if node.start_point[0] + 1 in self._lines and node.type in _ACCESSES
             and not (node.type == "identifier" and (node.text in own or _is_declared(node)))
+        ]  # fmt: skip
+
+    @property
+    def conditions(self) -> list[tree_sitter.Node]:
+        """Branches without an alternative that begin in its lines."""
+        return [
+            node for node in _walk(self._node)
+            if node.type == "if_statement" and node.start_point[0] + 1 in self._lines
+            and node.child_by_field_name("alternative") is None
         ]  # fmt: skip
 
     def arms_around(self, where: int | Slot) -> list[tree_sitter.Node]:

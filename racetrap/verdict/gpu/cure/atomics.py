@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import tree_sitter
@@ -18,6 +19,14 @@ _FUNCTIONS = {
     "min": "atomicMin", "max": "atomicMax", "__hadd": "atomicAdd", "__hadd2": "atomicAdd",
 }  # fmt: skip
 
+_EXTREMUM = re.compile(
+    r"if\s*\(\s*(?P<one>[^<>=]+?)\s*(?P<sign>[<>])\s*[^;{}]+\)\s*\{?\s*(?P<other>[^=;{}]+?)\s*="
+    r"\s*(?P<value>[^;{}]+?)\s*;?\s*\}?$"
+)
+_CYCLIC = re.compile(
+    r"\(?(?P<one>[^?]+?)\s*>=\s*(?P<most>[^?]+?)\)?\s*\?\s*0\s*:\s*(?P<other>.+?)\s*\+\s*1$"
+)
+
 
 def atomics(unit: SourceUnit) -> Iterator[Change]:
     """Changes that make an atomic of an update, a store or a load.
@@ -27,7 +36,7 @@ def atomics(unit: SourceUnit) -> Iterator[Change]:
     unit : SourceUnit
         The function.
     """
-    for node in unit.accesses:
+    for node in (*unit.conditions, *unit.accesses):
         if text := _atomic(node):
             words = f"change `{_text(node)}` to `{text}` at {unit.place(node.start_byte)}"
             yield (Edit(unit.file, node.start_byte, node.end_byte, text, words),)
@@ -38,6 +47,8 @@ def _atomic(node: tree_sitter.Node) -> str:
     if node.type == "update_expression":
         operator = _text(node.child_by_field_name("operator"))[0]
         return _UPDATES[operator].format(_text(node.child_by_field_name("argument")), 1)
+    if node.type == "if_statement":
+        return _extremum(node)
     if node.type == "assignment_expression":
         return _assignment(node)
     parent = node.parent
@@ -47,6 +58,15 @@ def _atomic(node: tree_sitter.Node) -> str:
     )
     is_address = node.type == "pointer_expression" and not _text(node).startswith("*")
     return "" if is_target or is_address else f"atomicAdd(&{_text(node)}, 0)"
+
+
+def _extremum(node: tree_sitter.Node) -> str:
+    """`if (a < b) a = b` as an atomic."""
+    found = _EXTREMUM.match(_text(node))
+    if found is None or found["one"] != found["other"]:
+        return ""
+    name = "atomicMax" if found["sign"] == "<" else "atomicMin"
+    return f"{name}(&{found['one']}, {found['value']});"
 
 
 def _assignment(node: tree_sitter.Node) -> str:
@@ -62,6 +82,10 @@ def _assignment(node: tree_sitter.Node) -> str:
         if target in sides and inner in _UPDATES and (inner != "-" or sides[0] == target):
             sides.remove(target)
             return _UPDATES[inner].format(target, sides[0])
+    if right.type == "conditional_expression" and (cyclic := _CYCLIC.match(_text(right))):
+        same = {" ".join(cyclic[name].split()) for name in ("one", "other")}
+        if same == {target}:
+            return f"atomicInc((unsigned *)&{target}, {cyclic['most']})"
     if right.type == "call_expression":
         values = [_text(each) for each in right.children[-1].named_children]
         name = _FUNCTIONS.get(_text(right.child_by_field_name("function")))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.race import RaceClass
 from racetrap.sim.gpu.editing.edits import Change, Edit, text_of
-from racetrap.sim.gpu.editing.source_unit import Slot, SourceUnit, is_loop
+from racetrap.sim.gpu.editing.source_unit import Slot, SourceUnit
 from racetrap.verdict.gpu.cure.atomics import atomics
 
 #: Scopes that leave out threads of other blocks, and what includes them.
@@ -29,7 +29,9 @@ _ORDER = re.compile(
     rb"|(?<=[\".])(?:relaxed|acquire|release|weak)\b(?=[^\"\n]*\")"
 )
 #: A barrier of some lanes of a warp.
-_PART_OF_WARP = re.compile(rb"\b__syncwarp\([^;]+\)(?=;|$)")
+_PART_OF_WARP = re.compile(rb"\b__syncwarp\((?:[^();]|\([^();]*\))+\)")
+#: A call that does not wait.
+_TRYING = re.compile(rb"\btry_((?:acquire|lock|wait)\w*)\b")
 #: The mask of lanes of a call.
 _MASK = re.compile(rb"\b__(?:syncwarp|\w+_sync)\(\s*((?:[^,()]|\([^()]*\))+)[,)]")
 #: A statement that synchronises: rather a fence or barrier is moved than an atomic.
@@ -57,13 +59,17 @@ class Strategy(NamedTuple):
     most: int = 1
 
 
-def strategies(units: Sequence[SourceUnit], relation: RaceClass) -> Iterator[Strategy]:
+def strategies(
+    units: Sequence[SourceUnit], files: Sequence[SourceUnit], relation: RaceClass
+) -> Iterator[Strategy]:
     """Strategies for a race, the most usual first.
 
     Parameters
     ----------
     units : sequence of SourceUnit
         The different functions around its accesses, called ones before their callers.
+    files : sequence of SourceUnit
+        The whole files of these: a scope may be named where a type is declared.
     relation : RaceClass
         Relation of its threads.
     """
@@ -82,10 +88,9 @@ def strategies(units: Sequence[SourceUnit], relation: RaceClass) -> Iterator[Str
     yield Strategy("another place for what synchronises", [
         change for unit in units for change in _swapped(unit)
     ])  # fmt: skip
-    yield Strategy("a wider scope", [
-        change for pattern, wider in _SCOPES
-        for change in _replacing(units, re.compile(pattern), wider)
-    ], 2)  # fmt: skip
+    yield Strategy("a wider scope", list(_wider(units)), 2)
+    yield Strategy("a wider scope of a type", list(_wider(files)))
+    yield Strategy("waiting", list(_replacing(units, _TRYING, rb"\1")))
     yield Strategy("an order of memory", list(_ordered(units)), 2)
     fence = "__threadfence_block()" if is_local else "__threadfence()"
     yield Strategy("a fence", _put(fence, units), 99)
@@ -127,7 +132,7 @@ def _between(unit: SourceUnit) -> list[Slot]:
         )
     ]
     for outer in reversed(first[:common]):
-        slots += unit.in_loop(outer) if is_loop(outer) else [unit.before(outer), unit.behind(outer)]
+        slots += [*unit.in_loop(outer), unit.before(outer), unit.behind(outer)]
     held = [unit.arms_around(chain[-1].start_byte + 1) for chain in (first, last)]
     return [
         slot for slot in dict.fromkeys(slots)
@@ -168,6 +173,11 @@ def _replacing(
     for unit in units:
         for found in pattern.finditer(unit.text):
             yield _replaced(unit, found, found.expand(text))
+
+
+def _wider(units: Sequence[SourceUnit]) -> Iterator[Change]:
+    for pattern, text in _SCOPES:
+        yield from _replacing(units, re.compile(pattern), text)
 
 
 def _ordered(units: Sequence[SourceUnit]) -> Iterator[Change]:

@@ -27,6 +27,8 @@ _TRIED, CHECKED = range(4), range(100, 120)
 WEAK = 20
 #: Changes that are tried by twos if none does alone.
 _PAIRED = 16
+#: Different sets of the fewest changes that are checked at length.
+_FEWEST = 4
 _SEED = 1
 
 
@@ -64,7 +66,7 @@ class CureSearch:
         if not units:
             return Cure((), "", 0, "its source cannot be read, so no edit can be tried")
         tried: list[str] = []
-        for strategy in strategies(units, threads.relation):
+        for strategy in strategies(units, self._files(units), threads.relation):
             if not strategy.changes:
                 continue
             tried.append(strategy.name)
@@ -106,6 +108,11 @@ class CureSearch:
                 units.append(SourceUnit(file, self._sources.texts[file], int(line)))
         return units
 
+    def _files(self, units: Sequence[SourceUnit]) -> list[SourceUnit]:
+        """The whole files of some functions, for what is written elsewhere in them."""
+        files = dict.fromkeys(unit.file for unit in units)
+        return [SourceUnit(file, self._sources.texts[file]) for file in files]
+
     # Trials
 
     def _cures(self, changes: Collection[Change], races: Races) -> bool:
@@ -142,9 +149,12 @@ class CureSearch:
         elif strategy.most > 2:
             if not self._sources.compiles(tuple(chain.from_iterable(changes))):
                 changes = [each for each in changes if self._sources.compiles(each)]
-            fewest = self._fewest(changes, races)
-            if 0 < len(fewest) <= strategy.most:
+            for _ in range(_FEWEST):
+                fewest = self._fewest(changes, races)
+                if not 0 < len(fewest) <= strategy.most:
+                    return
                 yield fewest
+                changes = [each for each in changes if each not in fewest]
 
     def _fewest(self, changes: list[Change], races: Races) -> list[Change]:
         """The fewest of changes that together cure a race; none if all of them do not."""

@@ -34,9 +34,10 @@ def changed(source, lines, relation, name):
     """Sources that a strategy makes."""
     unit = SourceUnit("k.cu", source, lines[0])
     assert [line for line in lines if not unit.add(line)] == []
+    found = strategies([unit], [SourceUnit("k.cu", source)], RaceClass(relation))
     return [
         edited(source, change).decode()
-        for strategy in strategies([unit], RaceClass(relation)) if strategy.name == name
+        for strategy in found if strategy.name == name
         for change in strategy.changes
     ]  # fmt: skip
 
@@ -57,7 +58,7 @@ def test_barrier_goes_between_the_accesses_and_to_the_ends_of_loops_but_into_no_
         next(number for number, line in enumerate(text.splitlines(), 1) if call in line)
         for text in texts
     ]
-    assert lines == [6, 6, 8, 5]
+    assert lines == [6, 6, 8, 5, 4, 9]
     assert [text for text in texts if f"{{ {call}" in text] == []
 
 
@@ -92,3 +93,15 @@ def test_fence_goes_to_every_place_and_moves_before_the_signal():
     moved = changed(_FLAG, [3, 8], "inter-block", "another place for what synchronises")
     in_order = "__threadfence_block();\n    atomicExch_block(flag, 1);"
     assert [text for text in moved if in_order in text] != []
+
+
+def test_scope_is_widened_where_a_type_is_declared():
+    source = b"using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;\n" + _FLAG
+    texts = changed(source, [4], "inter-block", "a wider scope of a type")
+    assert source.decode().replace("thread_scope_block", "thread_scope_device") in texts
+
+
+def test_what_may_fail_waits_instead():
+    source = _FLAG.replace(b"atomicExch_block(flag, 1)", b"lock.try_acquire()")
+    (text,) = changed(source, [3], "inter-block", "waiting")
+    assert text == source.decode().replace("try_acquire", "acquire")
