@@ -29,9 +29,29 @@ _PAIRS = [pair for pairs in cases.GROUPS.values() for pair in pairs]
 _LACKING = [program for programs in PROGRAMS.values() for program in programs if program.text]
 
 #: Constructs that no edit cures, and why.
-_UNCURED: dict[str, str] = {}
+_UNCURED = {
+    "flag_of_two_sizes": "one of two accesses needs another size",
+    "relaxed_data_of_two_sizes": "one of two accesses needs another size",
+    "two_locks": "each block takes a lock of its own",
+    "try_lock_ignored": "who does not get the lock must leave the data alone",
+    "reader_uncounted": "the reader must count itself in and out",
+    "sequence_lock_weak_data": "both accesses must become strong, in two ways",
+    "arrive_no_sync": "the consumer must wait at the barrier of the producer, by its number",
+    "sync_of_each_warp": "two barriers must become one, of twice as many threads",
+    "two_numbers": "two barriers must become one",
+    "reader_beside_the_barrier": "a barrier in a macro must be of more threads",
+    "pairs_other_words": "a barrier in a macro must be of more threads",
+    "freed_before_read": "the order of two statements in a macro",
+    "short_plain": "there is no addition of 16 bits as an atomic",
+    "max_plain": "the statement of a macro's argument is not taken apart",
+    "half_mask_other_half": "a mask in a macro",
+    "branches_by_stores": "nothing says which of two stores is the last",
+    "tile_of_8": "the size of a tile, an argument of a template in a macro",
+    "tile_of_4": "the size of a tile, an argument of a template in a macro",
+    "grid_block_sync": "a barrier of the grid, in a macro, which needs another launch",
+}
 #: Programs that no edit cures, and why.
-_UNCURED_PROGRAMS: dict[str, str] = {}
+_UNCURED_PROGRAMS = {"rank_sort": "a pragma stands before the loop that the barrier belongs before"}
 
 
 @pytest.mark.parametrize("pair", _PAIRS, ids=[pair.racy for pair in _PAIRS])
