@@ -186,7 +186,7 @@ class SourceUnit:
     def neighbours(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
         """First byte, and the one behind the last, of each two statements next to each other."""
         if self.is_macro:
-            spans = self._argument_spans()
+            spans = self.argument_spans()
             return [
                 (one, other) for one, other in pairwise(spans)
                 if self._source[one[1] : other[0]].strip() == b";"
@@ -201,7 +201,7 @@ class SourceUnit:
         """Bytes of the source."""
         return self._source[start:end]
 
-    def _argument_spans(self) -> list[tuple[int, int]]:
+    def argument_spans(self) -> list[tuple[int, int]]:
         """First byte, and the one behind the last, of each statement in a macro's arguments."""
         spans, depth, last = [], 0, self.start
         for token in _TOKEN.finditer(self._source, self.start, self.end):
@@ -250,7 +250,7 @@ class SourceUnit:
         """Places in the arguments of a macro: before and behind each statement in them."""
         words = f"at {self.place(self.start)}"
         slots = []
-        for start, end in self._argument_spans():
+        for start, end in self.argument_spans():
             if start < end:
                 slots.append(Slot(self.file, start, "", "; ", words))
             slots.append(Slot(self.file, end, "; " * (start < end), "", words))

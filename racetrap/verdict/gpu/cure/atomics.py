@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
-from racetrap.sim.gpu.editing.edits import Change, Edit
+from racetrap.sim.gpu.editing.edits import Change, Edit, text_of
 from racetrap.sim.gpu.editing.source_unit import SourceUnit
 
 _UPDATES = {
@@ -36,6 +36,11 @@ def atomics(unit: SourceUnit) -> Iterator[Change]:
     unit : SourceUnit
         The function.
     """
+    for start, end in unit.argument_spans() if unit.is_macro else ():
+        statement = text_of(unit.text_between(start, end))
+        if text := _extremum(statement).rstrip(";"):
+            words = f"change `{statement}` to `{text}` at {unit.place(start)}"
+            yield (Edit(unit.file, start, end, text, words),)
     for node in (*unit.conditions, *unit.accesses):
         if text := _atomic(node):
             words = f"change `{_text(node)}` to `{text}` at {unit.place(node.start_byte)}"
@@ -48,7 +53,7 @@ def _atomic(node: tree_sitter.Node) -> str:
         operator = _text(node.child_by_field_name("operator"))[0]
         return _UPDATES[operator].format(_text(node.child_by_field_name("argument")), 1)
     if node.type == "if_statement":
-        return _extremum(node)
+        return _extremum(_text(node))
     if node.type == "assignment_expression":
         return _assignment(node)
     parent = node.parent
@@ -60,9 +65,9 @@ def _atomic(node: tree_sitter.Node) -> str:
     return "" if is_target or is_address else f"atomicAdd(&{_text(node)}, 0)"
 
 
-def _extremum(node: tree_sitter.Node) -> str:
+def _extremum(statement: str) -> str:
     """`if (a < b) a = b` as an atomic."""
-    found = _EXTREMUM.match(_text(node))
+    found = _EXTREMUM.match(statement)
     if found is None or found["one"] != found["other"]:
         return ""
     name = "atomicMax" if found["sign"] == "<" else "atomicMin"
@@ -96,4 +101,4 @@ def _assignment(node: tree_sitter.Node) -> str:
 
 
 def _text(node: tree_sitter.Node | None) -> str:
-    return ((node and node.text) or b"").decode()
+    return text_of((node and node.text) or b"")

@@ -31,7 +31,7 @@ _ORDER = re.compile(
 #: A barrier of some lanes of a warp.
 _PART_OF_WARP = re.compile(rb"\b__syncwarp\((?:[^();]|\([^();]*\))+\)")
 #: A call that does not wait.
-_TRYING = re.compile(rb"\btry_((?:acquire|lock|wait)\w*)\b")
+_TRYING = re.compile(rb"(?<=[.>])try_((?:acquire|lock|wait)\w*)\b(?=\s*\()")
 #: The mask of lanes of a call.
 _MASK = re.compile(rb"\b__(?:syncwarp|\w+_sync)\(\s*((?:[^,()]|\([^()]*\))+)[,)]")
 #: A statement that synchronises: rather a fence or barrier is moved than an atomic.

@@ -24,6 +24,7 @@ from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.program_subject import ProgramSubject
 from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.sim.toml_file import TomlError
 from racetrap.verdict.gpu.cure.trials import Program, Sources
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -52,7 +53,7 @@ class KernelProgram(Program):
     def run(self, number: int) -> tuple[Trace | None, set[str]]:
         try:
             done = capture(self.module, self.launch, number)
-        except (ExecutionError, PtxError):
+        except (ExecutionError, PtxError, TomlError):
             return None, {_END}
         return done.trace, _wrong(bool(done.fault), bool(done.differences))
 

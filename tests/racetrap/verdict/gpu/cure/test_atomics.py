@@ -47,3 +47,9 @@ def test_no_atomic_is_of_what_each_thread_has_for_itself():
     assert atomics_of("__shared__ int all; all = n;") == [
         "__shared__ int all; atomicExch(&all, n);"
     ]
+
+
+def test_extremum_in_an_argument_of_a_macro_becomes_an_atomic():
+    source = b"UPDATE(most, if (a[0] < b.x + 1) a[0] = b.x + 1)\n"
+    texts = [edited(source, change) for change in atomics(SourceUnit("k.cu", source, 1))]
+    assert b"UPDATE(most, atomicMax(&a[0], b.x + 1))\n" in texts
