@@ -9,7 +9,7 @@ from racetrap.commands.shared.terminal import progress, write_file
 from racetrap.presenters.line_pairs import number_text
 from racetrap.sim.gpu.editing.edits import diff
 from racetrap.verdict.gpu.cure.cure import CHECKED, WEAK, CureSearch
-from racetrap.verdict.gpu.cure.trials import Places, Sources
+from racetrap.verdict.gpu.cure.trials import Sources
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.race_findings import race_findings
 
@@ -35,21 +35,27 @@ def write_cures(check: TraceCheck, sources: Sources, folder: Path, file: str) ->
     """
     named = _names(sources, folder)
     search = CureSearch(sources)
-    cures, cured = [], set[Places]()
     findings = race_findings(check.pairs)
-    for finding in progress(findings, "Curing", len(findings)):
-        races = [frozenset(map(named, pair.first.places)) for pair in finding.pairs]
-        cure = search.cure(races)
+    races = [
+        [frozenset(map(named, pair.first.places)) for pair in finding.pairs]
+        for finding in findings
+    ]  # fmt: skip
+    cures = [search.cure(each) for each in progress(races, "Curing", len(races))]
+    # What follows from another bug may have come before it.
+    cures = [
+        cure if cure.edits else search.other_cure(own) or cure
+        for cure, own in zip(cures, races, strict=True)
+    ]
+    for finding, cure in zip(findings, cures, strict=True):
         for pair in finding.pairs:
             pair.cure = cure
-        if cure.edits:
-            cures.append(cure)
-            cured.update(races)
-    edits = search.together(cures, cured & set(search.races))
+    cured = [(cure, own) for cure, own in zip(cures, races, strict=True) if cure.edits]
+    ended = {race for _, own in cured for race in own if race in search.races}
+    edits = search.together([cure for cure, _ in cured], ended)
     names = {name: name for name in sources.texts}
     write_file(file, lambda: diff(sources.texts, edits, names))
     return [
-        f"Cures: {len(cures)} of {number_text(len(findings), 'finding')}; no race, fault or other "
+        f"Cures: {len(cured)} of {number_text(len(findings), 'finding')}; no race, fault or other "
         f"result in {number_text(len(CHECKED), 'further schedule')} and "
         f"{number_text(WEAK, 'run')} by PTX's memory model.",
         f"Patch: {file}, for `git apply` or `patch -p1` in {folder.resolve()}."

@@ -48,6 +48,7 @@ class CureSearch:
         self._end = monotonic() + seconds
         self._before = sources.outcome((), _TRIED) or Outcome()
         self._long_before: Outcome | None = None
+        self._found_before: list[Cure] = []
         self._answers: dict[tuple[frozenset[Edit], Races], bool] = {}
 
     @property
@@ -58,9 +59,11 @@ class CureSearch:
     def cure(self, races: Iterable[Places]) -> Cure:
         """The cure of one bug, given the places of the two accesses of each of its races."""
         begin = self._sources.trials
-        own = frozenset(race for race in races if race in self._before.races)
+        own = self._occurring(races)
         if not own:
             return Cure((), "", 0, f"it does not occur in the {len(_TRIED)} runs that try edits")
+        if (other := self.other_cure(own)) is not None:
+            return other
         threads = reduce(or_, (self._before.races[race] for race in sorted(own, key=sorted)))
         units = self._units([*sorted(frozenset().union(*own)), *threads.calls])
         if not units:
@@ -73,12 +76,26 @@ class CureSearch:
             for changes in self._found(strategy, own):
                 edits = tuple(chain.from_iterable(changes))
                 if self._holds(edits, own):
-                    return Cure(edits, strategy.name, self._sources.trials - begin)
+                    cure = Cure(edits, strategy.name, self._sources.trials - begin)
+                    self._found_before.append(cure)
+                    return cure
             if monotonic() > self._end:
                 break
         spent = self._sources.trials - begin
         late = "; no time was left for others" if monotonic() > self._end else ""
         return Cure((), "", spent, f"no edit of those tried ends it ({', '.join(tried)}){late}")
+
+    def other_cure(self, races: Iterable[Places]) -> Cure | None:
+        """The cure of another bug that ends one as well: it may follow from that."""
+        own = self._occurring(races)
+        for cure in self._found_before:
+            if own and self._cures([cure.edits], own) and self._holds(cure.edits, own):
+                return cure
+        return None
+
+    def _occurring(self, races: Iterable[Places]) -> Races:
+        """Races that occur in the runs that try edits."""
+        return frozenset(race for race in races if race in self._before.races)
 
     def together(self, cures: Sequence[Cure], races: Iterable[Places]) -> tuple[Edit, ...]:
         """Edits of as many cures, the first ones, as end their races together.

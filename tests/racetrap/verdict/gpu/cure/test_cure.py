@@ -107,6 +107,18 @@ def test_what_no_edit_cures_is_said_with_what_was_tried():
     assert "an atomic" in cure.reason
 
 
+def test_race_that_follows_from_another_has_the_cure_of_that():
+    """Who reads a place too early writes to the place of another."""
+    follows = _REVERSAL.replace("a[threadIdx.x] = s[63", "a[s[63").replace(
+        "x];\n}", "x]] = threadIdx.x;\n}"
+    )
+    found = search(follows, 1, 64)
+    assert found.other_cure(places(4)) is None
+    first = found.cure(places(3, 4))
+    assert first.words == ["insert `__syncthreads();` before k.cu:4"]
+    assert found.cure(places(4)) == first
+
+
 def test_race_that_does_not_occur_is_not_searched_for():
     cure = search(_REVERSAL, 1, 64).cure(places(1, 2))
     assert (cure.edits, cure.trials) == ((), 0)
