@@ -224,7 +224,7 @@ def command(
                     files, [path, *arguments], compiler,
                     lambda number: settings_of(number, nowhere),
                 )  # fmt: skip
-                cured = write_cures(check.traces, editable, files[0].parent, patch)
+                cured = write_cures(check.traces, editable, patch)
     with input_errors():
         check.require_selected(kernel, selected)
         if (trace_file := output.get(".trace")) is not None:

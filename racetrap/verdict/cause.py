@@ -94,8 +94,6 @@ class Cure:
     ----------
     edits : tuple of Edit
         The edits; empty if none cures it.
-    what : str
-        What they bring, in words.
     trials : int
         Versions of the sources that were compiled for it.
     reason : str
@@ -103,7 +101,6 @@ class Cure:
     """
 
     edits: tuple[Edit, ...]
-    what: str
     trials: int
     reason: str = ""
 

@@ -14,7 +14,7 @@ from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.race_findings import race_findings
 
 
-def write_cures(check: TraceCheck, sources: Sources, folder: Path, file: str) -> list[str]:
+def write_cures(check: TraceCheck, sources: Sources, file: str) -> list[str]:
     """Look for a cure of each finding, keep it with the finding, and write a patch of all.
 
     Parameters
@@ -23,8 +23,6 @@ def write_cures(check: TraceCheck, sources: Sources, folder: Path, file: str) ->
         The check.
     sources : Sources
         What was checked, to be edited.
-    folder : Path
-        Folder of the sources.
     file : str
         The patch.
 
@@ -33,7 +31,7 @@ def write_cures(check: TraceCheck, sources: Sources, folder: Path, file: str) ->
     list of str
         What the patch holds, in sentences.
     """
-    named = _names(sources, folder)
+    named = _names(sources)
     search = CureSearch(sources)
     findings = race_findings(check.pairs)
     races = [
@@ -58,13 +56,14 @@ def write_cures(check: TraceCheck, sources: Sources, folder: Path, file: str) ->
         f"Cures: {len(cured)} of {number_text(len(findings), 'finding')}; no race, fault or other "
         f"result in {number_text(len(CHECKED), 'further schedule')} and "
         f"{number_text(WEAK, 'run')} by PTX's memory model.",
-        f"Patch: {file}, for `git apply` or `patch -p1` in {folder.resolve()}."
+        f"Patch: {file}, for `git apply` or `patch -p1` in {sources.folder.resolve()}."
         if edits else "Patch: no edit is in it.",
     ]  # fmt: skip
 
 
-def _names(sources: Sources, folder: Path) -> Callable[[str], str]:
+def _names(sources: Sources) -> Callable[[str], str]:
     """Gives a place by the name that its source has among those that may be edited."""
+    folder = sources.folder
     files = {str((folder / name).resolve()): name for name in sources.texts}
 
     def named(place: str) -> str:

@@ -118,8 +118,17 @@ def compile_program(
     )  # fmt: skip
 
 
-def compile_ptx(source: Path, options: CompilerOptions) -> str:
+def compile_ptx(source: Path, options: CompilerOptions, root: Path | None = None) -> str:
     """PTX, with line numbers, of the kernels of a CUDA source; host code in it is left out.
+
+    Parameters
+    ----------
+    source : Path
+        The source.
+    options : CompilerOptions
+        How it is compiled.
+    root : Path, optional
+        Folder that names of files in the PTX are relative to, by default that of the source.
 
     Raises
     ------
@@ -133,4 +142,5 @@ def compile_ptx(source: Path, options: CompilerOptions) -> str:
             "CUDA source", source.name,
         )  # fmt: skip
         # Lines are those of the file's name alone, whatever the folder.
-        return target.read_text(encoding="utf-8").replace(f'"{source.parent.resolve()}/', '"')
+        begin = f'"{(root or source.parent).resolve()}/'
+        return target.read_text(encoding="utf-8").replace(begin, '"')

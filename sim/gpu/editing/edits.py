@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from pathlib import Path
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -40,6 +42,11 @@ class Edit:
 
 #: Edits that belong together.
 Change = tuple[Edit, ...]
+
+
+def edits_of(edits: Iterable[Edit], file: str) -> list[Edit]:
+    """Edits of one file."""
+    return [edit for edit in edits if edit.file == file]
 
 
 def edited(source: bytes, edits: Iterable[Edit]) -> bytes:
@@ -106,7 +113,7 @@ def diff(sources: Mapping[str, bytes], edits: Sequence[Edit], names: Mapping[str
     """
     parts: list[str] = []
     for file in dict.fromkeys(edit.file for edit in edits):
-        own = [edit for edit in edits if edit.file == file]
+        own = edits_of(edits, file)
         # A name with a space in it ends at a tab.
         name = names[file] + "\t" * (" " in names[file])
         before, after = _lines(sources[file]), _lines(edited(sources[file], own))
@@ -115,6 +122,11 @@ def diff(sources: Mapping[str, bytes], edits: Sequence[Edit], names: Mapping[str
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
         for line in parts
     )  # fmt: skip
+
+
+def common_folder(files: Iterable[Path]) -> Path:
+    """The innermost folder that holds all of some files."""
+    return Path(os.path.commonpath([file.resolve().parent for file in files]))
 
 
 def text_of(source: bytes) -> str:

@@ -7,13 +7,12 @@ A fence before a body without braces is put into braces with it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.sim.gpu.editing.edits import Change, Edit, diff
+from racetrap.sim.gpu.editing.edits import Change, Edit, common_folder, diff
 from racetrap.sim.gpu.editing.source_unit import SourceUnit
 from racetrap.sim.gpu.stress.advice import AdvisedChange
 
@@ -81,7 +80,7 @@ def _root(files: Collection[Path], root: Path) -> Path:
     """The root, or the folder that files have in common if one does not lie in the root."""
     if all(file.is_relative_to(root) for file in files):
         return root
-    return Path(os.path.commonpath([file.parent for file in files]))
+    return common_folder(files)
 
 
 def _edits(file: str, source: bytes, number: int, change: AdvisedChange) -> Change:

@@ -47,4 +47,4 @@ def sources_of(
         except (CudaError, PtxError, ExecutionError):
             return None
 
-    return Sources(texts, compiler)
+    return Sources(Path(), texts, compiler)

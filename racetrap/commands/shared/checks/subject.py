@@ -122,7 +122,7 @@ def _cure(
     from racetrap.commands.shared.cures import write_cures
     from racetrap.verdict.gpu.cure.programs import kernel_sources
 
-    return write_cures(check, kernel_sources(path, launch, options), path.parent, patch)
+    return write_cures(check, kernel_sources(path, launch, options), patch)
 
 
 def _expose(

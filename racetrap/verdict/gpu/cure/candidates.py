@@ -16,10 +16,10 @@ from racetrap.verdict.gpu.cure.atomics import atomics
 
 #: Scopes that leave out threads of other blocks, and what includes them.
 _SCOPES = (
-    (rb"\b(atomic\w+)_block\b", rb"\1"),
-    (rb"\b__threadfence_block\b", b"__threadfence"),
-    (rb"\bthread_scope_(?:block|thread)\b", b"thread_scope_device"),
-    (rb"(?<!barrier)\.(?:cta|cluster)\b(?=[^\"\n]*\")", b".gpu"),
+    (re.compile(rb"\b(atomic\w+)_block\b"), rb"\1"),
+    (re.compile(rb"\b__threadfence_block\b"), b"__threadfence"),
+    (re.compile(rb"\bthread_scope_(?:block|thread)\b"), b"thread_scope_device"),
+    (re.compile(rb"(?<!barrier)\.(?:cta|cluster)\b(?=[^\"\n]*\")"), b".gpu"),
 )
 #: Orders to put instead of another, the weakest first.
 _ORDERS = (b"release", b"acquire", b"acq_rel")
@@ -177,7 +177,7 @@ def _replacing(
 
 def _wider(units: Sequence[SourceUnit]) -> Iterator[Change]:
     for pattern, text in _SCOPES:
-        yield from _replacing(units, re.compile(pattern), text)
+        yield from _replacing(units, pattern, text)
 
 
 def _ordered(units: Sequence[SourceUnit]) -> Iterator[Change]:

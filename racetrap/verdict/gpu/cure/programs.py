@@ -15,6 +15,7 @@ from racetrap.sim.gpu.cuda.toolkit import (
     ToolkitError,
     compile_ptx,
 )
+from racetrap.sim.gpu.editing.edits import common_folder
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec
@@ -77,12 +78,12 @@ def kernel_sources(path: Path, launch: LaunchSpec, options: CompilerOptions) -> 
 
     def compiler(folder: Path) -> Program | None:
         try:
-            ptx = compile_ptx(folder / path.name, within)
+            ptx = compile_ptx(folder / path.name, within, folder)
             return KernelProgram(parse_ptx(ptx, path.name), launch)
         except (ToolkitError, PtxError):
             return None
 
-    return Sources(_with_headers([path], path.parent), compiler)
+    return Sources(path.parent, _with_headers([path], path.parent), compiler)
 
 
 @dataclass(frozen=True)
@@ -129,19 +130,19 @@ def program_sources(
     settings : callable
         Settings of each run, by its number.
     """
-    folder = files[0].parent
-    folders = (str(each.parent.resolve()) for each in files)
-    within = replace(options, include=(*options.include, *folders))
+    files = [each.resolve() for each in files]
+    folder = common_folder(files)
+    within = replace(options, include=(*options.include, *(str(each.parent) for each in files)))
     names = [each.relative_to(folder) for each in files]
 
     def compiler(copy: Path) -> Program | None:
         try:
-            ptx = tuple(compile_ptx(copy / name, within) for name in names)
+            ptx = tuple(compile_ptx(copy / name, within, copy) for name in names)
         except ToolkitError:
             return None
         return CudaProgram(command, lambda number: replace(settings(number), edited=ptx))
 
-    return Sources(_with_headers(files, folder), compiler)
+    return Sources(folder, _with_headers(files, folder), compiler)
 
 
 def _with_headers(files: Sequence[Path], folder: Path) -> Mapping[str, bytes]:

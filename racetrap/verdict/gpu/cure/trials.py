@@ -14,7 +14,7 @@ from typing import NamedTuple
 from racetrap.golden_model.barracuda.race import RaceClass
 from racetrap.golden_model.events import ALL_LANES, EventKind
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.editing.edits import Edit, LineMap, edited, inserted_lines
+from racetrap.sim.gpu.editing.edits import Edit, LineMap, edited, edits_of, inserted_lines
 from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.verdict.gpu.line_races import oracle_races_by_line
@@ -106,8 +106,10 @@ class Sources:
 
     Parameters
     ----------
+    folder : Path
+        Where they are.
     texts : mapping of str to bytes
-        Those that are compiled or included, by name as places in traces have it.
+        Those that are compiled or included, by name below the folder, as places in traces have it.
     compiler : Compiler
         Compiles a copy of them, in another folder.
 
@@ -117,9 +119,9 @@ class Sources:
         Compiled versions so far.
     """
 
-    def __init__(self, texts: Mapping[str, bytes], compiler: Compiler) -> None:
-        self.texts, self._compiler, self.trials = texts, compiler, 0
-        self._folder = ""
+    def __init__(self, folder: Path, texts: Mapping[str, bytes], compiler: Compiler) -> None:
+        self.folder, self.texts = folder, texts
+        self._compiler, self.trials = compiler, 0
 
     @contextmanager
     def compiled(self, edits: Sequence[Edit]) -> Iterator[Program | None]:
@@ -130,8 +132,7 @@ class Sources:
             for file, text in self.texts.items():
                 target = folder / file
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(edited(text, (each for each in edits if each.file == file)))
-            self._folder = f"{folder}/"
+                target.write_bytes(edited(text, edits_of(edits, file)))
             yield self._compiler(folder)
 
     def compiles(self, edits: Sequence[Edit]) -> bool:
@@ -148,57 +149,60 @@ class Sources:
         with self.compiled(edits) as program:
             if program is None:
                 return None
-            found = Outcome()
+            found, edited_places = Outcome(), _EditedPlaces(self.texts, edits)
             for number in runs:
                 trace, wrong = program.run(number)
                 found |= Outcome(wrong=frozenset(wrong))
                 if trace is not None:
-                    found |= self._judged(trace, edits)
+                    found |= edited_places.outcome(trace)
                 if is_enough(found):
                     break
             return found
 
-    def _judged(self, trace: Trace, edits: Sequence[Edit]) -> Outcome:
-        """Races in a trace of edited sources, and what is wrong with barriers."""
+
+class _EditedPlaces:
+    """Places in edited sources, and what a trace of these shows at the original ones.
+
+    Parameters
+    ----------
+    texts : mapping of str to bytes
+        The original sources by name.
+    edits : sequence of Edit
+        Edits of them.
+    """
+
+    def __init__(self, texts: Mapping[str, bytes], edits: Sequence[Edit]) -> None:
+        own = {file: edits_of(edits, file) for file in texts}
+        self._lines = {file: LineMap(text, own[file]) for file, text in texts.items()}
+        #: Lines of barriers that were inserted.
+        self._added = {
+            f"{file}:{line}"
+            for file, text in texts.items() for line in inserted_lines(text, own[file], _WHOLE)
+        }  # fmt: skip
+
+    def outcome(self, trace: Trace) -> Outcome:
+        """Races in a trace, and what is wrong with barriers."""
         header = trace.header
         result = run_oracle(trace, JUDGE, bool(header.independent_threads))
-        original = self._original(edits)
         races: dict[Places, Threads] = {}
         for race in oracle_races_by_line(result, header):
-            places = frozenset(map(original, race.places))
+            places = frozenset(map(self._original, race.places))
             calls = (frame.place for _, side in race.sides for frame in side.stack if frame.place)
-            threads = Threads(RaceClass(race.relation), tuple(map(original, calls)))
+            threads = Threads(RaceClass(race.relation), tuple(map(self._original, calls)))
             races[places] = races.get(places, threads) | threads
         wrong = {
-            *self._missed_barriers(trace, edits),
-            *(_BARRIER for _ in result.barrier_divergences),
-        }
+            *self._missed_barriers(trace), *(_BARRIER for _ in result.barrier_divergences),
+        }  # fmt: skip
         return Outcome(races, frozenset(wrong))
 
-    def _original(self, edits: Sequence[Edit]) -> Callable[[str], str]:
-        """Gives the place in the original sources of one in the edited ones."""
-        maps = {
-            file: LineMap(text, [each for each in edits if each.file == file])
-            for file, text in self.texts.items()
-        }
+    def _original(self, place: str) -> str:
+        """The place in the original sources of one in the edited ones."""
+        file, _, line = place.rpartition(":")
+        return f"{file}:{self._lines[file].original(int(line))}" if file in self._lines else place
 
-        def original(place: str) -> str:
-            file, _, line = place.removeprefix(self._folder).rpartition(":")
-            return f"{file}:{maps[file].original(int(line))}" if file in maps else place
-
-        return original
-
-    def _missed_barriers(self, trace: Trace, edits: Sequence[Edit]) -> Iterator[str]:
+    def _missed_barriers(self, trace: Trace) -> Iterator[str]:
         """What is wrong with inserted barriers: threads that had ended, or that are elsewhere."""
-        added = {
-            f"{file}:{line}"
-            for file, text in self.texts.items()
-            for line in inserted_lines(text, [each for each in edits if each.file == file], _WHOLE)
-        }
-        pcs = {
-            pc for pc, place in trace.header.locations.items()
-            if place.removeprefix(self._folder) in added
-        }  # fmt: skip
+        pcs = {pc for pc, place in trace.header.locations.items() if place in self._added}
         if not pcs:
             return
         lanes: dict[tuple[int, int], int] = {}
