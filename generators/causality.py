@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from racetrap.generators.system import Overhead, Preset, System, presets_by_name
+from racetrap.generators.system import (
+    Overhead,
+    Preset,
+    System,
+    metadata_overheads,
+    presets_by_name,
+)
 from racetrap.golden_model.causality.packets import (
     Against,
     CollectorEvent,
@@ -136,11 +142,8 @@ def _register_parameters(params: CausalityParams) -> dict[str, int]:
 
 
 def _overheads(params: CausalityParams) -> list[Overhead]:
-    share = params.metadata_overhead
-    sentence = f"Metadata is {share:.1%} of the monitored data."
-    if params.shared_bytes:
-        sentence = f"Metadata is {share:.1%} of the monitored data, half of it for shared memory."
-    return [Overhead("metadata_percent", 100 * share, sentence)]
+    shared = ", half of it for shared memory" if params.shared_bytes else ""
+    return metadata_overheads(params, shared)
 
 
 CAUSALITY = System(

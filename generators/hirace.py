@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from racetrap.generators.system import Overhead, Preset, System, presets_by_name
+from racetrap.generators.system import Preset, System, metadata_overheads, presets_by_name
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.hirace.packets import PacketKind, RaceKind, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams
@@ -101,12 +101,6 @@ def _register_parameters(params: HiraceParams) -> dict[str, int]:
     return register_parameters(params)
 
 
-def _overheads(params: HiraceParams) -> list[Overhead]:
-    share = params.metadata_overhead
-    sentence = f"Metadata is {share:.1%} of the monitored data."
-    return [Overhead("metadata_percent", 100 * share, sentence)]
-
-
 HIRACE = System(
     name="hirace",
     title="HiRace",
@@ -121,7 +115,7 @@ HIRACE = System(
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
-    overheads=_overheads,
+    overheads=metadata_overheads,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     register_parameters=_register_parameters,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from racetrap.generators.system import (
     MemoryRate,
-    Overhead,
     Preset,
     System,
+    metadata_overheads,
     no_memory,
     presets_by_name,
 )
@@ -169,12 +169,6 @@ def _memory_rate(params: ScordParams, latency: int) -> MemoryRate:
     return MemoryRate(rate, advice if rate < 1 else "")
 
 
-def _overheads(params: ScordParams) -> list[Overhead]:
-    share = params.metadata_overhead
-    sentence = f"Metadata is {share:.1%} of the monitored data."
-    return [Overhead("metadata_percent", 100 * share, sentence)]
-
-
 SCORD = System(
     name="scord",
     title="ScoRD",
@@ -191,7 +185,7 @@ SCORD = System(
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
     memory_rate=_memory_rate,
-    overheads=_overheads,
+    overheads=metadata_overheads,
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     register_parameters=_register_parameters,

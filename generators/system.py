@@ -98,6 +98,13 @@ class Overhead(NamedTuple):
     sentence: str
 
 
+def metadata_overheads(params: Any, remark: str = "") -> list[Overhead]:
+    """Overhead of a detector that keeps metadata of memory, with a remark on it."""
+    share = params.metadata_overhead
+    sentence = f"Metadata is {share:.1%} of the monitored data{remark}."
+    return [Overhead("metadata_percent", 100 * share, sentence)]
+
+
 def _module(room: str, name: str, part: str) -> str:
     return ".".join(filter(None, ("racetrap", room, name, part)))
 
