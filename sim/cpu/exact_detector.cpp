@@ -106,7 +106,7 @@ public:
     explicit Detector(uint32_t threads)
         : clocks_(threads), off_(threads), recent_(1u << RECENT_LOG2) {}
 
-    // Takes events until there are more pairs than `pairs`; how many it has taken.
+    // Takes events until there are more than `pairs` pairs; returns how many it has taken.
     uint64_t run(const Event *events, uint64_t count, uint64_t pairs) {
         for (uint64_t taken = 0; taken < count;) {
             take(events[taken++]);
@@ -257,7 +257,7 @@ private:
         }
     }
 
-    // Forgets a cell's accesses, but of those to bytes that are kept.
+    // Forgets a cell's accesses, except to bytes that are kept.
     void forget(Blocks::Block &block, uint8_t kept) {
         if (!kept) return blocks_.clear(block);
         Access *first = blocks_.of(block), *end = first + block.count;
@@ -277,7 +277,7 @@ uint64_t racetrap_exact_run(void *detector, const Event *events, uint64_t count,
     return static_cast<Detector *>(detector)->run(events, count, pairs);
 }
 
-// Number of pairs; copies them if there is room for all.
+// Returns the number of pairs; copies them if there is room for all.
 uint64_t racetrap_exact_pairs(void *detector, Pair *target, uint64_t room) {
     std::vector<Pair> found = static_cast<Detector *>(detector)->pairs();
     if (found.size() <= room) std::copy(found.begin(), found.end(), target);

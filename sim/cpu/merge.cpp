@@ -94,7 +94,7 @@ private:
     }
 };
 
-// Threads by a number each, the smallest first.
+// Threads in the order of a number that each has, the smallest first.
 class Queue {
 public:
     struct Entry {
@@ -140,7 +140,7 @@ private:
     }
 };
 
-// Time that a thread has waited in all, from one of its ordered events on.
+// Total time that a thread has waited, from one of its ordered events on.
 struct Wait {
     uint64_t ordered;
     int64_t waited;
@@ -165,7 +165,7 @@ public:
         find_frames();
     }
 
-    // Most events that there are, with the begins and ends that are missing.
+    // Upper bound of the number of events, missing begins and ends included.
     uint64_t room() const { return std::min(events_, most_) + 2 * (created_ + 1); }
 
     // Writes the events; none if the program's first thread left none.
@@ -236,7 +236,7 @@ private:
         return threads_[number].time + waited[number];
     }
 
-    // Gives the frame of an access, which is one of its thread's own, its number among all.
+    // Renumbers the frame of an access: from its thread's numbers to those of all threads.
     void number_frame(Event &access, const std::vector<uint32_t> &numbers) {
         unsigned below = bits_below_frame(access);
         uint32_t own = access.value >> below;
@@ -322,19 +322,20 @@ void *racetrap_merge_new(const uint8_t *data, uint64_t end, uint64_t most) {
 
 uint64_t racetrap_merge_room(const void *merge) { return static_cast<const Merge *>(merge)->room(); }
 
-// Writes the events, of which there are at most as many as there is room for; how many.
+// Writes at most as many events as there is room for, and returns their number.
 uint64_t racetrap_merge_run(void *merge, Event *target) {
     return static_cast<Merge *>(merge)->run(target);
 }
 
-// Number of program counters in the events; copies them if there is room for all.
+// Returns the number of program counters in the events; copies them if there is room for all.
 uint64_t racetrap_merge_pcs(const void *merge, uint32_t *target, uint64_t room) {
     const auto &pcs = static_cast<const Merge *>(merge)->pcs();
     if (pcs.size() <= room) std::copy(pcs.begin(), pcs.end(), target);
     return pcs.size();
 }
 
-// Number of frames; copies them, and whether an event was made in each, if there is room for all.
+// Returns the number of frames; copies them, and whether an event was made in each, if there is
+// room for all.
 uint64_t racetrap_merge_frames(const void *merge, Frame *target, uint8_t *is_used, uint64_t room) {
     const Merge &merged = *static_cast<const Merge *>(merge);
     if (room < merged.frames().size()) return merged.frames().size();

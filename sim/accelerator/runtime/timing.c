@@ -26,7 +26,7 @@
 #define TOO_LONG 124  // exit status
 #define SHOWN 256  // bytes of a program's output
 #define COMMANDS (1ul << 30)
-#define ONE 65536u  // probabilities are out of it
+#define ONE 65536u  // a probability of 1
 
 extern char __data_start, _end;
 
@@ -191,7 +191,7 @@ static struct pending *add_pending(uintptr_t address, size_t size, int is_store)
     return one;
 }
 
-// Moves bytes of an engine's oldest command; a device's work is one step.
+// Moves some bytes of an engine's oldest command; a device computes in one step.
 static void move_some(int engine, size_t most) {
     struct command *command = queues[engine];
     if (command->work) {
@@ -234,7 +234,7 @@ static void begin_phase(void) {
     phase_left = 1u << draw(14);
     write_back = any_probability();
     drop = any_probability();
-    move = any_probability() / 4 * 3;  // moving again and again must end
+    move = any_probability() / 4 * 3;  // so that repeated moves come to an end
     allocate = draw(4) ? ONE : any_probability();
     if (core_setting("RACETRAP_PREFETCH", 0)) prefetch = any_probability();
     clean_all = draw(2) ? 0 : ONE >> (4 + draw(10));

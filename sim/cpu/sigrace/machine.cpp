@@ -1,4 +1,4 @@
-// SigRace over a recorded program, as Sigrace of racetrap.golden_model.sigrace.
+// SigRace on a recorded program; the specification is Sigrace of racetrap.golden_model.sigrace.
 #include <memory>
 #include <unordered_map>
 
@@ -31,7 +31,7 @@ public:
     Checkpoint checkpoint;
     Rollback rollback;
 
-    // Begins a program whose threads stay where they are, and one whose threads do not.
+    // Begins a program whose threads stay on their cores, and one whose threads migrate.
     void begin(uint32_t threads) {
         for (uint32_t thread = 0; thread < threads; thread++) switch_in(thread, thread);
     }
@@ -39,13 +39,13 @@ public:
         scheduler_ = std::make_unique<Scheduler>(settings, *this, draw, events_, count_);
     }
 
-    // Plays events of a program whose threads stay.
+    // Plays events of a program whose threads stay on their cores.
     void run(uint64_t first, uint64_t count) {
         for (uint64_t number = first; number < first + count; number++)
             play(events_[number].thread, events_[number], number);
     }
 
-    // Plays some steps of the scheduler; whether there are more.
+    // Plays some steps of the scheduler; returns whether there are more.
     bool run(uint64_t steps) {
         while (steps--)
             if (!scheduler_->step()) return false;
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    // Epochs of a conflict, in either order of discovery the same.
+    // The two epochs of a conflict; the order in which it was found does not matter.
     struct Epochs {
         uint64_t low, high;  // each a thread and its own counter
         explicit Epochs(const LogEntry &entry)
@@ -314,7 +314,7 @@ double racetrap_sigrace_measures(void *machine, Intersections *found, const uint
     return own.lost_windows;
 }
 
-// Number of the reasons of rollbacks; copies each, and how many there were.
+// Returns the number of reasons of rollbacks; copies each, and how many rollbacks had it.
 uint64_t racetrap_sigrace_rollbacks(void *machine, RollbackCount *counts) {
     const auto &found = machine_of(machine).rollback.rollbacks;
     std::copy(found.begin(), found.end(), counts);

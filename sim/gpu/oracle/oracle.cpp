@@ -1,4 +1,4 @@
-// Race oracle by PTX's memory model, compiled: same results as the Python version, its specification
+// Race oracle by PTX's memory model, compiled. Its results are those of its specification in Python
 // (tests/support/ptx_oracle).
 #include <deque>
 #include <optional>
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    // What a write hands on is made of.
+    // Parts of what a write hands on.
     struct Sources {
         FenceRef fence, device_fence;
         ReleasedRef operation, observed;
@@ -69,7 +69,7 @@ private:
     const LaneRecord *lanes(Time row) const {
         return kernel_.lanes + (event(row).first_lane - kernel_.first_lane);
     }
-    // Who has a clock: warps, or threads as warps of one lane each.
+    // Owners of clocks: warps, or threads as warps of one lane each.
     int first_actor(int block) const { return kernel_.first_warp[block] * actors_of_warp_; }
     int actor_count(int block) const { return kernel_.warp_count[block] * actors_of_warp_; }
     Warp &actor(Time row, int lane) {
@@ -163,8 +163,8 @@ private:
         return warps_[number].clock.publish(warps_[number].place, row);
     }
 
-    // Orders the actors behind one another, and behind what has arrived: from the first one on
-    // `size` for each bit of the mask.
+    // Orders actors behind each other, and behind what has arrived.  Each bit of the mask stands for
+    // `size` actors, counted from the first one.
     void synchronise(Time row, int first, uint32_t mask, int size, Known known) {
         std::vector<int> actors;
         for (; mask; mask &= mask - 1)
@@ -219,7 +219,7 @@ private:
         if (!kernel_.independent) actor(row, 0).acquire(known, joins_);
     }
 
-    // One lane; its knowledge is joined with what is given.
+    // For one lane: its knowledge is joined with the given one.
     Known access(Time row, Warp &warp, uint8_t lane, uint64_t address, bool writes, Known known) {
         const Event &each = event(row);
         uint8_t order = kernel_.order[row];
@@ -286,7 +286,7 @@ private:
         return joins_.join(known, acquired);
     }
 
-    // What is communicated to an access.
+    // Knowledge that an access receives from the write that it reads.
     Known communicate(const Access &access, uint32_t kind, bool writes, const Message *observed,
                       const Place &place, const Clock &clock) {
         Known news;
@@ -373,7 +373,7 @@ private:
         return result;
     }
 
-    // Looks for earlier accesses that are unordered with one.
+    // Looks for earlier accesses that nothing orders with this one.
     void check(const Access &access, uint32_t kind, const Place &place, const Clock &clock,
                uint64_t address) {
         asked_++;
@@ -415,7 +415,7 @@ private:
         return pc_numbers_.try_emplace(pc, pc_numbers_.size()).first->second;
     }
 
-    // Program counters of two accesses, and what else tells races apart.
+    // Two races are the same if these agree: program counters of both accesses, and the rest.
     uint64_t key_of(const Kind &first, const Kind &second, bool is_strong, bool is_near) {
         uint64_t one = first.pc_number, other = second.pc_number;
         return one << 33 | other << 2 | is_strong << 1 | is_near;
@@ -495,7 +495,7 @@ private:
     uint64_t asked_ = 0;
     Sources last_sources_;
     ReleasedRef last_released_;
-    // Of the access at work.
+    // Of the access that is being judged.
     std::vector<Cell *> cells_;
     std::vector<Candidate> candidates_;
 };

@@ -1,5 +1,5 @@
 // Release and acquire patterns: what writes release, who observes them, and what is still open.
-// As messages.py and acquisitions.py in tests/support/ptx_oracle.
+// The same as messages.py and acquisitions.py in tests/support/ptx_oracle.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Access {
     }
 };
 
-// Knowledge at a fence or an operation, which releases after it publish.
+// Knowledge at a fence or operation; later releases publish it.
 class Fence : public Counted {
 public:
     Fence(const Clock &clock, const Place &place, Time now)
@@ -106,7 +106,7 @@ struct Message {
     ReleasedRef released;
     std::vector<Access> observers;  // the first read of each thread counts
     Message *successor = nullptr;   // the atomic that observes it and hands it on
-    // Of a volatile store those of its thread that it comes right behind, one after the other; of
+    // For a volatile store: the stores of its thread right before it, one after the other; of
     // each program counter the latest.
     std::vector<const Message *> overwritten;
     // The access that last asked whether an observer is in its past, and the answer.
@@ -184,7 +184,7 @@ public:
                 of(observed.overlooked, {each->access.pc, pc}, true).add(each->released, joins);
     }
 
-    // Join of what a lane, whose past is known, acquires at a fence with what is given.
+    // What a lane with a known past acquires at a fence, joined with the given knowledge.
     template <class Past>
     Known acquire(int lane, const Place &place, bool is_device, Known known, Past past,
                   std::set<PcPair> &synchronised, Joins &joins) {
@@ -212,7 +212,7 @@ private:
         bool is_volatile;  // one of the two accesses
         ReleasedRef released, latest;
         const Message *last = nullptr;
-        // What the read would have observed, had it come before the write.
+        // What the read would have observed if it had come before the write.
         std::vector<Observed> overlooked;
 
         void add(const ReleasedRef &more, Joins &joins) {
@@ -304,7 +304,7 @@ private:
                joins.join(by_other, one.known) != by_other;
     }
 
-    std::vector<Acquired> found_;  // of the fence or operation at work
+    std::vector<Acquired> found_;  // of the current fence or operation
     std::vector<FenceRef> fences_, device_fences_;  // by lane
     std::map<std::pair<int, Location>, ReleasedRef> operations_;
     std::vector<std::map<Location, std::vector<Observed>>> observed_;  // by lane
