@@ -53,6 +53,16 @@ def test_no_ordered_pair_is_reported(traces, source, form):
         assert found >= FOUND[source] * racy
 
 
+@pytest.mark.parametrize("source", ["lock programs", "phase programs"])
+def test_families_free_of_races_by_construction(source):
+    for seed in range(12):
+        (trace,) = SOURCES[source](seed)
+        for form in FORMS.values():
+            verdict = judged(trace, **form)
+            assert not verdict.races, f"seed {seed}"
+            assert not verdict.reported, f"seed {seed}"
+
+
 def test_a_flag_released_between_two_arrivals_is_one():
     """The clock of the last arrival counts for both: it is no message of that warp."""
     trace = next(SOURCES["litmus kernels"](2366))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from random import Random
@@ -10,12 +11,17 @@ from random import Random
 from racetrap.evaluation.scord import race_free_programs
 from racetrap.golden_model.events import (
     ALL_LANES,
+    AtomicOp,
     DataRegion,
     Event,
     EventKind,
     Geometry,
+    Lane,
+    MemoryOrder,
+    Scope,
     TraceHeader,
 )
+from racetrap.golden_model.gpu.params import WORD_BYTES
 from racetrap.golden_model.ptx_memory_model.litmus import LitmusError
 from racetrap.golden_model.trace import Trace
 from tests.support.causality.random_programs import RandomProgram
@@ -32,6 +38,8 @@ from tests.support.ptx_memory_model.random_tests import (
 _WRITERS = (random_kernel, random_fenced_kernel, random_barrier_kernel, random_flag_kernel)
 #: Runs of a litmus kernel at most.
 _MOST_RUNS = 5
+#: Bytes from a word of a phase program to its counter.
+_COUNTERS = 0x100
 _RACE_FREE = TraceHeader(
     geometry=Geometry(sm_count=3, blocks_per_sm=3, warps_per_sm=9),
     region=DataRegion(data_base=0, size_log2=12), source="race-free program",
@@ -72,6 +80,8 @@ def litmus_runs(seed: int) -> Iterator[Trace]:
 def race_free_program(kind: str, seed: int) -> Iterator[Trace]:
     """A program of ScoRD's race-free families, each instruction at a place of its own."""
     made = list(race_free_programs.KINDS[kind](seed))
+    if kind == "phase":
+        made = list(_with_messages(made))
     warps: dict[tuple[int, int], list[int]] = {}
     for event in made[1:]:
         warps.setdefault((event.sm, event.slot), []).append(event.warp)
@@ -86,6 +96,37 @@ def race_free_program(kind: str, seed: int) -> Iterator[Trace]:
     retired = [Event(EventKind.BLOCK_RETIRED, *place) for place in sorted(warps)]
     events = [made[0], *placed, *accesses, *retired, Event(EventKind.KERNEL_END)]
     yield Trace.from_events(_RACE_FREE, events)
+
+
+def _with_messages(phases: Iterable[Event]) -> Iterator[Event]:
+    """Phases whose order the program itself makes: their fences alone tell a later owner nothing.
+
+    Each word has a counter.  A warp adds to those of its words behind its fences, and adds and
+    acquires before each access.
+    """
+    words: defaultdict[tuple[int, int, int], set[int]] = defaultdict(set)
+    for event in phases:
+        used = words[event.sm, event.slot, event.warp]
+        if event.kind <= EventKind.STORE:
+            used.add(address := event.lanes[0].address)
+            yield _count(event, address)
+            yield event._replace(
+                kind=EventKind.FENCE, order=MemoryOrder.ACQUIRE, mask=1, size=0, lanes=(),
+                strong=False,
+            )  # fmt: skip
+        yield event
+        if event.kind == EventKind.FENCE:
+            for address in sorted(used):
+                yield _count(event, address)
+
+
+def _count(event: Event, address: int) -> Event:
+    """An addition by an event's warp to the counter of a word."""
+    lanes = (Lane(0, address + _COUNTERS),)
+    return Event(
+        EventKind.ATOMIC, event.sm, event.slot, event.warp, Scope.DEVICE, strong=True,
+        op=AtomicOp.OTHER, size=WORD_BYTES, lanes=lanes,
+    )  # fmt: skip
 
 
 #: Traces of a seed, by kind.
