@@ -9,7 +9,7 @@ from racetrap.verdict.codes import codes
 def codes_table() -> str:
     """A line for each code: what is wrong, the rule, and the cure."""
     rows = (
-        (f"`{each.code}`", each.title, each.section, " ".join(each.cure.split()))
+        (f"`{each.code}`", each.level, each.title, each.section, " ".join(each.cure.split()))
         for each in codes().values()
     )
-    return table(("code", "what is wrong", "rule", "cure"), rows)
+    return table(("code", "level", "what is wrong", "rule", "cure"), rows)

@@ -14,7 +14,8 @@ def explanation(code: Code) -> str:
     """All about a code."""
     example = "\n".join(f"    {line}".rstrip() for line in code.example.strip().split("\n"))
     return (
-        f"{code.code}: {code.title}\n\n{code.why.strip()}\n\nRule: {code.section}\n\n"
+        f"{code.code}: {code.title}\n\n{code.why.strip()}\n\nLevel: {code.level}\n\n"
+        f"Rule: {code.section}\n\n"
         f"Example:\n\n{example}\n\nCure: {code.cure.strip()}\n"
     )
 

@@ -20,12 +20,17 @@ from racetrap.presenters.printable import printable
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.race_findings import findings_text, race_line
 from racetrap.verdict.codes import code_of
-from racetrap.verdict.line_pairs import DividedPairs, LinePair
+from racetrap.verdict.line_pairs import DividedPairs, LinePair, LineRace
 from racetrap.verdict.race_findings import RaceFinding, race_findings
 from racetrap.verdict.source_text import split_place
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import KnownRace
+
+#: What pairs that are no races are, by kind.
+ADVICE = {
+    "unordered-strong": "unordered, but no race", "lockstep": "only lockstep orders these",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,10 +47,8 @@ class Findings:
         Other problems, by kind in a word; a kind without sentences passed.
     schedules : int
         Number of runs checked.
-    strong : sequence of LinePair
-        Unordered pairs that are not races.
-    lockstep : sequence of LinePair
-        Pairs that only the lockstep of a warp's lanes orders.
+    advice : mapping of str to sequence of LinePair
+        Pairs that are no races, by their kind in a word that has a code.
     opening : sequence of str
         What is printed first: what the runs cannot show.
     notes : sequence of str
@@ -56,8 +59,7 @@ class Findings:
     summary: Sequence[str]
     others: Mapping[str, Sequence[str]] = field(default_factory=dict)
     schedules: int = 1
-    strong: Sequence[LinePair] = ()
-    lockstep: Sequence[LinePair] = ()
+    advice: Mapping[str, Sequence[LinePair]] = field(default_factory=dict)
     opening: Sequence[str] = ()
     notes: Sequence[str] = ()
 
@@ -108,12 +110,8 @@ def run_findings(
 def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> None:
     """Print the findings, then the summary, and the notes if they are chosen."""
     lines = [*findings.opening, *findings_text(findings.races, choice, findings.schedules)]
-    noted = (
-        (findings.strong, "unordered, but no race"),
-        (findings.lockstep, "only lockstep orders these"),
-    )
-    for pairs, label in noted if choice.shows_notes else ():
-        lines += pairs_text(pairs, choice, findings.schedules, label, "and")
+    for kind, pairs in findings.advice.items():
+        lines += pairs_text(pairs, choice, findings.schedules, f"advice: {ADVICE[kind]}", "and")
     for sentences in findings.other_lines.values():
         lines += sentences
     lines += findings.summary
@@ -124,11 +122,19 @@ def annotation_lines(findings: Findings) -> str:
     """Findings as GitHub's workflow commands, one per line."""
     lines = []
     for finding in findings.races:
-        later = finding.first.later
         text = f"{race_sentence(finding.first)} (seen {times_text(finding.instances)})"
-        lines.append(annotation(finding.code, later.place, later.column, text))
+        lines.append(annotation(finding.code, *_place(finding.first), text))
     for name, sentences in findings.others.items():
         for sentence in sentences:
             place, text = split_place(sentence)
             lines.append(annotation(code_of(name), place, 0, text))
+    for kind, pairs in findings.advice.items():
+        for pair in pairs:
+            text = f"{ADVICE[kind]}: {race_sentence(pair.first, 'and')}"
+            lines.append(annotation(code_of(kind), *_place(pair.first), text, is_advice=True))
     return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _place(race: LineRace) -> tuple[str, int]:
+    """Place and column of a race."""
+    return race.later.place, race.later.column

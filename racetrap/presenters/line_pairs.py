@@ -157,7 +157,9 @@ def first_texts(
     return texts
 
 
-def annotation(title: str, place: str, column: int, text: str) -> str:
+def annotation(
+    title: str, place: str, column: int, text: str, *, is_advice: bool = False
+) -> str:  # fmt: skip
     """A finding as GitHub's workflow command, which marks a line of a change.
 
     Parameters
@@ -170,11 +172,13 @@ def annotation(title: str, place: str, column: int, text: str) -> str:
         Column in the line; 0 if unknown.
     text : str
         What was found.
+    is_advice : bool
+        Whether it does not count.
     """
     path, colon, line = relative_place(place).rpartition(":")
     file = _escaped(path).replace(":", "%3A").replace(",", "%2C")
     where = f"file={file},line={line}," + f"col={column}," * bool(column) if colon else ""
-    return f"::error {where}title={title}::{_escaped(text)}"
+    return f"::{'notice' if is_advice else 'error'} {where}title={title}::{_escaped(text)}"
 
 
 def _escaped(text: str) -> str:

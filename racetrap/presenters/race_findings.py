@@ -14,7 +14,13 @@ from racetrap.presenters.line_pairs import (
     times_text,
 )
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.schemas.gpu_races import RaceCure, RaceObject, SynchronisingInstruction
+from racetrap.schemas.gpu_races import (
+    CureReplacement,
+    RaceCure,
+    RaceObject,
+    SynchronisingInstruction,
+)
+from racetrap.sim.gpu.editing.edits import Replacement
 from racetrap.verdict.cause import Cause, Instruction, MemoryObject
 from racetrap.verdict.race_findings import RaceFinding, kind_of
 from racetrap.verdict.source_text import relative_place
@@ -55,7 +61,7 @@ def explaining_lines(finding: RaceFinding) -> list[str]:
 
 def _help_lines(finding: RaceFinding) -> list[str]:
     """The cure of a finding, if one was looked for."""
-    cure = finding.pairs[0].cure
+    cure = finding.cure
     if cure is None:
         return []
     return [f"help: {words}" for words in cure.words] or [f"help: no cure: {cure.reason}"]
@@ -111,6 +117,7 @@ def finding_to_dict(finding: RaceFinding) -> dict[str, Any]:
     cause, memory = race.cause, race.memory_object
     return {
         "code": finding.code,
+        "level": finding.level,
         "kind": kind_of(race),
         "sentence": race_sentence(race),
         "object": memory and _object_to_dict(memory, race.element),
@@ -124,8 +131,26 @@ def finding_to_dict(finding: RaceFinding) -> dict[str, Any]:
 
 
 def _cure_to_dict(finding: RaceFinding) -> RaceCure | None:
-    cure = finding.pairs[0].cure
-    return None if cure is None else {"edits": cure.words, "reason": cure.reason or None}
+    cure = finding.cure
+    return (
+        None
+        if cure is None
+        else {
+            "edits": cure.words,
+            "replacements": [_replacement_to_dict(each) for each in cure.replacements],
+            "diff": cure.diff or None,
+            "reason": cure.reason or None,
+        }
+    )
+
+
+def _replacement_to_dict(replacement: Replacement) -> CureReplacement:
+    file, _, _ = relative_place(f"{replacement.file}:0").rpartition(":")
+    return {
+        "file": file, "line": replacement.line, "column": replacement.column,
+        "end_line": replacement.end_line, "end_column": replacement.end_column,
+        "text": replacement.text,
+    }  # fmt: skip
 
 
 def _object_to_dict(memory: MemoryObject, element: str) -> RaceObject:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import hashlib
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from racetrap.presenters.explanations import sarif_rule
-from racetrap.presenters.findings import Findings
+from racetrap.presenters.findings import ADVICE, Findings
 from racetrap.presenters.line_pairs import race_sentence, times_text
 from racetrap.presenters.race_findings import explaining_lines
+from racetrap.sim.gpu.editing.edits import Replacement
 from racetrap.verdict.baseline import line_texts
+from racetrap.verdict.cause import Cure
 from racetrap.verdict.codes import code_of, codes
-from racetrap.verdict.line_pairs import LineRace, Side
+from racetrap.verdict.line_pairs import LinePair, LineRace, Side
 from racetrap.verdict.race_findings import RaceFinding
 from racetrap.verdict.source_text import relative_place, split_place
 
@@ -26,13 +29,16 @@ _SCHEMA = (
 )
 
 
+def _uri(path: str) -> str:
+    return Path(path).as_uri() if Path(path).is_absolute() else quote(path)
+
+
 def _location(place: str, column: int = 0, message: str = "") -> dict[str, Any]:
     path, _, line = relative_place(place).rpartition(":")
     found: dict[str, Any] = {}
     if line.isdecimal():
-        uri = Path(path).as_uri() if Path(path).is_absolute() else quote(path)
         found["physicalLocation"] = {
-            "artifactLocation": {"uri": uri},
+            "artifactLocation": {"uri": _uri(path)},
             "region": {"startLine": max(int(line), 1)}
             | ({"startColumn": column} if column else {}),
         }
@@ -43,13 +49,15 @@ def _location(place: str, column: int = 0, message: str = "") -> dict[str, Any]:
     return found
 
 
+#: Levels of findings, as SARIF has them.
+_LEVELS = {"race": "error", "fault": "error", "advice": "note"}
+
+
 def _result(finding: RaceFinding) -> dict[str, Any]:
     race = finding.first
     words = [race_sentence(race), *explaining_lines(finding)]
-    digest = hashlib.sha256(repr(sorted(line_texts(race.places))).encode()).hexdigest()
     return {
-        "ruleId": finding.code,
-        "level": "error",
+        **_coded(finding.code),
         "message": {"text": f"{'; '.join(words)} (seen {times_text(finding.instances)})."},
         "locations": [_location(race.later.place, race.later.column)],
         "relatedLocations": [
@@ -61,7 +69,57 @@ def _result(finding: RaceFinding) -> dict[str, Any]:
             ),
         ],
         **_stacks(race),
-        "partialFingerprints": {"linePair/v1": digest},
+        **_fixes(finding.cure),
+        **_fingerprint(race),
+    }
+
+
+def _coded(code: str) -> dict[str, Any]:
+    return {"ruleId": code, "level": _LEVELS[codes()[code].level]}
+
+
+def _fingerprint(race: LineRace) -> dict[str, Any]:
+    digest = hashlib.sha256(repr(sorted(line_texts(race.places))).encode()).hexdigest()
+    return {"partialFingerprints": {"linePair/v1": digest}}
+
+
+def _fixes(cure: Cure | None) -> dict[str, Any]:
+    """The cure of a finding, if there is one."""
+    if cure is None or not cure.edits:
+        return {}
+    changes = []
+    for file, found in groupby(cure.replacements, key=lambda each: each.file):
+        path, _, _ = relative_place(f"{file}:0").rpartition(":")
+        changes.append({
+            "artifactLocation": {"uri": _uri(path)},
+            "replacements": list(map(_replacement, found)),
+        })  # fmt: skip
+    return {"fixes": [{"description": {"text": "; ".join(cure.words)}, "artifactChanges": changes}]}
+
+
+def _replacement(replacement: Replacement) -> dict[str, Any]:
+    return {
+        "deletedRegion": {
+            "startLine": replacement.line, "startColumn": replacement.column,
+            "endLine": replacement.end_line, "endColumn": replacement.end_column,
+        },
+        "insertedContent": {"text": replacement.text},
+    }  # fmt: skip
+
+
+def _advice_result(kind: str, pair: LinePair) -> dict[str, Any]:
+    """A pair that is no race."""
+    race = pair.first
+    text = f"{ADVICE[kind]}: {race_sentence(race, 'and')} (seen {times_text(pair.instances)})."
+    return {
+        **_coded(code_of(kind)),
+        "message": {"text": text},
+        "locations": [_location(race.later.place, race.later.column)],
+        "relatedLocations": [
+            _location(race.earlier.place, race.earlier.column, f"{race.sides[0][0]} access")
+        ],
+        **_stacks(race),
+        **_fingerprint(race),
     }
 
 
@@ -88,15 +146,18 @@ def _frames(side: Side) -> list[dict[str, Any]]:
 def _other_result(name: str, sentence: str) -> dict[str, Any]:
     """What is wrong besides races."""
     place, text = split_place(sentence)
-    result = {"ruleId": code_of(name), "level": "error", "message": {"text": text}}
+    result = {**_coded(code_of(name)), "message": {"text": text}}
     return result | ({"locations": [_location(place)]} if place else {})
 
 
 def sarif_log(findings: Findings) -> dict[str, Any]:
-    """A log with one run: a result for each finding; a rule for each code of them."""
+    """A log with one run: a result for each finding, advice last; a rule for each code of them."""
     results = list(map(_result, findings.races))
     results += [
         _other_result(name, each) for name, found in findings.others.items() for each in found
+    ]
+    results += [
+        _advice_result(kind, each) for kind, found in findings.advice.items() for each in found
     ]
     rules = [sarif_rule(codes()[code]) for code in sorted({each["ruleId"] for each in results})]
     driver = {"name": "racetrap", "version": version("racetrap"), "rules": rules}

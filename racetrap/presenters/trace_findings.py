@@ -11,6 +11,7 @@ from racetrap.presenters.line_pairs import number_text, pair_to_dict, times_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.race_findings import finding_to_dict
 from racetrap.sim.gpu.oracle import PAPER_RULE
+from racetrap.verdict.codes import code_of, level_of
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.race_findings import race_findings
@@ -51,7 +52,8 @@ def trace_findings(
     others : mapping of str to sequence of str, optional
         What is wrong besides, by its kind in a word.
     remarks, notes : sequence of str
-        Sentences that belong to the summary, and to the notes.
+        Sentences that belong to the summary, and to the notes, of which pairs that are no races are
+        part.
     """
     wrong = {"barriers": _barriers(check), **(others or {})}
     is_clean = not check.pairs and not any(wrong.values())
@@ -62,10 +64,11 @@ def trace_findings(
     else:
         notes += detector
     pairs = [pair.in_own_code for pair in check.pairs] if choice.own_code else check.pairs
+    advice = {"unordered-strong": check.strong, "lockstep": check.lockstep}
     return Findings(
         pairs,
         [*summary, *remarks, *known_sentences(check.known, check.not_found)],
-        wrong, len(check.events), check.strong, check.lockstep, _opening(check), notes,
+        wrong, len(check.events), advice if choice.shows_notes else {}, _opening(check), notes,
     )  # fmt: skip
 
 
@@ -85,8 +88,8 @@ def _opening(check: TraceCheck) -> list[str]:
 
 def _barriers(check: TraceCheck) -> list[str]:
     return [
-        f"{relative_place(each.place)}: barrier: thread {each.thread} of block "
-        f"{each.grid_block} does not reach it with the others"
+        f"{relative_place(each.place)}: fault: thread {each.thread} of block "
+        f"{each.grid_block} does not reach the barrier with the others"
         for each in check.divergences.values()
     ]
 
@@ -187,6 +190,8 @@ def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:
         "ordered_by_lockstep": [pair_to_dict(pair) for pair in check.lockstep],
         "barrier_divergences": [
             {
+                "code": code_of("barriers"),
+                "level": level_of("barriers"),
                 "place": relative_place(each.place),
                 "grid_block": each.grid_block,
                 "thread": each.thread,

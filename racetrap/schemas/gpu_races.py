@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
 from racetrap.schemas.values import StackFrame
 from racetrap.verdict.gpu.findings import Access
+
+#: How bad a finding is; advice does not count.
+Level: TypeAlias = Literal["race", "fault", "advice"]
 
 
 class LineAccess(TypedDict):
@@ -74,10 +77,23 @@ class LineFinding(TypedDict):
     exposure: Annotated[Exposure | None, "null without `--memory`"]
 
 
+class CureReplacement(TypedDict):
+    """A part of a source that a cure replaces; lines and columns from 1, as SARIF counts them."""
+
+    file: Annotated[str, "the source"]
+    line: Annotated[int, "line of the first character that is replaced"]
+    column: Annotated[int, "its column"]
+    end_line: Annotated[int, "line of the character behind the last; the same if none is replaced"]
+    end_column: Annotated[int, "its column"]
+    text: Annotated[str, "what stands there afterwards"]
+
+
 class RaceCure(TypedDict):
     """The edits that end a bug."""
 
     edits: Annotated[list[str], "instructions, one for each edit; none if no cure was found"]
+    replacements: Annotated[list[CureReplacement], "the edits, in the order of the sources"]
+    diff: Annotated[str | None, "the edits as a unified diff, null if there are none"]
     reason: Annotated[str | None, "why none was found"]
 
 
@@ -85,6 +101,7 @@ class RaceFinding(TypedDict):
     """A bug: races of one cause, or of one cause on one object."""
 
     code: Annotated[str, "its code, such as `RT101`, for `racetrap explain`"]
+    level: Annotated[Level, "how bad it is: `race`"]
     kind: Annotated[str, "what is missing, `late-fence`, or a detector's kind of race"]
     sentence: Annotated[str, "the first race in one sentence"]
     object: Annotated[RaceObject | None, "what is raced over, null if it is not known"]
@@ -107,6 +124,8 @@ class RaceFinding(TypedDict):
 class BarrierDivergence(TypedDict):
     """A barrier that not all threads of a block came to."""
 
+    code: Annotated[str, "its code"]
+    level: Annotated[Level, "how bad it is: `fault`"]
     place: Annotated[str, "line of the source"]
     grid_block: Annotated[int, "index of the block in the grid"]
     thread: Annotated[int, "the first thread missing"]
@@ -144,10 +163,10 @@ class GpuVerdict(TypedDict):
     known: Annotated[list[RaceFinding], "the same for races of the baseline"]
     unordered_strong: Annotated[
         list[LineFinding],
-        "pairs of lines that are unordered, but allowed to conflict: no races",
+        "pairs of lines that are unordered, but allowed to conflict: no races, but advice",
     ]
     ordered_by_lockstep: Annotated[
-        list[LineFinding], "pairs of lines ordered by the lockstep of a warp's lanes alone"
+        list[LineFinding], "advice: pairs of lines that a warp's lockstep alone orders"
     ]
     barrier_divergences: Annotated[
         list[BarrierDivergence], "barriers that not all threads of a block came to"

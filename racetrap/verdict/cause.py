@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
 from racetrap.golden_model.call_stacks import Chain, own_place
-from racetrap.sim.gpu.editing.edits import Edit
+from racetrap.sim.gpu.editing.edits import Edit, Replacement
 
 
 class Instruction(NamedTuple):
@@ -94,15 +94,18 @@ class Cure:
     ----------
     edits : tuple of Edit
         The edits; empty if none cures it.
-    trials : int
-        Versions of the sources that were compiled for it.
     reason : str
         Why there is none; empty if there is one.
+    replacements : tuple of Replacement
+        The edits by lines and columns.
+    diff : str
+        The edits as a unified diff.
     """
 
     edits: tuple[Edit, ...]
-    trials: int
     reason: str = ""
+    replacements: tuple[Replacement, ...] = ()
+    diff: str = ""
 
     @property
     def words(self) -> list[str]:

@@ -17,6 +17,8 @@ class Code(NamedTuple):
     ----------
     code : str
         The code, such as ``RT101``.
+    level : str
+        How bad it is: ``race``, ``fault`` or ``advice``, which does not count.
     title : str
         What is wrong, in a clause.
     kinds : list of str
@@ -28,6 +30,7 @@ class Code(NamedTuple):
     """
 
     code: str
+    level: str
     title: str
     kinds: list[str]
     why: str
@@ -47,6 +50,11 @@ def codes() -> dict[str, Code]:
 def code_of(kind: str) -> str:
     """Code of a judge's word."""
     return next(each.code for each in codes().values() if kind in each.kinds)
+
+
+def level_of(kind: str) -> str:
+    """Level of a judge's word."""
+    return codes()[code_of(kind)].level
 
 
 def find_code(code: str) -> Code:

@@ -10,7 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from racetrap.verdict.codes import code_of
+from racetrap.verdict.cause import Cure
+from racetrap.verdict.codes import code_of, codes
 from racetrap.verdict.line_pairs import LinePair, LineRace
 
 
@@ -33,6 +34,16 @@ class RaceFinding:
     def first(self) -> LineRace:
         """The race that stands for all."""
         return self.pairs[0].first
+
+    @property
+    def cure(self) -> Cure | None:
+        """What ends it, or why nothing was found, if that was looked for."""
+        return self.pairs[0].cure
+
+    @property
+    def level(self) -> str:
+        """How bad it is."""
+        return codes()[self.code].level
 
     @property
     def instances(self) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -40,6 +41,28 @@ class Edit:
         return is_same and self.start < other.end and other.start < self.end
 
 
+class Replacement(NamedTuple):
+    """An edit by lines and columns, from 1, as editors count them.
+
+    Parameters
+    ----------
+    file : str
+        Path of the source.
+    line, column, end_line, end_column : int
+        What is replaced: its first character, and the one behind its last, both the same if none
+        is.  Columns count units of UTF-16.
+    text : str
+        What stands there afterwards.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
 #: Edits that belong together.
 Change = tuple[Edit, ...]
 
@@ -57,6 +80,36 @@ def edited(source: bytes, edits: Iterable[Edit]) -> bytes:
         parts += [source[done : edit.start], edit.text.encode("utf-8", "surrogateescape")]
         done = edit.end
     return b"".join([*parts, source[done:]])
+
+
+def replacements(
+    sources: Mapping[str, bytes], edits: Iterable[Edit], folder: Path
+) -> tuple[Replacement, ...]:  # fmt: skip
+    """Edits by lines and columns, in the order of the texts.
+
+    Parameters
+    ----------
+    sources : mapping of str to bytes
+        Original sources by the names that edits have.
+    edits : iterable of Edit
+        Edits of them.
+    folder : Path
+        Where the sources are.
+    """
+    return tuple(
+        Replacement(
+            str(folder.resolve() / edit.file), *_position(sources[edit.file], edit.start),
+            *_position(sources[edit.file], edit.end), edit.text,
+        )
+        for edit in sorted(edits, key=lambda each: (each.file, each.start, each.end))
+    )  # fmt: skip
+
+
+def _position(source: bytes, byte: int) -> tuple[int, int]:
+    """Line and column of a byte."""
+    before = text_of(source[source.rfind(b"\n", 0, byte) + 1 : byte])
+    column = len(before.encode("utf-16-le", "surrogatepass")) // 2 + 1
+    return source.count(b"\n", 0, byte) + 1, column
 
 
 class LineMap:

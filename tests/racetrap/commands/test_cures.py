@@ -33,7 +33,11 @@ def test_kernel_gets_a_patch_that_git_takes_and_that_ends_its_race(racetrap, tmp
     edit = "change `__threadfence_block` to `__threadfence` at handover.cu:7"
     assert f"  help: {edit}\n" in result.output
     (finding,) = json.loads(report.read_text())["findings"]
-    assert finding["cure"] == {"edits": [edit], "reason": None}
+    cure = finding["cure"]
+    assert (cure["edits"], cure["reason"], cure["diff"]) == ([edit], None, patch.read_text())
+    (part,) = cure["replacements"]
+    assert (Path(part["file"]), part["text"]) == (tmp_path / "handover.cu", "__threadfence")
+    assert (part["line"], part["column"], part["end_line"], part["end_column"]) == (7, 9, 7, 28)
     subprocess.run(["git", "apply", patch], cwd=tmp_path, check=True)
     assert racetrap("check", kernel).exit_code == 0
 

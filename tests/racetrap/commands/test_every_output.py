@@ -246,6 +246,26 @@ def test_every_form_has_every_finding(outputs, name):
         assert ("Race 0" in found.text) == bool(races)
 
 
+def test_advice_comes_with_notes_alone_and_does_not_count(racetrap, tmp_path):
+    subject = _SUBJECTS["gpu-9-causality"](tmp_path)
+    sarif, notices = tmp_path / "out.sarif", tmp_path / "out.github"
+    done = racetrap(*subject, "--notes", "-o", sarif, "-o", notices, "--json", tmp_path / "out")
+    document = json.loads((tmp_path / "out").read_text())
+    results = json.loads(sarif.read_text())["runs"][0]["results"]
+    advice = [each for each in results if each["level"] == "note"]
+    pairs = [*document["unordered_strong"], *document["ordered_by_lockstep"]]
+    assert len(pairs) == len(advice) > 0
+    assert done.stdout.count(": advice: ") == len(advice)
+    assert notices.read_text().count("::notice ") == len(advice)
+    assert {each["level"] for each in document["findings"]} == {"race"}
+    assert {each["level"] for each in document["barrier_divergences"]} == {"fault"}
+    besides = racetrap(*subject, "-o", sarif)
+    assert besides.exit_code == done.exit_code
+    results = json.loads(sarif.read_text())["runs"][0]["results"]
+    assert {each["level"] for each in results} == {"error"}
+    assert ": advice: " not in besides.stdout
+
+
 def codes_of_races(found):
     """Codes of the races in the text of a GPU's check, in its order."""
     if "findings" not in found.document:

@@ -34,7 +34,7 @@ def test_list(racetrap):
 def test_explanation(racetrap, code):
     text = racetrap("explain", code.lower()).stdout
     assert text.startswith(f"{code}: {codes()[code].title}\n")
-    for part in ("\nRule: ", "\nExample:\n", "\nCure: "):
+    for part in (f"\nLevel: {codes()[code].level}\n", "\nRule: ", "\nExample:\n", "\nCure: "):
         assert part in text
 
 

@@ -31,7 +31,9 @@ def test_what_is_wrong_is_said():
         problems=["f is not supported"], status=-11,
     )  # fmt: skip
     assert found.others == {
-        "barriers": ["a.cu:2: barrier: thread 3 of block 4 does not reach it with the others"],
+        "barriers": [
+            "a.cu:2: fault: thread 3 of block 4 does not reach the barrier with the others"
+        ],
         "faults": ["Fault: it broke", "a.cu:5: fault: it broke"],
         "program": ["Not done: f is not supported", "Program: ended with signal 11."],
     }  # fmt: skip

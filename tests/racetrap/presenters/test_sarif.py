@@ -7,6 +7,8 @@ import pytest
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.sarif import sarif_log
+from racetrap.sim.gpu.editing.edits import Edit
+from racetrap.verdict.gpu.cure.trials import Sources
 from tests.support.oracle.findings import line_pair
 
 
@@ -36,6 +38,47 @@ def test_sarif_is_valid_by_its_schema(tmp_path, monkeypatch):
     first["level"] = "bad"
     with pytest.raises(ValueError, match="level"):
         schema.model_validate(document)
+
+
+def test_level_of_advice_is_a_note():
+    model = pytest.importorskip("pydantic_sarif.model", reason="needs the extra dev")
+    pairs = [line_pair("a.cu:1", "a.cu:3"), line_pair("a.cu:5", "a.cu:7")]
+    advice = {"unordered-strong": pairs[1:], "lockstep": pairs[1:]}
+    others = {"barriers": ["a.cu:2: fault: thread 3 of block 4 does not reach the barrier"]}
+    document = sarif_log(Findings(pairs[:1], [], others, advice=advice))
+    model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate(document)
+    levels = [(each["ruleId"], each["level"]) for each in document["runs"][0]["results"]]
+    assert levels == [
+        ("RT201", "error"), ("RT401", "error"), ("RT501", "note"), ("RT502", "note"),
+    ]  # fmt: skip
+
+
+def test_cure_is_a_fix(tmp_path, monkeypatch):
+    model = pytest.importorskip("pydantic_sarif.model", reason="needs the extra dev")
+    monkeypatch.chdir(tmp_path)
+    text = "/* ä𝄞 */ a;\nb;\n".encode()
+    edits = (
+        Edit("k.cu", text.index(b"a;"), text.index(b"a;"), "f(); ", "insert `f();`"),
+        Edit("k.cu", text.index(b"b;"), text.index(b"b;") + 1, "c", "change `b` to `c`"),
+    )
+    pair = line_pair("k.cu:1", "k.cu:2")
+    pair.cure = Sources(tmp_path, {"k.cu": text}, lambda folder: None).cure(edits)
+    document = sarif_log(Findings([pair], []))
+    model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate(document)
+    (fix,) = document["runs"][0]["results"][0]["fixes"]
+    assert fix["description"]["text"] == "insert `f();`; change `b` to `c`"
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"] == {"uri": "k.cu"}
+    first, second = change["replacements"]
+    # Columns count units of UTF-16: the clef has two.
+    assert first == {
+        "deletedRegion": {"startLine": 1, "startColumn": 11, "endLine": 1, "endColumn": 11},
+        "insertedContent": {"text": "f(); "},
+    }
+    assert second == {
+        "deletedRegion": {"startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 2},
+        "insertedContent": {"text": "c"},
+    }
 
 
 def test_stacks_have_the_place_that_each_function_has_come_to(tmp_path, monkeypatch):

@@ -58,16 +58,15 @@ class CureSearch:
 
     def cure(self, races: Iterable[Places]) -> Cure:
         """The cure of one bug, given the places of the two accesses of each of its races."""
-        begin = self._sources.trials
         own = self._occurring(races)
         if not own:
-            return Cure((), 0, f"it does not occur in the {len(_TRIED)} runs that try edits")
+            return Cure((), f"it does not occur in the {len(_TRIED)} runs that try edits")
         if (other := self.other_cure(own)) is not None:
             return other
         threads = reduce(or_, (self._before.races[race] for race in sorted(own, key=sorted)))
         units = self._units([*sorted(frozenset().union(*own)), *threads.calls])
         if not units:
-            return Cure((), 0, "its source cannot be read, so no edit can be tried")
+            return Cure((), "its source cannot be read, so no edit can be tried")
         tried: list[str] = []
         for strategy in strategies(units, self._files(units), threads.relation):
             if not strategy.changes:
@@ -76,14 +75,13 @@ class CureSearch:
             for changes in self._found(strategy, own):
                 edits = tuple(chain.from_iterable(changes))
                 if self._holds(edits, own):
-                    cure = Cure(edits, self._sources.trials - begin)
+                    cure = self._sources.cure(edits)
                     self._found_before.append(cure)
                     return cure
             if monotonic() > self._end:
                 break
-        spent = self._sources.trials - begin
         late = "; no time was left for others" if monotonic() > self._end else ""
-        return Cure((), spent, f"no edit of those tried ends it ({', '.join(tried)}){late}")
+        return Cure((), f"no edit of those tried ends it ({', '.join(tried)}){late}")
 
     def other_cure(self, races: Iterable[Places]) -> Cure | None:
         """The cure of another bug that ends one as well: it may follow from that."""

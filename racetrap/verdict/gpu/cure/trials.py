@@ -14,9 +14,18 @@ from typing import NamedTuple
 from racetrap.golden_model.barracuda.race import RaceClass
 from racetrap.golden_model.events import ALL_LANES, EventKind
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.editing.edits import Edit, LineMap, edited, edits_of, inserted_lines
+from racetrap.sim.gpu.editing.edits import (
+    Edit,
+    LineMap,
+    diff,
+    edited,
+    edits_of,
+    inserted_lines,
+    replacements,
+)
 from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.verdict.cause import Cure
 from racetrap.verdict.gpu.line_races import oracle_races_by_line
 
 _BARRIER = "a barrier that not all threads of the block reach"
@@ -134,6 +143,14 @@ class Sources:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(edited(text, edits_of(edits, file)))
             yield self._compiler(folder)
+
+    def cure(self, edits: tuple[Edit, ...]) -> Cure:
+        """A cure by edits, with all that reports show of it."""
+        names = {name: name for name in self.texts}
+        return Cure(
+            edits, replacements=replacements(self.texts, edits, self.folder),
+            diff=diff(self.texts, edits, names),
+        )  # fmt: skip
 
     def compiles(self, edits: Sequence[Edit]) -> bool:
         """Whether the program with edits compiles."""
