@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from racetrap.golden_model.causality.collector import Collector, Race
+from racetrap.golden_model.causality.collector import Collector
 from racetrap.golden_model.causality.detector_bank import DetectorBank, Step
+from racetrap.golden_model.causality.learning import Race
 from racetrap.golden_model.causality.packets import (
     Marker,
     PacketKind,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from racetrap.golden_model.barracuda.race import Missing
-from racetrap.golden_model.causality.collector import Race
+from racetrap.golden_model.causality.learning import Race
 from racetrap.golden_model.causality.packets import Against, PacketKind, RaceKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.events import Scope

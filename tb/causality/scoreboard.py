@@ -9,8 +9,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
-from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import Step
+from racetrap.golden_model.causality.learning import Race
 from racetrap.golden_model.causality.packets import CollectorEvent, Transaction, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.gpu.entry_locator import entry_of

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from racetrap.golden_model.causality.causality import Causality
-from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import Step
+from racetrap.golden_model.causality.learning import Race
 from racetrap.golden_model.causality.packets import Transaction
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.report import RaceReport

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import Step
 from racetrap.golden_model.causality.entry import Entry
+from racetrap.golden_model.causality.learning import Race
 from racetrap.golden_model.causality.packets import (
     Against,
     Fenced,

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from racetrap.golden_model.causality.causality import Causality
-from racetrap.golden_model.causality.collector import Race
 from racetrap.golden_model.causality.detector_bank import DetectorBank, Step, concerns_collector
+from racetrap.golden_model.causality.learning import Race
 from racetrap.golden_model.causality.packets import (
     CollectorEvent,
     Marker,
