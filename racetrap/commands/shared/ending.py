@@ -29,8 +29,9 @@ _STOPS = (signal.SIGTERM, signal.SIGHUP)
 #: Seconds for clean-up after a stop: of any command, of one with a result to write, and of that
 #: writing.
 _GRACE_SECONDS, _LONG_GRACE_SECONDS, _WRITING_SECONDS = 0.8, 8.0, 60.0
-#: Set when a command has a result to write if stopped, and while it writes it.
-_has_result, _is_writing = threading.Event(), threading.Event()
+#: Set when a command has a result to write if stopped, while it writes it, and when it has said
+#: that it was stopped.
+_has_result, _is_writing, _has_said = threading.Event(), threading.Event(), threading.Event()
 
 
 @contextmanager
@@ -47,6 +48,7 @@ def ends() -> Iterator[None]:
             text = no_such_option(error)
         raise click.UsageError(printable(text), error.ctx) from None
     except KeyboardInterrupt as error:
+        _has_said.set()
         fail(str(error) or "Interrupted", ExitStatus.INTERRUPTED)
     except Failure as error:
         from racetrap.sim.cosim.comparison.mismatch import Mismatch
@@ -152,5 +154,6 @@ def _watch(reader: int) -> None:
     if _is_writing.is_set():  # a second signal ends the writing, too
         select.select([reader], [], [], _WRITING_SECONDS)
         time.sleep(_GRACE_SECONDS)
-    click.echo("racetrap: Interrupted.", err=True)
+    if not _has_said.is_set():
+        click.echo("racetrap: Interrupted.", err=True)
     os._exit(128 + number)

@@ -264,6 +264,27 @@ def test_interrupt_in_the_middle_of_foreign_code():
     assert (process.returncode, said) == (130, "racetrap: Interrupted.\n")
 
 
+#: Ends, after its sentence, more slowly than the second thread waits.
+_SLOW_EXIT = """\
+import atexit, os, signal, time
+from racetrap.commands.shared import ending
+ending._GRACE_SECONDS = 0.2
+ending.watch_for_interrupts()
+atexit.register(time.sleep, 60)
+with ending.ends():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+"""
+
+
+def test_a_slow_exit_says_once_that_it_was_interrupted():
+    done = subprocess.run(
+        [sys.executable, "-c", _SLOW_EXIT], stderr=subprocess.PIPE, text=True, check=False,
+        timeout=30,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "racetrap: Interrupted.\n")
+
+
 #: Writes for longer than a command may take to clean up, after a signal, and then for ever.
 _WRITING = """\
 import os, signal, time
