@@ -4,6 +4,9 @@ A name keeps its meaning, its parameters and their order as long as the first nu
 version is the same.  All are typed.
 """
 
+from racetrap.calls.check import check
+from racetrap.calls.results import CheckResult, Result, RunResult
+from racetrap.calls.run import run
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS, Preset, find_preset, with_settings
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
@@ -25,6 +28,7 @@ from racetrap.golden_model.trace import (
 )
 from racetrap.sim.accelerator.recorder import record_accelerator
 from racetrap.sim.cpu.recorder import Recording, RunOptions, record
+from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file
@@ -37,6 +41,8 @@ __all__ = [
     "PRESETS",
     "Barracuda",
     "Capture",
+    "CheckResult",
+    "CompilerOptions",
     "Device",
     "Environment",
     "Event",
@@ -51,7 +57,9 @@ __all__ = [
     "RaceReport",
     "Recording",
     "Region",
+    "Result",
     "RunOptions",
+    "RunResult",
     "Scope",
     "ScopedOracle",
     "Scord",
@@ -64,6 +72,7 @@ __all__ = [
     "TraceError",
     "TraceHeader",
     "capture",
+    "check",
     "find_preset",
     "find_races",
     "generate",
@@ -73,5 +82,6 @@ __all__ = [
     "record",
     "record_accelerator",
     "region_of",
+    "run",
     "with_settings",
 ]

@@ -7,6 +7,7 @@ import inspect
 from racetrap import api
 
 TOPICS = {
+    "Commands": ("run", "check", "RunResult", "CheckResult", "Result", "CompilerOptions"),
     "Traces": (
         "read_trace", "Trace", "ThreadTrace", "NoncoherentTrace", "TraceError", "TraceHeader",
         "Geometry", "Event", "EventKind", "Scope", "Space",

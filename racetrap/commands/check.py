@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from racetrap.calls.check import EXACT, RUNS, check
+from racetrap.calls.report import Report
 from racetrap.commands.shared import options
-from racetrap.commands.shared.checks.accelerators import check_accelerators
-from racetrap.commands.shared.checks.gpu import check_gpu
-from racetrap.commands.shared.checks.subject import KERNELS, read_subject
-from racetrap.commands.shared.checks.threads import check_exact, check_threads
-from racetrap.commands.shared.input_files import InputFile, given_name
+from racetrap.commands.shared.checks.subject import KERNELS
+from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.reports import CURES, FINDINGS, Reports, baseline_option
 from racetrap.commands.shared.result_forms import form_files
 from racetrap.commands.shared.settings import ACCELERATOR_SETTINGS, THREAD_SETTINGS
@@ -35,15 +34,10 @@ _KERNEL = Subject(
 )
 _SOURCE = Subject("a kernel in CUDA", ("include", "define", "arch", "std"), "gpu")
 _THREADS = Subject(ThreadTrace.kind, (*_DETECTED, "compare"), "threads", THREAD_SETTINGS)
-_EXACT = Subject(
-    "an exact check of threads", ("choice", "exact", "fail_fast", "suppressed"), "threads"
-)
+_EXACT = Subject(EXACT, ("choice", "exact", "fail_fast", "suppressed"), "threads")
 _ACCELERATORS = Subject(
     NoncoherentTrace.kind, ("settings", "compare"), "accelerator", ACCELERATOR_SETTINGS
 )
-
-#: Runs for each race under weak memory, unless told otherwise.
-_RUNS = 100
 
 
 @click.command(
@@ -73,7 +67,7 @@ _RUNS = 100
     "write-buffers (the Bugaroo paper's).",
 )  # fmt: skip
 @click.option(
-    "--budget", metavar="N|Ts", type=options.BudgetType(), default=f"{_RUNS},{SECONDS:g}s",
+    "--budget", metavar="N|Ts", type=options.BudgetType(), default=f"{RUNS},{SECONDS:g}s",
     show_default=True,
     help="Seconds after which no further schedule of a kernel begins; with --memory, N runs for "
     "each race, the first of which has the seed of the launch file.",
@@ -112,35 +106,15 @@ def command(
         with input_errors():
             kernel = _SOURCE.name if path.endswith(".cu") else "a kernel in PTX"
             require_suitable(kernel, _KERNEL.name)
-    with input_errors():
-        if ".patch" in output and not path.endswith(".cu"):
-            raise ValueError(f"Patch must be of a kernel in CUDA: check FILE.cu, not {path}")
-    name = given_name(path)
-    subject = read_subject(
-        path, launch_file, compiler, lockstep, memory, budget.count or _RUNS,
-        budget.seconds or SECONDS, output.get(".patch"),
-    )  # fmt: skip
-    trace = subject.first
-    is_exact = isinstance(trace, ThreadTrace) and (exact or fail_fast or suppressed is not None)
-    console = report_console()
-    with input_errors():
-        if not subject.run:
-            require_suitable(_EXACT.name if is_exact else trace.kind)
-        if not len(trace):
-            raise ValueError(f"{path}: Trace must have events to be checked, not only a header")
-    reports = Reports(baseline_file, output)
-    baseline = reports.baseline()
+    reports = Reports(output)
     choice = replace(choice, has_json=json_file is not None, shows_notes=notes)
-    if is_exact:
-        outcome = check_exact(console, choice, trace, baseline, suppressed, fail_fast)
-    elif isinstance(trace, Trace):
-        rule = None if oracle == options.NO_RULE else oracle
-        outcome = check_gpu(console, choice, subject, path, detector, settings, rule, baseline)
-    elif isinstance(trace, NoncoherentTrace):
-        outcome = check_accelerators(console, trace, path, settings, compare, baseline)
-    else:
-        assert isinstance(trace, ThreadTrace)
-        outcome = check_threads(console, choice, trace, path, detector, settings, compare, baseline)
-    reports.write(name, outcome.findings, outcome.known)
-    write_json(json_file, {"trace": name, "events": len(trace), **outcome.document, **subject.run})
-    exit_on(outcome.findings.pairs or any(outcome.findings.others.values()))
+    result = check(
+        path, launch=launch_file, compiler=compiler, lockstep=lockstep, detector=detector,
+        settings=settings, rule=None if oracle == options.NO_RULE else oracle, compare=compare,
+        memory=memory, runs=budget.count or RUNS, seconds=budget.seconds or SECONDS, exact=exact,
+        fail_fast=fail_fast, suppressed=suppressed, baseline=baseline_file,
+        patch=output.get(".patch"), report=Report(report_console(), choice, require_suitable),
+    )  # fmt: skip
+    reports.write(result.subject, result.findings, result.known)
+    write_json(json_file, result.document)
+    exit_on(result.has_findings)

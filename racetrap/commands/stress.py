@@ -195,7 +195,7 @@ def _subject(
         from racetrap.sim.gpu.cuda.context import RunSettings
         from racetrap.sim.gpu.stress.program_subject import ProgramSubject
 
-        with executable(kernel, compiler) as path:
+        with executable([Path(kernel)], compiler) as (path, _):
             with input_errors(), program_errors():
                 subject = ProgramSubject(
                     [path, *arguments],

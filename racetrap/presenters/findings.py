@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -18,11 +18,11 @@ from racetrap.presenters.line_pairs import (
 )
 from racetrap.presenters.printable import printable
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.presenters.race_findings import findings_text, race_line
+from racetrap.presenters.race_findings import findings_text, object_text, race_line
 from racetrap.verdict.codes import code_of
 from racetrap.verdict.line_pairs import DividedPairs, LinePair, LineRace
 from racetrap.verdict.race_findings import RaceFinding, race_findings
-from racetrap.verdict.source_text import split_place
+from racetrap.verdict.source_text import relative_place, split_place
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import KnownRace
@@ -116,6 +116,27 @@ def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> 
         lines += sentences
     lines += findings.summary
     console.print("\n".join(lines + [*findings.notes] * choice.shows_notes), markup=False)
+
+
+def finding_rows(findings: Findings) -> list[dict[str, Any]]:
+    """Findings as rows of a table: the code, the place, and what is wrong on which object."""
+    rows = []
+    for finding in findings.races:
+        race = finding.first
+        memory = race.memory_object
+        rows.append({
+            "code": finding.code, "place": relative_place(race.later.place),
+            "finding": race_sentence(race),
+            "object": object_text(memory, race.element) if memory else "",
+            "instances": finding.instances,
+        })  # fmt: skip
+    for name, sentences in findings.others.items():
+        for place, text in map(split_place, sentences):
+            rows.append({
+                "code": code_of(name), "place": place, "finding": text, "object": "",
+                "instances": 1,
+            })  # fmt: skip
+    return rows
 
 
 def annotation_lines(findings: Findings) -> str:

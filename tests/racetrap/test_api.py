@@ -69,9 +69,11 @@ def test_every_public_name_is_on_the_page():
     assert set(re.findall(r":: racetrap\.api\.(\w+)", api_reference())) == set(api.__all__)
 
 
-def test_the_example_prints_what_the_page_says(monkeypatch):
+@pytest.mark.parametrize(
+    ("code", "output"), re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", _PAGE, re.DOTALL)
+)
+def test_an_example_prints_what_the_page_says(code, output, monkeypatch):
     monkeypatch.chdir(REPOSITORY)
-    example = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", _PAGE, re.DOTALL)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(example[1], "python-api.md", "exec"), {})
-    assert printed.getvalue() == example[2]
+        exec(compile(code, "python-api.md", "exec"), {})
+    assert printed.getvalue() == output

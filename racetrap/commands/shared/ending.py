@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import click
 
-from racetrap.commands.shared.terminal import ExitStatus, fail
+from racetrap.commands.shared.terminal import ExitStatus, InputError, fail
 from racetrap.presenters.printable import printable
 from racetrap.sim.descendants import kill_descendants
 from racetrap.sim.failure import Failure
@@ -47,6 +47,8 @@ def ends() -> Iterator[None]:
 
             text = no_such_option(error)
         raise click.UsageError(printable(text), error.ctx) from None
+    except InputError as error:
+        fail(error)
     except KeyboardInterrupt as error:
         _has_said.set()
         fail(str(error) or "Interrupted", ExitStatus.INTERRUPTED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from racetrap.commands.shared.terminal import fail, input_errors, launch_bar
+from racetrap.commands.shared.terminal import InputError, input_errors, launch_bar
 from racetrap.verdict.gpu.schedules import scheduler_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_kernel(
-    kernel_file: str, launch_file: str, options: CompilerOptions, lockstep: bool = False
+    kernel_file: str, launch_file: str, options: CompilerOptions | None, lockstep: bool = False
 ) -> tuple[Module, LaunchSpec]:
     """A kernel file and a launch file, in lockstep if the user asks for it; exit if they cannot be
     read."""
@@ -41,7 +41,7 @@ def capture_kernel(module: Module, launch: LaunchSpec, schedule: int = 0) -> Cap
         try:
             return capture(module, launch, schedule, watch=launch_bar)
         except ExecutionError as error:
-            fail(error)
+            raise InputError(str(error)) from error
 
 
 def run_to_dict(captured: Capture) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from racetrap.commands.shared.terminal import fail, input_errors
+from racetrap.commands.shared.terminal import InputError, input_errors
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
@@ -29,15 +29,20 @@ _SLOW_IMPORTS = (
 
 
 @contextmanager
-def executable(program: str, options: CompilerOptions, *further: str) -> Iterator[str]:
-    """The program; sources are compiled into a temporary folder."""
+def executable(
+    files: Sequence[Path], options: CompilerOptions | None = None
+) -> Iterator[tuple[str, CompilerOptions]]:
+    """The program, and how its sources were compiled: into a temporary folder."""
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+
+    used = options or CompilerOptions()
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         with input_errors():
-            path = _compiled([Path(program), *map(Path, further)], Path(folder), options)
-        yield str(path.absolute())
+            path = _compiled(files, Path(folder), used)
+        yield str(path.absolute()), used
 
 
-def _compiled(files: list[Path], folder: Path, options: CompilerOptions) -> Path:
+def _compiled(files: Sequence[Path], folder: Path, options: CompilerOptions) -> Path:
     from racetrap.sim.gpu.cuda.runtime_library import runtime_library
     from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, ToolkitError, compile_program
 
@@ -82,4 +87,4 @@ def program_errors() -> Iterator[None]:
     try:
         yield
     except (ProgramError, ToolkitError) as error:
-        fail(error)
+        raise InputError(str(error)) from error

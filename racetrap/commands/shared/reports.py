@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,31 +42,41 @@ baseline_option = click.option(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+def known_races(file: str | Path | None) -> Baseline | None:
+    """Races of a baseline, if there is one.
+
+    Raises
+    ------
+    InputError
+        If the file is malformed.
+    """
+    if file is None:
+        return None
+    from racetrap.verdict.baseline import read_baseline  # slow to import
+
+    with input_errors():
+        return read_baseline(Path(file))
+
+
 class Reports:
     """Requested reports.
 
     Parameters
     ----------
-    baseline_file : str or None
-        Known races.
     output : mapping of str to str
         Files to be written, by the suffixes of ``FINDINGS``.
+
+    Raises
+    ------
+    InputError
+        If the new baseline exists.
     """
 
-    baseline_file: str | None
-    output: Mapping[str, str]
-
-    def baseline(self) -> Baseline | None:
-        """Known races; exits on a malformed file, before anything is run."""
+    def __init__(self, output: Mapping[str, str]) -> None:
         with input_errors():
-            if (new := self.output.get(".toml")) is not None and Path(new).exists():
+            if (new := output.get(".toml")) is not None and Path(new).exists():
                 raise ValueError(f"Baseline must be a new file, not {new}")
-            if self.baseline_file is None:
-                return None
-            from racetrap.verdict.baseline import read_baseline  # slow to import
-
-            return read_baseline(Path(self.baseline_file))
+        self._output = output
 
     def write(self, subject: str, findings: Findings, known: Sequence[LinePair] = ()) -> None:
         """Write them.
@@ -83,24 +92,24 @@ class Reports:
         """
         # The writers are slow to import, and seldom needed.
         name = Path(subject).name
-        if (file := self.output.get(".toml")) is not None:
+        if (file := self._output.get(".toml")) is not None:
             from racetrap.verdict.baseline import baseline_text
 
             write_file(file, lambda: baseline_text([*findings.pairs, *known]))
-        if (file := self.output.get(".xml")) is not None:
+        if (file := self._output.get(".xml")) is not None:
             from racetrap.presenters.junit import junit_text
 
             suite = f"racetrap.{name}"
             write_file(file, lambda: junit_text(suite, findings.cases))
-        if (file := self.output.get(".github")) is not None:
+        if (file := self._output.get(".github")) is not None:
             from racetrap.presenters.findings import annotation_lines
 
             write_file(file, lambda: annotation_lines(findings))
-        if (file := self.output.get(".sarif")) is not None:
+        if (file := self._output.get(".sarif")) is not None:
             from racetrap.presenters.sarif import sarif_log
 
             write_json(file, sarif_log(findings))
-        if (file := self.output.get(".html")) is not None:
+        if (file := self._output.get(".html")) is not None:
             from racetrap.presenters.findings_page import findings_page
 
             title = f"Races of {name}"

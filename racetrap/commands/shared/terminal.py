@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import os
 import shlex
 import sys
@@ -60,6 +61,10 @@ class ExitStatus(IntEnum):
     INTERRUPTED = 130
 
 
+class InputError(ValueError):
+    """An input is wrong: a command prints the sentence and ends with status 2."""
+
+
 def fail(message: object, status: ExitStatus = ExitStatus.BAD_INPUT) -> NoReturn:
     """Print one sentence on standard error and exit with ``status``."""
     complain(message)
@@ -79,8 +84,8 @@ def exit_on(findings: object) -> NoReturn:
 
 @contextmanager
 def input_errors(place: str | None = None) -> Iterator[None]:
-    """Turn an error in the user's input (``ValueError``, ``TypeError``, ``OSError``) into one
-    sentence and exit status 2.
+    """Turn an error in the user's input (``ValueError``, ``TypeError``, ``OSError``) into an
+    ``InputError``, which ends a command by one sentence and exit status 2.
 
     Only the reading of input belongs inside.
 
@@ -92,8 +97,10 @@ def input_errors(place: str | None = None) -> Iterator[None]:
     try:
         with _system_errors():
             yield
+    except InputError:
+        raise
     except (ValueError, TypeError) as error:
-        fail(error if place is None else f"{place}: {error}")
+        raise InputError(error if place is None else f"{place}: {error}") from error
 
 
 @contextmanager
@@ -103,7 +110,7 @@ def _system_errors() -> Iterator[None]:
     except OSError as error:
         if error.errno in _OF_OUTPUT:
             raise  # and ends the command like any unwritable result
-        fail(problem_of(error))
+        raise InputError(problem_of(error)) from error
 
 
 def problem_of(error: Exception) -> str:
@@ -137,6 +144,14 @@ def report_console() -> Console:
     )
     console.width = max(console.width, _WIDTH)
     return console
+
+
+def kept_console() -> Console:
+    """Console whose text is kept, without colours, in its ``file``."""
+    return _Report(
+        file=io.StringIO(), soft_wrap=True, highlight=False, width=_WIDTH, color_system=None,
+        force_terminal=False, force_jupyter=False,
+    )  # fmt: skip
 
 
 def write_json(json_file: str | None, data: Any) -> None:

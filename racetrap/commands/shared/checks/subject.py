@@ -83,7 +83,7 @@ class Outcome(NamedTuple):
 
 
 def read_subject(
-    path: str, launch_file: str | None, options: CompilerOptions, lockstep: bool,
+    path: str, launch_file: str | None, options: CompilerOptions | None, lockstep: bool,
     memory: str | None, runs: int, seconds: float, patch: str | None,
 ) -> Subject:  # fmt: skip
     """A trace, or a kernel with a launch file: the one given, or that of its name beside it."""
@@ -117,12 +117,14 @@ def read_subject(
 
 
 def _cure(
-    path: Path, launch: LaunchSpec, options: CompilerOptions, patch: str, check: TraceCheck
+    path: Path, launch: LaunchSpec, options: CompilerOptions | None, patch: str, check: TraceCheck
 ) -> list[str]:
     from racetrap.commands.shared.cures import write_cures
+    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.verdict.gpu.cure.programs import kernel_sources
 
-    return write_cures(check, kernel_sources(path, launch, options), patch)
+    sources = kernel_sources(path, launch, options or CompilerOptions())
+    return write_cures(check, sources, patch)
 
 
 def _expose(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def check_exact(
     console: Console, choice: RaceChoice, trace: object, baseline: Baseline | None,
-    suppressed: str | None, fails_fast: bool,
+    suppressed: str | Path | None, fails_fast: bool,
 ) -> Outcome:  # fmt: skip
     """Run the exact detector and print what is neither suppressed nor known."""
     with input_errors():
@@ -69,7 +70,7 @@ def check_exact(
 
 def check_threads(
     console: Console, choice: RaceChoice, trace: ThreadTrace, path: str, detector: str | None,
-    settings: tuple[str, ...], oracle: bool, baseline: Baseline | None,
+    settings: Sequence[str], oracle: bool, baseline: Baseline | None,
 ) -> Outcome:  # fmt: skip
     """Run SigRace and print the races."""
     header = trace.header

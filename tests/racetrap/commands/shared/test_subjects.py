@@ -4,6 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from racetrap.commands.shared.ending import ends
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import input_errors
 
@@ -19,7 +20,7 @@ _POND = Subject("a pond", ("ducks",))
 @click.option("--seed", default=1, help="Seed.")
 @click.option("--water", default="a river")
 def _command(levels, deep, ducks, seed, water):
-    with input_errors():
+    with ends(), input_errors():
         require_suitable(water)
 
 

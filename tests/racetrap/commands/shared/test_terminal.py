@@ -4,8 +4,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from racetrap.commands.shared.ending import ends
 from racetrap.commands.shared.terminal import (
     ExitStatus,
+    InputError,
     fail,
     input_errors,
     progress,
@@ -32,23 +34,21 @@ def test_fail(capsys):
     ],
 )
 def test_input_errors(capsys, error, words):
-    with pytest.raises(SystemExit) as caught, input_errors():
+    with pytest.raises(SystemExit) as caught, ends(), input_errors():
         raise error
     assert caught.value.code == 2
     assert capsys.readouterr().err == f"racetrap: {words}\n"
 
 
-def test_input_errors_name_the_file(capsys):
-    with pytest.raises(SystemExit), input_errors("x.trace"):
+def test_input_errors_name_the_file_once():
+    with pytest.raises(InputError) as caught, input_errors("y.trace"), input_errors("x.trace"):
         raise ValueError("Event 3: Size must be 4")
-    assert capsys.readouterr().err == "racetrap: x.trace: Event 3: Size must be 4.\n"
+    assert str(caught.value) == "x.trace: Event 3: Size must be 4"
 
 
-def test_json_to_a_folder_that_is_not_there(tmp_path, capsys):
-    with pytest.raises(SystemExit) as caught:
+def test_json_to_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
         write_json(str(tmp_path / "no" / "x.json"), {})
-    assert caught.value.code == 2
-    assert "No such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("is_quiet", [False, True])
