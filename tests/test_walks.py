@@ -35,8 +35,8 @@ _WALKS = {
 }
 #: Walks that no column has, and the returns that they may have.
 _FURTHER = {
-    "GPU with JSON": (("check", _GPU_TRACE, "--json", "-"), 9),
-    "GPU by the detector alone": (("check", _GPU_TRACE, "--oracle", "none"), 9),
+    "GPU with JSON": (("check", _GPU_TRACE, "--json", "-"), 12),
+    "GPU by the detector alone": (("check", _GPU_TRACE, "--oracle", "none"), 10),
 }
 
 

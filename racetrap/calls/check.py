@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from racetrap.calls.checks.accelerators import check_accelerators
+from racetrap.calls.checks.gpu import check_gpu
+from racetrap.calls.checks.subject import read_subject
+from racetrap.calls.checks.threads import check_exact, check_threads
 from racetrap.calls.report import Report
 from racetrap.calls.results import CheckResult
-from racetrap.commands.shared.checks.accelerators import check_accelerators
-from racetrap.commands.shared.checks.gpu import check_gpu
-from racetrap.commands.shared.checks.subject import read_subject
-from racetrap.commands.shared.checks.threads import check_exact, check_threads
 from racetrap.commands.shared.input_files import given_name
 from racetrap.commands.shared.reports import known_races
 from racetrap.commands.shared.terminal import input_errors

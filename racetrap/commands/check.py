@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from racetrap.calls.check import EXACT, RUNS, check
+from racetrap.calls.checks.subject import KERNELS
 from racetrap.calls.report import Report
 from racetrap.commands.shared import options
-from racetrap.commands.shared.checks.subject import KERNELS
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.reports import CURES, FINDINGS, Reports, baseline_option
 from racetrap.commands.shared.result_forms import form_files

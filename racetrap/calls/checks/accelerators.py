@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.shared.checks.subject import Outcome
+from racetrap.calls.checks.subject import Outcome
 from racetrap.commands.shared.settings import AcceleratorRun, memory_with
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.shared.checks.subject import Outcome
+from racetrap.calls.checks.subject import Outcome
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.generators.presets import chosen_params
 from racetrap.generators.sigrace import widened

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from racetrap.commands.shared.checks.subject import Outcome, Subject
+from racetrap.calls.checks.subject import Outcome, Subject
 from racetrap.commands.shared.terminal import input_errors, progress
 from racetrap.generators.presets import chosen_params
 from racetrap.golden_model.trace import Trace
