@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from racetrap.calls.programs import executable, program_errors
+from racetrap.calls.checks.programs import executable, program_errors
 from racetrap.calls.report import Report
 from racetrap.calls.results import RunResult
 from racetrap.commands.shared.reports import known_races
@@ -109,7 +109,7 @@ def run(
             raise ValueError(f"Patch must be of CUDA sources: run FILE.cu, not {program}")
     with _printed(output) as kept, executable(files, compiler) as (path, options):
         # Imported while the program is compiled.
-        from racetrap.calls.cures import write_cures
+        from racetrap.calls.checks.cures import write_cures
         from racetrap.presenters.findings import print_findings
         from racetrap.presenters.program_findings import check_to_dict, findings_of
         from racetrap.sim.gpu.cuda.context import RunSettings

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from racetrap.calls.kernels import read_kernel
-from racetrap.calls.programs import executable, program_errors
+from racetrap.calls.checks.kernels import read_kernel
+from racetrap.calls.checks.programs import executable, program_errors
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, NamedFiles
 from racetrap.commands.shared.result_forms import Form, form_files

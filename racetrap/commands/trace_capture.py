@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from racetrap.calls.kernels import capture_kernel, read_kernel, run_to_dict
+from racetrap.calls.checks.kernels import capture_kernel, read_kernel, run_to_dict
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.output_files import OutputFile

@@ -102,7 +102,7 @@ def read_subject(
         launch_file = str(beside)
     if launch_file is not None:
         # The executor is slow to import.
-        from racetrap.calls.kernels import capture_kernel, read_kernel, run_to_dict
+        from racetrap.calls.checks.kernels import capture_kernel, read_kernel, run_to_dict
 
         module, launch = read_kernel(path, launch_file, options, lockstep)
         search = ScheduleSearch(launch.schedules, seconds=seconds)
@@ -119,7 +119,7 @@ def read_subject(
 def _cure(
     path: Path, launch: LaunchSpec, options: CompilerOptions | None, patch: str, check: TraceCheck
 ) -> list[str]:
-    from racetrap.calls.cures import write_cures
+    from racetrap.calls.checks.cures import write_cures
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.verdict.gpu.cure.programs import kernel_sources
 
