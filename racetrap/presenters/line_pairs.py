@@ -51,17 +51,23 @@ def side_text(side: Side) -> str:
 
 def stack_text(side: Side) -> str:
     """Call stack of an access, if there are several functions; otherwise empty."""
+    return ", ".join(text for text, _ in stack_texts(side))
+
+
+def stack_texts(side: Side) -> list[tuple[str, str]]:
+    """The same, function by function, each with the place of the call that it made."""
     folded = f"{number_text(side.folded, 'library frame')} folded" * bool(side.folded)
+    texts = [(folded, "")] if folded else []
     if len(side.stack) < 2:
-        return folded
+        return texts
     shown = side.stack[:_MOST_FRAMES]
-    names = [f"in {shown[0].function}"]
+    texts.append((f"in {shown[0].function}", ""))
     for frame, caller in pairwise(shown):
         place = f" at {relative_place(frame.place)}" * bool(frame.place)
-        names.append(f"called{place} in {caller.function}")
-    left = len(side.stack) - len(shown)
-    names = [folded, *names] if folded else names
-    return ", ".join(names) + f", {number_text(left, 'frame')} more" * bool(left)
+        texts.append((f"called{place} in {caller.function}", frame.place))
+    if left := len(side.stack) - len(shown):
+        texts.append((f"{number_text(left, 'frame')} more", ""))
+    return texts
 
 
 def chain_text(chain: Chain) -> str:

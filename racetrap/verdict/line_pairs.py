@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from racetrap.golden_model.barracuda.race import Missing
 from racetrap.golden_model.call_stacks import Chain, Frame, own_place
 from racetrap.verdict.cause import Cause, Cure, MemoryObject
+from racetrap.verdict.timeline import Timeline
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
@@ -106,6 +107,8 @@ class LineRace:
         What both accesses access, if that is known.
     element : str
         Its part, such as ``[3]``.
+    timeline : Timeline or None
+        What both threads did around their accesses, if the run's trace is at hand.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -123,6 +126,7 @@ class LineRace:
     cause: Cause | None = None
     memory_object: MemoryObject | None = None
     element: str = ""
+    timeline: Timeline | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -57,7 +57,7 @@ def oracle_races_by_line(
         space = race.space.name.lower()
         cause = causes[number] if causes else None
         size = 1 if events is None else max(int(events["size"][race.second.event]), 1)
-        memory, element = named_object(race, header, size)
+        memory, element = named_object(race.space, race.address, race.kernel, header, size)
         where = f"{space} address {race.address:#x}"
         if memory is not None and memory.name:
             where = f"{memory.name}{element}"

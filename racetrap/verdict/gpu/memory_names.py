@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from racetrap.golden_model.barracuda import Race
-from racetrap.golden_model.events import TraceHeader
+from racetrap.golden_model.events import Space, TraceHeader
 from racetrap.golden_model.memory_objects import object_at
 from racetrap.sim.gpu.ptx.kernel_names import variable_name
 from racetrap.verdict.cause import MemoryObject
@@ -18,20 +17,22 @@ _CALL = re.compile(
 
 
 def named_object(
-    race: Race, header: TraceHeader, access_bytes: int
+    space: Space, address: int, launch: int, header: TraceHeader, access_bytes: int
 ) -> tuple[MemoryObject | None, str]:
-    """What a race is about, and the element; nothing if the trace does not know it.
+    """What an access is to, and the element; nothing if the trace does not know it.
 
     Parameters
     ----------
-    race : Race
-        The race.
+    space, address : Space, int
+        What is accessed.
+    launch : int
+        Number of the launch that does.
     header : TraceHeader
         Header of its trace.
     access_bytes : int
-        Bytes of the later access: elements of an array of unknown type are so large.
+        Bytes of the access: elements of an array of unknown type are so large.
     """
-    found = object_at(header.objects, int(race.space), race.address, race.kernel)
+    found = object_at(header.objects, int(space), address, launch)
     if found is None:
         return None, ""
     name, origin, place = variable_name(found.name), found.origin, found.place
@@ -41,10 +42,10 @@ def named_object(
     if not place:
         files = frozenset(each.rpartition(":")[0] for each in header.locations.values())
         place = declaration(name, files)
-    memory = MemoryObject(name, origin, place, found.size, race.space.name.lower())
+    memory = MemoryObject(name, origin, place, found.size, space.name.lower())
     is_array = found.element > 1 or not found.place or has_scalar_elements(name, found.place)
     size = max(found.element, access_bytes if is_array else 1)
-    return memory, _element(race.address - found.address, size, found.size)
+    return memory, _element(address - found.address, size, found.size)
 
 
 def _element(offset: int, size: int, whole: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from racetrap.verdict.gpu.oracle import (
     racing_pairs,
     unconfirmed,
 )
+from racetrap.verdict.gpu.timelines import timeline_of
 from racetrap.verdict.line_pairs import LinePair, LinePairs, place_of
 from racetrap.verdict.source_text import header_beside
 
@@ -260,6 +261,10 @@ class TraceCheck:
             ),
             number,
         )  # fmt: skip
+        for pair in self._pairs.found.values():
+            if pair.first.timeline is None:
+                timeline = timeline_of(pair.first, trace, header)
+                pair.first = replace(pair.first, timeline=timeline)
         self._strong.add(oracle_races_by_line(judged.unordered_strong, header), number)
         self._lockstep.add(oracle_races_by_line(lockstep, header), number)
         for each in judged.barrier_divergences:

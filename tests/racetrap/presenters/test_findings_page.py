@@ -1,14 +1,20 @@
-"""The page of findings: sources side by side, filter, sort, nothing fetched, all escaped."""
+"""The page of findings: sources in colour, timelines, cures, filter, sort; nothing is fetched, all
+is escaped."""
 
 import re
 from dataclasses import replace
 
 import pytest
 
+from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.findings_page import findings_page
+from racetrap.sim.gpu.editing.edits import Edit
+from racetrap.verdict.cause import Cure
+from racetrap.verdict.timeline import Moment, Timeline
 from tests.support.oracle.findings import line_pair
 from tests.support.pages.browser import NEEDS_BROWSER, browse
+from tests.support.pages.devtools import WIDTHS
 from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 
 _HOSTILE = '</pre></script><img src=x onerror="document.title=1">{{ 7 * 7 }}\x1b[2J'
@@ -25,8 +31,16 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(sources):
+    hostile = Moment(5, (1,), f"fence, {_HOSTILE}", _HOSTILE, f"{sources}/a.cu:10", lack=_HOSTILE)
+    timeline = Timeline((_HOSTILE, "thread 1 of block 2"), (
+        Moment(3, (0,), "store", "data[3]", f"{sources}/a.cu:10", is_access=True),
+        Moment(4, (0,), "atomic exchange", "ready", f"{sources}/a.cu:11", times=7, skipped=57),
+        hostile, Moment(6, (1,), "load", "data[3]", f"{sources}/a.cu:20", is_access=True),
+    ), ((1, 2),))  # fmt: skip
+    cured = line_pair(f"{sources}/a.cu:10", f"{sources}/a.cu:20", 5, timeline=timeline)
+    cured.cure = Cure((Edit("a.cu", 0, 0, "", "insert `b();`"),), diff=f"-a\n+{_HOSTILE}\n c\n")
     pairs = [
-        line_pair(f"{sources}/a.cu:10", f"{sources}/a.cu:20", 5),
+        cured,
         line_pair(f"{sources}/a.cu:3", f"{sources}/a.cu:7", 40, kind="missing-lock"),
         line_pair("pc 0x40", f"<b>{_HOSTILE}</b>.cu:2", 9),
     ]
@@ -40,10 +54,11 @@ def _order(dom):
 
 
 def test_both_accesses_stand_in_their_sources(page):
-    assert page.count('class="marked"') == 4
-    assert re.search(r'class="marked"><b>   20 </b>line 20;\n        \^</span>', page)
-    assert "<b>   26 </b>line 26;" in page
-    assert "line 27;" not in page
+    assert page.count('class="line marked"') == 4
+    number = '<i class="number">20</i>'
+    assert re.search(rf'marked"><b>   20 </b>line {number};\n        \^</span>', page)
+    assert '<b>   26 </b>line <i class="number">26</i>;' in page
+    assert "<b>   27 </b>" not in page
     assert page.count("No source.") == 2
     assert "racetrap run &#39;a b.cu&#39; -- &#39;&lt;x&gt;&#39;" in page
 
@@ -51,10 +66,46 @@ def test_both_accesses_stand_in_their_sources(page):
 def test_nothing_is_fetched_and_all_is_escaped(page):
     inventory = Inventory(page)
     assert not inventory.fetched
-    assert not re.search(r"<(img|i|b>&lt|x|a)\b", page)
+    assert not re.search(r"<(img|i>|x)\b", page)
     assert page.count("</script>") == page.count("<script>") == 1
     assert "{{ 7 * 7 }}" in page
     assert "\x1b" not in page
+
+
+def test_the_timeline_has_every_moment_and_the_missing_order(page):
+    (drawing,) = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    words = re.findall(r'class="(?:words|name|note|lack)">([^<]*)<', drawing)
+    assert words[:3] == ["store", "data[3]", "a.cu:10"]
+    # Words that are wide take two lines; what is left out stands beside the line of life.
+    assert words[3:8] == ["atomic exchange ×7", "ready", "a.cu:11", "+57"] + [words[7]]
+    assert words[-3:] == ["load", "data[3]", "a.cu:20"]
+    assert drawing.count('class="racing"') == 2
+    assert drawing.count('class="lacking"') == drawing.count('class="message"') == 1
+    assert drawing.count('class="missing"') == 1
+    ids = re.findall(r'id="(tip-[^"]*)"', drawing)
+    assert [f"url(#{each})" for each in ids] == re.findall(r'marker-end="([^"]*)"', drawing)
+    caption = re.search(r"<figcaption>(.*?)</figcaption>", page, re.DOTALL)
+    assert "+n: accesses of the thread that are left out" in caption[1]
+    assert "×n: the thread ran the instruction n times" in caption[1]
+
+
+def test_the_cure_is_a_diff(page):
+    lines = re.findall(r'<span class="line (removed|added|)">([^<]*)</span>', page)
+    assert [style for style, _ in lines[:3]] == ["removed", "added", ""]
+    assert lines[0][1] == "-a"
+    assert lines[1][1].startswith("+&lt;/pre&gt;&lt;/script&gt;&lt;img ")
+    assert "help: insert <code>b();</code>" in page
+
+
+def test_the_calls_that_lead_to_an_access_stand_in_their_sources(sources):
+    pair = line_pair(f"{sources}/a.cu:3", f"{sources}/a.cu:7")
+    frames = (Frame(1, "add<int>", f"{sources}/a.cu:20"), Frame(0, "kernel", ""))
+    pair.first = replace(pair.first, later=replace(pair.first.later, stack=frames))
+    page = findings_page("Races of a.cu", "racetrap run a.cu", Findings([pair], []))
+    calls = re.findall(r"<li>(in .*?|called .*?)</li>", page)
+    assert calls == [
+        "in add&lt;int&gt;", f"called at {sources}/a.cu:20 in kernel: <code>line 20;</code>",
+    ]  # fmt: skip
 
 
 def test_a_race_that_was_looked_for_in_weak_memory_says_what_became_of_it():
@@ -79,7 +130,7 @@ def test_a_clean_run_has_a_page_too():
     ("fragment", "order", "shown"),
     [
         ("", [40, 9, 5], "3 of 3"),
-        ("sort=kind", [40, 5, 9], "3 of 3"),
+        ("sort=kind", [40, 9, 5], "3 of 3"),
         ("sort=place&filter=LINE+20", [40, 5, 9], "1 of 3"),
         ("kind=missing-lock", [40, 9, 5], "1 of 3"),
         ("kind=missing-lock&filter=a.cu%3A20", [40, 9, 5], "0 of 3"),
@@ -91,7 +142,7 @@ def test_browser_filters_and_sorts(page, tmp_path, fragment, order, shown):
     dom = browse(tmp_path / "page.html", fragment)
     assert _order(dom) == order
     assert f">{shown} shown</output>" in dom
-    assert 3 - len(re.findall(r'<li data-[^>]* hidden=""', dom)) == int(shown[0])
+    assert 3 - len(re.findall(r'<li id="finding-[^>]* hidden=""', dom)) == int(shown[0])
     assert "<title>Races of &lt;a&gt;.cu</title>" in dom
     assert "<img" not in dom
 
@@ -107,7 +158,7 @@ def test_policy_lets_no_other_script_run(page, tmp_path):
 
 
 @NEEDS_BROWSER
-@pytest.mark.parametrize("width", [390, 1400], ids=["phone", "desk"])
-def test_browser_shows_it_whole(page, tmp_path, width):
-    policy = re.compile(r"script-src '[^']*'")
-    assert_shown_whole(policy.sub("script-src 'unsafe-inline'", page), tmp_path, width, elements=0)
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+def test_browser_shows_it_whole(page, tmp_path, width, is_dark):
+    assert_shown_whole(page, tmp_path, width, elements=1, is_dark=is_dark)

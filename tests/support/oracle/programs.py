@@ -129,9 +129,10 @@ class Program:
 
     def barrier(self, block: int) -> int:
         """Barrier of a block."""
+        pc = self._pc
         self._pc += 8
-        self._events.append(Event(EventKind.BARRIER, block % 2, block // 2, pc=self._pc))
-        return self._pc
+        self._events.append(Event(EventKind.BARRIER, block % 2, block // 2, pc=pc))
+        return pc
 
     def branch(self, where, lanes) -> None:
         """The lanes go one way, the others the other way after them."""

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tests.support.pages.browser import browse
-
-#: Reports, in the title, what a reader would notice: a page wider than its window, plots and
-#: tables without extent, and text too small to read.
-PROBE = """<script>
-const shown = [...document.querySelectorAll("figure svg, table")];
-const boxes = shown.map(element => element.getBoundingClientRect());
-document.title = JSON.stringify({
-  window: innerWidth,
-  page: document.documentElement.scrollWidth,
-  boxes: boxes.map(b => [Math.round(b.width), Math.round(b.height)]),
-  font: parseFloat(getComputedStyle(document.body).fontSize),
-});
-</script>"""
-
+from tests.support.pages.devtools import browser
 
 class Inventory(HTMLParser):
     """Elements by id with their tags, rows of each table, and everything that would be fetched."""
@@ -54,14 +39,26 @@ class Inventory(HTMLParser):
                 self.fetched.append(target)
 
 
-def assert_shown_whole(page: str, folder: Path, width: int, elements: int) -> None:
-    """Let a browser show the page in a window of some width; it has so many plots and tables."""
+#: Boxes of plots and tables, and the size of the text.
+_SEEN = """({
+  boxes: [...document.querySelectorAll("figure svg, table")]
+    .map(element => element.getBoundingClientRect()).map(box => [box.width, box.height]),
+  font: parseFloat(getComputedStyle(document.body).fontSize),
+})"""
+
+
+def assert_shown_whole(
+    page: str, folder: Path, width: int, elements: int, *, is_dark: bool = False
+) -> None:
+    """Let a browser show the page in a window of some width, with a picture of it beside it; it has
+    so many plots and tables."""
     file = folder / "page.html"
-    file.write_text(page.replace("</body>", PROBE + "</body>"), encoding="utf-8")
-    title = re.search(r"<title>(.*?)</title>", browse(file, width=width))
-    assert title is not None
-    seen = json.loads(title[1])
-    assert seen["page"] <= seen["window"]
+    file.write_text(page, encoding="utf-8")
+    with browser(folder) as shown:
+        shown.show(file, width, is_dark=is_dark)
+        shown.picture(folder / "page.png")
+        assert shown.cut() == []
+        seen = shown.evaluate(_SEEN)
     assert seen["font"] >= 14
     assert len(seen["boxes"]) == elements
     for wide, high in seen["boxes"]:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from racetrap.golden_model.barracuda import Party, Race, RaceClass, RaceKind
-from racetrap.golden_model.events import DataRegion, EventKind, Geometry, Space, TraceHeader
+from racetrap.golden_model.events import DataRegion, Geometry, Space, TraceHeader
 from racetrap.golden_model.memory_objects import MemoryObject
 from racetrap.golden_model.trace import Trace, read_trace
 from racetrap.golden_model.trace.container.rules import TraceError
@@ -29,9 +28,7 @@ def _header(*objects):
 
 
 def _text(header, address, space=Space.GLOBAL, launch=0, access_bytes=4):
-    parties = (Party(0, 0, 1, EventKind.STORE, 0), Party(0, 1, 1, EventKind.LOAD, 1))
-    race = Race(RaceKind.UNORDERED, RaceClass.INTER_BLOCK, space, address, *parties, launch)
-    memory, element = named_object(race, header, access_bytes)
+    memory, element = named_object(space, address, launch, header, access_bytes)
     return memory and object_text(memory, element)
 
 

@@ -1,0 +1,159 @@
+"""Timelines of races: what stands in them, in which order, and how much is left out."""
+
+from racetrap.golden_model.events import AtomicOp, EventKind, MemoryOrder
+from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu.trace_check import TraceCheck
+from tests.support.oracle.programs import ALL, BLOCK, DEVICE, SHARED, Program
+
+_DATA, _FLAG, _OTHER = 0x100, 0x200, 0x300
+
+
+def _timeline(trace):
+    check = TraceCheck()
+    check.add(trace)
+    (pair,) = check.pairs
+    return pair.first.timeline
+
+
+def _shown(timeline):
+    return [(moment.sides, moment.words) for moment in timeline.moments]
+
+
+def test_a_message_through_a_fence_that_is_too_narrow():
+    program = Program(blocks=2, warps=1)
+    writer, reader = (0, 0), (1, 0)
+    program.weak_store(writer, _DATA)
+    program.fence(writer, BLOCK)
+    program.atomic(writer, _FLAG, op=AtomicOp.EXCH)
+    program.atomic(reader, _FLAG)
+    program.fence(reader, DEVICE)
+    program.weak_load(reader, _DATA)
+    timeline = _timeline(program.trace)
+    assert timeline.actors == ("thread 0 of block 0", "thread 0 of block 1")
+    assert _shown(timeline) == [
+        ((0,), "store"), ((0,), "fence, block scope"), ((0,), "atomic exchange"),
+        ((1,), "atomic"), ((1,), "fence"), ((1,), "load"),
+    ]  # fmt: skip
+    assert [moment.lack for moment in timeline.moments] == ["", "too narrow", "", "", "", ""]
+    assert [moment.is_access for moment in timeline.moments] == [True, *[False] * 4, True]
+    assert timeline.messages == ((2, 3),)
+    assert timeline.skipped == 0
+
+
+def test_a_thread_that_waits_is_shown_once_and_other_accesses_are_counted():
+    program = Program(blocks=2, warps=1)
+    writer, reader = (0, 0), (1, 0)
+    program.weak_store(reader, _OTHER)
+    program.weak_store(writer, _DATA)
+    spin = program.atomic(reader, _FLAG)
+    for _ in range(6):
+        program.atomic(reader, _FLAG, pc=spin)
+    for _ in range(5):
+        program.weak_store(writer, _OTHER + 4)
+    program.atomic(writer, _FLAG)
+    program.atomic(reader, _FLAG, pc=spin)
+    program.weak_load(reader, _OTHER)
+    program.weak_load(reader, _DATA)
+    timeline = _timeline(program.trace)
+    assert _shown(timeline) == [
+        ((0,), "store"), ((0,), "atomic"), ((1,), "atomic"), ((1,), "load"),
+    ]  # fmt: skip
+    assert [moment.times for moment in timeline.moments] == [1, 1, 8, 1]
+    assert [moment.skipped for moment in timeline.moments] == [0, 5, 0, 1]
+    # The writer's atomic comes first; the reader's that is shown is the one that saw it.
+    assert timeline.messages == ((1, 2),)
+    assert [moment.lack for moment in timeline.moments] == ["", "no release", "no acquire", ""]
+
+
+def test_barriers_of_the_block_belong_to_both_threads():
+    program = Program(blocks=1, warps=2)
+    program.barrier(0)
+    program.weak_store((0, 0), _DATA, **SHARED)
+    program.weak_load((0, 1), _DATA, **SHARED)
+    program.barrier(0)
+    assert _shown(_timeline(program.trace)) == [
+        ((0, 1), "barrier"), ((0,), "store"), ((1,), "load"), ((0, 1), "barrier"),
+    ]  # fmt: skip
+
+
+def test_lanes_of_one_store():
+    program = Program(blocks=1, warps=1)
+    program.weak_store((0, 0), _DATA, lanes=3, values=(1, 2))
+    timeline = _timeline(program.trace)
+    assert _shown(timeline) == [((0, 1), "store")]
+    assert timeline.moments[0].is_access
+
+
+def test_only_what_the_two_lanes_do_themselves():
+    program = Program(blocks=2, warps=2)
+    program.weak_store((0, 1), _DATA, lanes=2)
+    program.fence((0, 1), DEVICE, lanes=1)
+    program.fence((0, 0), DEVICE, lanes=ALL)
+    program.barrier(0)
+    program.atomic((0, 1), _OTHER, lanes=4)
+    program.weak_load((1, 0), _DATA, lanes=8)
+    timeline = _timeline(program.trace)
+    assert timeline.actors == ("thread 33 of block 0", "thread 3 of block 1")
+    assert _shown(timeline) == [((0,), "store"), ((0,), "barrier"), ((1,), "load")]
+
+
+def test_a_block_that_had_the_slot_before_is_not_shown():
+    program = Program(blocks=2, warps=1)
+    program.atomic((0, 0), _FLAG)
+    program.next_kernel()
+    program.weak_store((0, 0), _DATA)
+    program.weak_load((1, 0), _DATA)
+    program.next_kernel()
+    program.atomic((0, 0), _FLAG)
+    assert _shown(_timeline(program.trace)) == [((0,), "store"), ((1,), "load")]
+
+
+def test_at_most_so_many_are_shown():
+    program = Program(blocks=2, warps=1)
+    for _ in range(9):
+        program.fence((0, 0), DEVICE)
+    program.weak_store((0, 0), _DATA)
+    for _ in range(9):
+        program.fence((0, 0), DEVICE)
+    program.weak_load((1, 0), _DATA)
+    for _ in range(9):
+        program.fence((0, 0), DEVICE)
+    timeline = _timeline(program.trace)
+    own = [moment for moment in timeline.moments if moment.sides == (0,)]
+    assert len(own) == 2 + 1 + 4 + 2
+    # The five that are left out between the accesses.
+    assert timeline.skipped == 5
+
+
+def test_orders_and_scopes_are_named():
+    program = Program(blocks=2, warps=1)
+    program.weak_store((0, 0), _DATA)
+    program.store((0, 0), _FLAG, order=MemoryOrder.RELAXED)
+    program.store((0, 0), _OTHER, scope=BLOCK)
+    program.fence((0, 0), DEVICE, order=MemoryOrder.ACQ_REL)
+    program.load((1, 0), _FLAG, order=MemoryOrder.ACQUIRE)
+    program.weak_load((1, 0), _DATA)
+    timeline = _timeline(program.trace)
+    assert [moment.words for moment in timeline.moments] == [
+        "store", "relaxed store", "volatile store, block scope", "acq-rel fence", "acquire load",
+        "load",
+    ]  # fmt: skip
+    assert timeline.messages == ((1, 4),)
+
+
+def test_kernels_that_nothing_orders():
+    """Two streams: begin and end of both kernels, and the two accesses."""
+    program = Program(blocks=1, warps=1)
+    program.weak_store((0, 0), _DATA)
+    program.next_kernel()
+    program.weak_load((0, 0), _DATA)
+    trace = program.trace
+    stream = iter((1, 2))
+    events = [
+        event._replace(grid_block=next(stream)) if event.kind == EventKind.KERNEL_BEGIN else event
+        for event in trace
+    ]
+    assert _shown(_timeline(Trace.from_events(trace.header, events))) == [
+        ((0,), "kernel begins"), ((0,), "store"), ((0,), "kernel ends"),
+        ((1,), "kernel begins"), ((1,), "load"), ((1,), "kernel ends"),
+    ]  # fmt: skip
