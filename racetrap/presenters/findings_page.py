@@ -25,8 +25,8 @@ from racetrap.presenters.page import page_environment
 from racetrap.presenters.race_findings import explaining_lines, other_pair_text
 from racetrap.presenters.timeline import timeline_drawing
 from racetrap.verdict.codes import code_of, codes
-from racetrap.verdict.race_findings import RaceFinding, kind_of
 from racetrap.verdict.line_pairs import Side
+from racetrap.verdict.race_findings import RaceFinding, kind_of
 from racetrap.verdict.source_text import marked_line, relative_place, source_line
 
 #: Lines shown before and after that of an access.

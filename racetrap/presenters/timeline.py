@@ -1,4 +1,4 @@
-"""Timeline of a race as a drawing: two lines of life, and the order that is missing between them."""
+"""Timeline of a race as a drawing: a line for each thread, and the order that is missing."""
 
 from __future__ import annotations
 

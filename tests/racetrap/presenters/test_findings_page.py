@@ -157,6 +157,7 @@ def test_policy_lets_no_other_script_run(page, tmp_path):
         browse(tmp_path / "page.html")
 
 
+@pytest.mark.campaign
 @NEEDS_BROWSER
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 @pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])

@@ -33,8 +33,9 @@ def browse(file: Path, fragment: str = "", width: int = 1400) -> str:
         Of the window, at least 500.
     """
     result = subprocess.run(
-        [str(CHROMIUM), *ARGUMENTS, f"--user-data-dir={file.parent / 'profile'}", "--enable-logging=stderr", f"--window-size={width},900",
-         "--virtual-time-budget=10000", "--dump-dom", f"{file.as_uri()}#{fragment}"],
+        [str(CHROMIUM), *ARGUMENTS, f"--user-data-dir={file.parent / 'profile'}",
+         "--enable-logging=stderr", f"--window-size={width},900", "--virtual-time-budget=10000",
+         "--dump-dom", f"{file.as_uri()}#{fragment}"],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     assert "CONSOLE" not in result.stderr, result.stderr

@@ -29,7 +29,8 @@ _CUT = """(() => {
   const root = document.documentElement, cut = [];
   const tell = (element, why) =>
     cut.push(`${element.tagName.toLowerCase()} ${why}: ${element.textContent.trim().slice(0, 60)}`);
-  const isSeen = element => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const isSeen = element =>
+    element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const scrolls = element => {
     for (let each = element; each && each !== root; each = each.parentElement)
       if (["auto", "scroll"].includes(getComputedStyle(each).overflowX)) return true;
@@ -40,7 +41,8 @@ _CUT = """(() => {
   for (const each of document.body.querySelectorAll("*")) {
     if (!isSeen(each) || each.parentElement.closest("svg") || scrolls(each)) continue;
     const box = each.getBoundingClientRect();
-    if (box.width && box.left < root.clientWidth && box.right > root.clientWidth + 1 && box.bottom > 0)
+    if (box.width && box.left < root.clientWidth && box.right > root.clientWidth + 1
+        && box.bottom > 0)
       tell(each, "beyond the window");
     if (each.matches("pre, table, figure, svg, code, td, th") && each.clientWidth
         && each.scrollWidth > each.clientWidth + 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.support.pages.devtools import browser
 
+
 class Inventory(HTMLParser):
     """Elements by id with their tags, rows of each table, and everything that would be fetched."""
 
