@@ -148,14 +148,15 @@ boards: $(FPGA_READY)
 	for board in ulx3s-85f ecpix5-85 ice40-hx8k; do \
 	  $(BIN)/racetrap fpga build scord-local --board $$board --output $(BUILD)/boards/$$board || exit; done
 	for board in ulx3s-85f ecpix5-85; do \
-	  $(BIN)/racetrap fpga build sigrace-tiny --board $$board --output $(BUILD)/boards/$$board-sigrace || exit; \
-	  $(BIN)/racetrap fpga build noncoherent --board $$board --output $(BUILD)/boards/$$board-noncoherent || exit; done
+	  for preset in causality-tiny hirace-tiny sigrace-tiny noncoherent; do \
+	    $(BIN)/racetrap fpga build $$preset --board $$board --output $(BUILD)/boards/$$board-$${preset%-tiny} || exit; done; done
 	$(BIN)/racetrap fpga build noncoherent-tiny --board ice40-hx8k --output $(BUILD)/boards/ice40-hx8k-noncoherent
 
 board-simulation: $(READY)
 	for board in ulx3s-85f ice40-hx8k; do \
 	  $(BIN)/python -m tests.support.fpga.cosimulation $$board || exit; done
-	$(BIN)/python -m tests.support.fpga.cosimulation ulx3s-85f sigrace-tiny
+	for preset in causality-tiny hirace-tiny sigrace-tiny; do \
+	  $(BIN)/python -m tests.support.fpga.cosimulation ulx3s-85f $$preset || exit; done
 	$(BIN)/python -m tests.support.fpga.cosimulation ice40-hx8k noncoherent-tiny
 	$(BIN)/python -m tests.support.fpga.planted_bugs
 

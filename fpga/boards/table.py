@@ -16,7 +16,12 @@ from racetrap.generators.presets import find_preset, with_settings
 from racetrap.generators.system import Params
 from racetrap.golden_model.checks import unknown_name
 
-_EBR_64K = ("local_bytes=65536",)  # 32 of the 85F's block RAMs, for 512 KiB of monitored data
+#: Metadata on the chip, in 32 of the 85F's block RAMs.
+_EBR_64K = ("local_bytes=65536",)
+_ECP5_85 = {
+    **dict.fromkeys(("scord-local", "causality-tiny", "hirace-tiny"), _EBR_64K),
+    "sigrace-tiny": (), "noncoherent": (),
+}  # fmt: skip
 _HX8K = (
     "blocks_per_sm=2", "warps_per_sm=4", "ratio=16", "lock_table_depth=2", "fence_id_bits=4",
     "barrier_id_bits=4", "address_bits=17", "pc_bits=16", "outstanding=4",
@@ -88,7 +93,7 @@ BOARDS: Mapping[str, Board] = MappingProxyType({
             "ulx3s-85f", "Radiona ULX3S with ECP5-85F",
             "amaranth_boards.ulx3s:ULX3S_85F_Platform", "ecp5", "LFE5U-85F",
             clock_mhz=48, baud=3_000_000, lights=_leds(4),
-            settings={"scord-local": _EBR_64K, "sigrace-tiny": (), "noncoherent": ()},
+            settings=_ECP5_85,
         ),
         Board(
             "ecpix5-85", "LambdaConcept ECPIX-5 with ECP5-85F",
@@ -97,7 +102,7 @@ BOARDS: Mapping[str, Board] = MappingProxyType({
             lights=tuple(
                 ("rgb_led", number, colour) for number, colour in enumerate(("g", "b", "r", "r"))
             ),
-            settings={"scord-local": _EBR_64K, "sigrace-tiny": (), "noncoherent": ()},
+            settings=_ECP5_85,
         ),
         Board(
             "ice40-hx8k", "Lattice iCE40-HX8K breakout board",

@@ -9,7 +9,7 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib.wiring import connect
 
 from racetrap.fpga.boards.device import LinkedDevice
-from racetrap.fpga.scord.board import core_region
+from racetrap.fpga.gpu.board import largest_region
 from racetrap.golden_model.scord.packets import PacketKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.registers import RegisterBlock
@@ -56,7 +56,7 @@ class ScordCoreDevice(LinkedDevice):
                 raise ValueError(
                     f"Parameter {name} must be {value} on a core, not {getattr(params, name)}"
                 )
-        core_region(params).check(params)
+        largest_region(params).check(params)
         super().__init__(params, divisor, credits)
         self._params = params
 
@@ -78,7 +78,7 @@ class ScordCoreDevice(LinkedDevice):
         records = link.o_record[0]
         assign_stream(m, tracker.i_transaction, records)
         assign_stream(m, link.i_record[0], bank.o_report[0])
-        region = core_region(params)
+        region = largest_region(params)
         m.d.comb += [
             tracker.i_block_masks.eq(block_masks_of(params, 0)),
             bank.i_region.data_base.eq(region.data_base),

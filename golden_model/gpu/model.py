@@ -64,6 +64,8 @@ class GpuModel(ABC):
     ----------
     report : type
         The detector's reports.
+    keep_races : bool
+        As given.
     trackers, banks : sequence
         One tracker for each SM, and the detector banks.
     races : list
@@ -83,7 +85,7 @@ class GpuModel(ABC):
 
     def __init__(self, params: Any, region: Any, keep_races: bool = True) -> None:
         region.check(params)
-        self._params, self._keep_races = params, keep_races
+        self._params, self.keep_races = params, keep_races
         self.trackers, self.banks = self.parts(region)
         self.races: list[Any] = []
         self.race_count = 0
@@ -135,7 +137,7 @@ class GpuModel(ABC):
     def keep_report(self, report: Any) -> None:
         """Count a race, and keep it if reports are kept or it is the first of its key."""
         self.race_count += 1
-        if self._keep_races:
+        if self.keep_races:
             self.races.append(report)
         self.unique.setdefault(report.key, report)
 

@@ -54,6 +54,8 @@ class GpuParams(Parameters, ABC):
         Entries of the optional filter that passes only new (PC, kind) pairs.
     trace_port : bool
         Whether the banks have the retire-style trace port.
+    local_bytes : int
+        Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
     """
 
     sm_count: int = integer(15, 1, 255)
@@ -68,6 +70,7 @@ class GpuParams(Parameters, ABC):
     report_fifo_depth: int = integer(16, 2, 1024)
     report_filter_entries: int = integer(64, 2, 1024, power_of_two=True)
     trace_port: bool = True
+    local_bytes: int = integer(0, 0, 1 << 20, came_later=True)
 
     def with_lanes(self, independent: bool) -> Self:
         """The same for a run whose lanes were scheduled independently, or in lockstep."""
@@ -151,11 +154,6 @@ class GpuParams(Parameters, ABC):
         return 1
 
     @property
-    def local_bytes(self) -> int:
-        """Bytes of on-chip metadata memory; 0 keeps metadata behind AXI4."""
-        return 0
-
-    @property
     def regions(self) -> int:
         """Monitored regions: one of a power of two bytes, or a table of several."""
         return 1
@@ -188,13 +186,27 @@ class GpuParams(Parameters, ABC):
         """
         return 0
 
+    def check_local_memory(self) -> None:
+        """Raise ``ValueError`` unless on-chip metadata memory can be shared out over the ports."""
+        if self.local_bytes and self.odd_ports > 1:
+            raise ValueError(
+                f"Parameter banks must be a power of two with local_bytes, not {self.banks}"
+            )
+        if self.local_bytes and self.regions > 1:
+            raise ValueError(f"Parameter regions must be 1 with local_bytes, not {self.regions}")
+        self.check_bytes("local_bytes", self.entry_bytes * self.banks)
+
     def check_window(self) -> None:
         """Raise ``ValueError`` unless the window for shared memory fits."""
         self.check_bytes("shared_bytes", WORD_BYTES * self.banks * self.ratio)
+        self.check_local_memory()
         if self.min_region_log2 > self.max_region_log2:
+            room = f"{self.address_bits} address bits"
+            if self.local_bytes:
+                room += f" and {self.local_bytes} bytes of local memory"
             raise ValueError(
-                f"Parameter shared_bytes must leave room for the window in {self.address_bits} "
-                f"address bits, not {self.shared_bytes}"
+                f"Parameter shared_bytes must leave room for the window in {room}, "
+                f"not {self.shared_bytes}"
             )
 
     # Geometry ---------------------------------------------------------------------------
@@ -337,8 +349,8 @@ class GpuParams(Parameters, ABC):
         """Largest monitored region (log2 bytes): the address space, or what local memory holds."""
         if not self.local_bytes:
             return self.address_bits - 1
-        granules = self.local_bytes // self.entry_bytes * self.ratio
-        return min(self.address_bits, self.granularity_bits + granules.bit_length() - 1)
+        entries = self.local_bytes // self.entry_bytes
+        return min(self.address_bits, self.entry_share_log2 + entries.bit_length() - 1)
 
 
 def check_place(event: Event, params: GpuParams) -> None:

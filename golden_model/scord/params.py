@@ -11,7 +11,6 @@ from functools import cached_property
 
 from racetrap.golden_model.gpu.params import (
     ENTRY_BITS,
-    ENTRY_BYTES,
     VALID_ROW_BITS,
     WORDS_PER_LINE,
     GpuParams,
@@ -71,8 +70,6 @@ class ScordParams(GpuParams):
         accesses and counts them, ``sample`` checks only some lines, always the same.
     sample_log2 : int
         Log2 of the lines of which one is sampled, with ``sample``; 0 otherwise.
-    local_bytes : int
-        Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
     regions : int
         Monitored regions: 1 is one of a power of two bytes (``Region``), more are a table of as
         many, each of any number of lines (``racetrap.golden_model.gpu.region_table``).
@@ -91,6 +88,7 @@ class ScordParams(GpuParams):
     access_buffer_depth: int = integer(0, 0, 256)
     access_policy: AccessPolicy = AccessPolicy.STALL
     sample_log2: int = integer(0, 0, 15)
+    # Every configuration of ScoRD has had it in its hash.
     local_bytes: int = integer(0, 0, 1 << 20)
     regions: int = integer(1, 1, 8)
     valid_segments: int = integer(0, 0, 1 << 28)
@@ -109,12 +107,6 @@ class ScordParams(GpuParams):
                 f"Parameter banks must be a multiple of words_per_cycle {self.words_per_cycle}, "
                 f"not {self.banks}"
             )
-        if self.local_bytes and self.odd_ports > 1:
-            raise ValueError(
-                f"Parameter banks must be a power of two with local_bytes, not {self.banks}"
-            )
-        if self.local_bytes and self.regions > 1:
-            raise ValueError(f"Parameter regions must be 1 with local_bytes, not {self.regions}")
         if self.fence_lanes > self.sm_count:
             raise ValueError(
                 f"Parameter fence_lanes must be at most sm_count {self.sm_count}, "
@@ -126,7 +118,7 @@ class ScordParams(GpuParams):
                 f"not {self.fence_bundle_bits} (reduce fence_lanes, or widen pc_bits or "
                 "address_bits)"
             )
-        self.check_bytes("local_bytes", ENTRY_BYTES * self.banks)
+        self.check_local_memory()
 
     def _check_valid_segments(self) -> None:
         largest = self.max_region_log2 - self.granularity_bits - self.tag_bits - self.lane_bits

@@ -51,8 +51,8 @@ def command(
 ) -> None:  # fmt: skip
     """Stream the trace file TRACE to a board and compare its reports with the golden model.
 
-    A trace of a GPU is for a board with ScoRD, one of a program with threads for SigRace, one of
-    a CPU and its accelerators for the bus monitor.
+    A trace of a GPU is for a board with one of its detectors, one of a program with threads for
+    SigRace, one of a CPU and its accelerators for the bus monitor.
     --set also changes, of SigRace, `environment` (mapping of threads to cores) and
     `instruction_limit`.
 

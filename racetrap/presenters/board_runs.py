@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
+from racetrap.fpga.gpu.run import BoardRun
 from racetrap.fpga.noncoherent.run import OperationRun
-from racetrap.fpga.scord.run import BoardRun
 from racetrap.fpga.sigrace.run import ProgramRun
 from racetrap.golden_model.happens_before.race import ThreadRace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace

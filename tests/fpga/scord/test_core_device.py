@@ -3,7 +3,7 @@
 import pytest
 
 from racetrap.fpga.boards.table import board_params, find_board
-from racetrap.fpga.scord.board import core_region
+from racetrap.fpga.gpu.board import largest_region
 from racetrap.fpga.scord.core_device import ScordCoreDevice
 
 
@@ -17,7 +17,7 @@ def _params(**settings):
 @pytest.mark.parametrize("address_bits", [16, 17, 24])
 def test_region_is_legal_and_as_large_as_can_be(address_bits, local_bytes, ratio):
     params = _params(address_bits=address_bits, local_bytes=local_bytes, ratio=ratio)
-    region = core_region(params)
+    region = largest_region(params)
     region.check(params)
     assert params.max_region_log2 <= address_bits
     described = local_bytes // 8 * ratio * params.granularity

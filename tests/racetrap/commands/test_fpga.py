@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from racetrap.fpga.boards.table import BOARDS, board_params
-from racetrap.fpga.scord.board import core_region
+from racetrap.fpga.gpu.board import largest_region
 from racetrap.generators.presets import PRESETS
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.scord.params import ScordParams
@@ -155,7 +155,7 @@ def test_preset_of_a_board(racetrap, racy):
 
 def test_a_core_that_drops_reports(racetrap, tmp_path):
     params = board_params(BOARDS["ice40-hx8k"], "scord-local")
-    region = core_region(params)
+    region = largest_region(params)
     events = random_events(params, region, KNOBS["atomics"], 1, 60)
     header = TraceHeader(
         geometry=Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm),

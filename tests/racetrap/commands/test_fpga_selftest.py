@@ -1,22 +1,40 @@
 """`racetrap fpga selftest`: on golden models behind a pseudo-terminal, whole and with faults."""
 
 import re
+from functools import partial
 
 import pytest
 
 from racetrap.fpga.boards.table import BOARDS, board_params
 from racetrap.generators.systems import system_of
+from racetrap.golden_model.causality import packets as causality_packets
+from racetrap.golden_model.causality.causality import Causality
+from racetrap.golden_model.hirace import packets as hirace_packets
+from racetrap.golden_model.hirace.hirace import Hirace
 from tests.support.fpga.monitor_device import monitor_device
 from tests.support.fpga.sigrace_device import sigrace_device
-from tests.support.fpga.virtual_device import Fault, core_device, on_terminal, scord_device
+from tests.support.fpga.virtual_device import (
+    Fault,
+    core_device,
+    gpu_device,
+    on_terminal,
+    scord_device,
+)
 
 #: Device of each preset on a board, by detector; a whole system or a core.
 _DEVICES = {
     "scord": ("ulx3s-85f", "scord-local", scord_device),
     "core": ("ice40-hx8k", "scord-local", core_device),
+    "hirace": (
+        "ulx3s-85f", "hirace-tiny", partial(gpu_device, Hirace, hirace_packets.Transaction)
+    ),
+    "causality": (
+        "ecpix5-85", "causality-tiny",
+        partial(gpu_device, Causality, causality_packets.Transaction),
+    ),
     "sigrace": ("ulx3s-85f", "sigrace-tiny", sigrace_device),
     "noncoherent": ("ice40-hx8k", "noncoherent-tiny", monitor_device),
-}
+}  # fmt: skip
 
 
 @pytest.fixture

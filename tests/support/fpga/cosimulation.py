@@ -16,11 +16,12 @@ from types import ModuleType
 from typing import Any
 
 from racetrap.commands.shared.ending import ends
-from racetrap.fpga import boards
+from racetrap.fpga import boards, gpu
 from racetrap.fpga.boards.board_top import device_of
 from racetrap.fpga.boards.table import Board, board_params, find_board
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
+from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.content_cache import cache_folder
@@ -82,8 +83,8 @@ def build_device(board: Board, params: Params) -> BuiltModel:
         If Verilator or the C++ compiler fails.
     """
     module = f"{system_of(params).name}_device"
-    own = Path(system_of(params).own("fpga").__path__[0])
-    files = sorted([*Path(boards.__path__[0]).glob("*.py"), *own.glob("*.py")])
+    folders = [*boards.__path__, *gpu.__path__, *system_of(params).own("fpga").__path__]
+    files = sorted(file for folder in folders for file in Path(folder).glob("*.py"))
     key = build_key(asdict(params), board.core, DIVISOR, files=files)
     folder = cache_folder() / "verilator" / f"{module}-{key}"
     model = _DeviceModel(module, params, folder, waves=None)
@@ -123,7 +124,8 @@ def play(model: BuiltModel, plan: Mapping[str, Any], folder: Path) -> RunResult:
 
 
 def write_traces(
-    folder: Path, traces: Mapping[str, ThreadTrace] | Mapping[str, NoncoherentTrace]
+    folder: Path,
+    traces: Mapping[str, Trace] | Mapping[str, ThreadTrace] | Mapping[str, NoncoherentTrace],
 ) -> dict[str, str]:
     """Write traces into ``folder``; return their files."""
     folder.mkdir(parents=True, exist_ok=True)

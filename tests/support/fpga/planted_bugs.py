@@ -98,6 +98,11 @@ PLANTED_BUGS: Mapping[str, PlantedBug] = {
         "ulx3s-85f", "boards/device.py", "zip(link.o_record, self._inputs, strict=True)",
         "zip(link.o_record, reversed(self._inputs), strict=True)",
     ),
+    "sms-swapped": PlantedBug(
+        "ulx3s-85f",
+        Patch("gpu/device.py", "list(system.i_transaction)", "list(system.i_transaction)[::-1]"),
+        "causality-tiny",
+    ),
     "events-swapped": _sigrace("system.i_event[unit]", "system.i_event[units - 1 - unit]"),
     "traps-swapped": _sigrace("link.i_record[unit]", "link.i_record[units - 1 - unit]"),
     "traps-lost-under-back-pressure": _sigrace(

@@ -13,11 +13,11 @@ from typing import Any
 
 import cocotb
 
+from racetrap.fpga.gpu.run import run_trace
 from racetrap.fpga.host.client import HostLink
 from racetrap.fpga.host.self_test import check_registers
 from racetrap.fpga.host.session import Session
 from racetrap.fpga.scord.board import ScordBoard, monitored_region
-from racetrap.fpga.scord.run import run_trace
 from racetrap.golden_model.events import Event
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.params import ScordParams
@@ -62,7 +62,10 @@ def _play(link: HostLink, plan: dict[str, Any], note: Note) -> set[str]:
     is_core, total = plan["core"], 0
     for run in _runs(params, plan["benchmarks"]):
         name, events = run.benchmark.name, list(run.events())
-        result, golden = run_trace(session, params, region, events), _golden(params, region, events)
+        result, golden = (
+            run_trace(ScordBoard(session, params), region, events),
+            _golden(params, region, events),
+        )
         # A whole system's numbers continue over kernels; a core gives none.
         due = [
             replace(race, sequence=0 if is_core else total + n)

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
-from racetrap.fpga.scord.board import core_region
+from racetrap.fpga.gpu.board import largest_region
 from racetrap.fpga.scord.core_device import CORE_REGISTERS
 from racetrap.generators.description import describe_registers
 from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.system import Params
 from racetrap.golden_model.configuration import configuration_hash
+from racetrap.golden_model.gpu.model import GpuModel
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.link.device import LinkDevice
 from racetrap.golden_model.link.hello import Hello
@@ -39,16 +41,19 @@ def reset_words(params: Params) -> dict[str, int]:
     }
 
 
-class ScordTarget:
-    """ScoRD's golden model as queues of records and registers.
+class GpuTarget:
+    """A GPU detector's golden model as queues of records and registers.
 
     Transactions wait in their channel, and finish in the background of the link: each access
     to the device moves on one of a random channel, so that a host which does not wait between
     channels gets them in another order.
     """
 
-    def __init__(self, params: ScordParams, seed: int = 1, *, report_room: int = 16):
-        self._params = params
+    def __init__(
+        self, golden: type[GpuModel], transaction: Any, params: Any, seed: int = 1, *,
+        report_room: int = 16,
+    ):  # fmt: skip
+        self._golden, self._transaction, self._params = golden, transaction, params
         self._random = Random(seed)
         self._queues: list[deque[int]] = [deque() for _ in range(params.sm_count)]
         self._reports: deque[int] = deque()
@@ -57,7 +62,7 @@ class ScordTarget:
         described = describe_registers(params)
         self._map = RegisterMap(described)
         self._names = {self._map.address(name): name for name in described}
-        self._scord: Scord | None = None
+        self._model: GpuModel | None = None
         self._head = self._races = self._dropped = 0
         self._before: dict[str, int] = {}
 
@@ -79,12 +84,12 @@ class ScordTarget:
             return
         sm = self._random.choice(waiting)
         record = self._queues[sm].popleft()
-        if self._scord is None:
+        if self._model is None:
             return
-        before = len(self._scord.races)
+        before = len(self._model.races)
         values = self._params.transaction_layout.unpack(record)
-        self._scord.transact(sm, Transaction(**values))
-        for report in self._scord.races[before:]:
+        self._model.transact(sm, self._transaction(**values))
+        for report in self._model.races[before:]:
             if len(self._reports) < self._report_room:
                 self._reports.append(report.record())
                 self._head += 1
@@ -105,7 +110,7 @@ class ScordTarget:
         return True
 
     def _launch(self) -> None:
-        self._scord = Scord(self._params, self._region())
+        self._model = self._golden(self._params, self._region())
         self._before = {}
 
     def _region(self) -> Region:
@@ -113,7 +118,7 @@ class ScordTarget:
         return Region(low | high << 32, self._registers["REGION_SIZE_LOG2"], 0)
 
     def _counted(self) -> dict[str, int]:
-        return {} if self._scord is None else self._scord.counters
+        return {} if self._model is None else self._model.counters
 
     def read(self, address: int) -> int | None:
         self._advance()
@@ -131,14 +136,14 @@ class ScordTarget:
         return None if name is None else self._registers.get(name, 0)
 
 
-class CoreTarget(ScordTarget):
+class CoreTarget(GpuTarget):
     """A core: few registers, a fixed region, reports without a number.
 
     It is idle only when its reports are pulled, as the hardware is.
     """
 
     def __init__(self, params: ScordParams, seed: int = 1, *, report_room: int = 2):
-        super().__init__(params, seed, report_room=report_room)
+        super().__init__(Scord, Transaction, params, seed, report_room=report_room)
         self._names = {
             address: name for address, name in self._names.items() if name in CORE_REGISTERS
         }
@@ -154,7 +159,7 @@ class CoreTarget(ScordTarget):
         return replace(RaceReport.from_record(record), sequence=0).record()
 
     def _region(self) -> Region:
-        return core_region(self._params)
+        return largest_region(self._params)
 
 
 @dataclass
@@ -242,7 +247,14 @@ def on_terminal(receive: Callable[[bytes], bytes], fault: Fault | None = None) -
 
 def scord_device(params: ScordParams, seed: int = 1, **settings: int) -> LinkDevice:
     """Golden link in front of ScoRD's golden model."""
-    return _device(ScordTarget(params, seed, **settings), params)
+    return gpu_device(Scord, Transaction, params, seed, **settings)
+
+
+def gpu_device(
+    golden: type[GpuModel], transaction: Any, params: Any, seed: int = 1, **settings: int
+) -> LinkDevice:
+    """Golden link in front of the golden model of a GPU detector."""
+    return _device(GpuTarget(golden, transaction, params, seed, **settings), params)
 
 
 def core_device(params: ScordParams, **settings: int) -> LinkDevice:
@@ -250,7 +262,7 @@ def core_device(params: ScordParams, **settings: int) -> LinkDevice:
     return _device(CoreTarget(params, **settings), params)
 
 
-def _device(target: ScordTarget, params: ScordParams) -> LinkDevice:
+def _device(target: GpuTarget, params: Any) -> LinkDevice:
     link = Hello.of(
         configuration=configuration_hash(params),
         input_bits=params.transaction_layout.width,

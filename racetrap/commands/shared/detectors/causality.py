@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from racetrap.commands.shared.detectors.gpu_trace import simulate
+from rich.console import Console
+
+from racetrap.commands.shared.detectors.gpu_trace import check_lanes, simulate, stream
 from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.golden_model.trace import Trace
+from racetrap.presenters.race_choice import RaceChoice
+from racetrap.verdict.causality.findings import find_races
 from racetrap.verdict.gpu.fit import check_fit_with_window, region_with_window
+
+if TYPE_CHECKING:
+    from racetrap.fpga.host.session import Session
 
 #: Options and forms of `simulate` that apply to a trace, but not to every stimulus.
 TRACE_OPTIONS = ("choice", "all_signals", "output", ".fst", ".vcd")
@@ -30,3 +37,16 @@ def simulate_trace(call: Simulation, path: str, trace: Trace) -> tuple[int, dict
     with input_errors(path):
         check_fit_with_window(trace, call.params)
     return simulate(call, path, trace, region_with_window(trace, call.params), simulate_trace)
+
+
+def stream_trace(
+    session: Session, params: Any, trace: Trace, settings: PlainRun, choice: RaceChoice,
+    where: str, console: Console,
+) -> tuple[int, dict[str, Any]]:  # fmt: skip
+    """Stream a trace to a board, compare and print the races; return their number and the JSON."""
+    from racetrap.fpga.causality.board import CausalityBoard
+
+    check_lanes(trace, params)
+    golden = find_races(trace, params)
+    board, region = CausalityBoard(session, params), region_with_window(trace, params)
+    return stream(board, trace, region, golden, choice, where, console)

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from racetrap.commands.shared.detectors.gpu_trace import simulate
+from racetrap.commands.shared.detectors.gpu_trace import simulate, stream
 from racetrap.commands.shared.settings import PlainRun
 from racetrap.commands.shared.simulation import Simulation, Suite, SuiteOutcome
-from racetrap.commands.shared.terminal import input_errors, progress, write_file
+from racetrap.commands.shared.terminal import input_errors, write_file
 from racetrap.commands.shared.workers import run_parallel
 from racetrap.golden_model.gpu.params import LINE_BYTES
 from racetrap.golden_model.gpu.region_table import RegionTable, table_of
 from racetrap.golden_model.trace import Trace
-from racetrap.presenters import gpu_races
-from racetrap.presenters.board_runs import gpu_run_to_dict, print_gpu_run
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.failure import Failure
@@ -142,17 +140,8 @@ def stream_trace(
     where: str, console: Console,
 ) -> tuple[int, dict[str, Any]]:  # fmt: skip
     """Stream a trace to a board, compare and print the races; return their number and the JSON."""
-    from racetrap.fpga.scord.board import monitored_region
-    from racetrap.fpga.scord.run import check_reports, run_trace
+    from racetrap.fpga.scord.board import ScordBoard, monitored_region
 
-    races = gpu_races.race_list(console, choice)
     region = monitored_region(session, params, region_of(trace))
-    _, found = find_races(trace, params, region)
-    findings = list(found)
-    reports: list[Any] = [finding.report for finding in findings]
-    run = run_trace(session, params, region, progress(trace, "Streaming", len(trace)))
-    if difference := check_reports(params, reports, run):
-        raise Mismatch(difference)
-    races.take_all(findings)
-    print_gpu_run(console, where, trace, races, run)
-    return races.count, gpu_run_to_dict(races, run)
+    golden, board = find_races(trace, params, region), ScordBoard(session, params)
+    return stream(board, trace, region, golden, choice, where, console)

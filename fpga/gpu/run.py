@@ -8,17 +8,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from racetrap.fpga.gpu.board import GpuBoard
 from racetrap.fpga.host.client import reached
-from racetrap.fpga.host.session import Session
-from racetrap.fpga.scord.board import ScordBoard
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.gpu.region import Region
-from racetrap.golden_model.scord.coalescer import coalesce
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.golden_model.scord.report import RaceReport
+from racetrap.golden_model.gpu.report import RingReport
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class BoardRun:
 
     Parameters
     ----------
-    reports : tuple of RaceReport
+    reports : tuple of RingReport
         Reports, in the order in which they came.
     counters : dict of str to int
         The device's counters by name, summed over the launches of the trace; ``reports_dropped`` is
@@ -38,26 +35,19 @@ class BoardRun:
         Total time.
     """
 
-    reports: tuple[RaceReport, ...]
+    reports: tuple[Any, ...]
     counters: dict[str, int]
     transactions: int
     seconds: float
 
 
-def run_trace(
-    session: Session,
-    params: ScordParams,
-    region: Region,
-    events: Iterable[Event],
-) -> BoardRun:
+def run_trace(board: GpuBoard, region: Region, events: Iterable[Event]) -> BoardRun:
     """Stream the events of a valid trace to a board.
 
     Parameters
     ----------
-    session : Session
-        Conversation with the device.
-    params : ScordParams
-        Its configuration.
+    board : GpuBoard
+        The detector's board.
     region : Region
         Monitored region.
     events : iterable of Event
@@ -69,8 +59,7 @@ def run_trace(
         If the device fails; the error says how far it came.
     """
     started = time.monotonic()
-    board = ScordBoard(session, params)
-    reports: list[RaceReport] = []
+    reports: list[Any] = []
     counters: Counter[str] = Counter(reports_dropped=0)
     done = 0
 
@@ -84,25 +73,24 @@ def run_trace(
         for event in events:
             if event.kind == EventKind.KERNEL_BEGIN:
                 board.launch(region)
-            for transaction in coalesce(event, params):
-                board.transact(event.sm, transaction)
+            board.play(event)
             if event.kind == EventKind.KERNEL_END:
                 end_kernel()
             done += 1
     return BoardRun(tuple(reports), dict(counters), board.pushed, time.monotonic() - started)
 
 
-def check_reports(params: ScordParams, golden: Iterable[RaceReport], run: BoardRun) -> str:
+def check_reports(golden: Iterable[RingReport], run: BoardRun) -> str:
     """First difference between a board and the golden model in one sentence; empty if none.
 
     The board numbers reports from reset, and the order of one event's reports from several banks is
     unspecified, so both are ignored.  Dropped reports are counted and are not a difference.
     """
     races = [value for name, value in run.counters.items() if name.startswith("races_")]
-    due = Counter(_body(params, report) for report in golden)
+    due = Counter(map(_unnumbered, golden))
     if races and sum(races) != due.total():
         return f"Races of the board must number {due.total()}, not {sum(races)}"
-    seen = Counter(_body(params, report) for report in run.reports)
+    seen = Counter(map(_unnumbered, run.reports))
     if extra := seen - due:
         return f"Reports of the board must be the golden model's, not {_said(next(iter(extra)))}"
     missing, dropped = (due - seen).total(), run.counters["reports_dropped"]
@@ -111,15 +99,13 @@ def check_reports(params: ScordParams, golden: Iterable[RaceReport], run: BoardR
     return ""
 
 
-def _said(record: int) -> str:
-    """A record in words, or as a number if it is not a report."""
+def _said(report: Any) -> str:
+    """A report in words, or as a number if its record is not one."""
     try:
-        return RaceReport.from_record(record).sentence()
+        return str(report.sentence())
     except (KeyError, ValueError):
-        return f"{record:#066x}"
+        return f"{report.record():#066x}"
 
 
-def _body(params: ScordParams, report: RaceReport) -> int:
-    """A report's record without its number."""
-    layout: Any = params.report_layout
-    return report.record() & ~(((1 << layout.fields["sequence"]) - 1) << layout.offset("sequence"))
+def _unnumbered(report: Any) -> Any:
+    return replace(report, sequence=0)
