@@ -5,8 +5,18 @@ version is the same.  All are typed.
 """
 
 from racetrap.calls.check import check
-from racetrap.calls.results import CheckResult, Result, RunResult
+from racetrap.calls.cost import cost
+from racetrap.calls.results import (
+    CheckResult,
+    CostResult,
+    Result,
+    RunResult,
+    SimulateResult,
+    StressResult,
+)
 from racetrap.calls.run import run
+from racetrap.calls.simulate import simulate
+from racetrap.calls.stress import stress
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS, Preset, find_preset, with_settings
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
@@ -43,6 +53,7 @@ __all__ = [
     "Capture",
     "CheckResult",
     "CompilerOptions",
+    "CostResult",
     "Device",
     "Environment",
     "Event",
@@ -66,13 +77,16 @@ __all__ = [
     "ScordParams",
     "Sigrace",
     "SigraceParams",
+    "SimulateResult",
     "Space",
+    "StressResult",
     "ThreadTrace",
     "Trace",
     "TraceError",
     "TraceHeader",
     "capture",
     "check",
+    "cost",
     "find_preset",
     "find_races",
     "generate",
@@ -83,5 +97,7 @@ __all__ = [
     "record_accelerator",
     "region_of",
     "run",
+    "simulate",
+    "stress",
     "with_settings",
 ]

@@ -7,7 +7,10 @@ import inspect
 from racetrap import api
 
 TOPICS = {
-    "Commands": ("run", "check", "RunResult", "CheckResult", "Result", "CompilerOptions"),
+    "Commands": (
+        "run", "check", "stress", "simulate", "cost", "RunResult", "CheckResult",
+        "StressResult", "SimulateResult", "CostResult", "Result", "CompilerOptions",
+    ),
     "Traces": (
         "read_trace", "Trace", "ThreadTrace", "NoncoherentTrace", "TraceError", "TraceHeader",
         "Geometry", "Event", "EventKind", "Scope", "Space",

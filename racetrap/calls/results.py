@@ -5,18 +5,26 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from racetrap.calls.report import Report
 from racetrap.presenters.json_array import write_document
 from racetrap.presenters.tables import cell_text
+from racetrap.verdict.source_text import with_relative_places
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from rich.console import Console
 
+    from racetrap.evaluation.table import Table
+    from racetrap.fpga.cost.table import CostTable
     from racetrap.presenters.findings import Findings
+    from racetrap.sim.failure import Failure
+    from racetrap.sim.gpu.stress.advice import Advice
+    from racetrap.sim.gpu.stress.subject import Run
     from racetrap.verdict.line_pairs import LinePair
     from racetrap.verdict.race_findings import RaceFinding
 
@@ -50,6 +58,10 @@ class Result:
     def _rows(self) -> list[dict[str, Any]]:
         raise NotImplementedError
 
+    def _tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Tables that a notebook shows, by title."""
+        return {"": self.rows}
+
     def to_dict(self) -> dict[str, Any]:
         """What the command writes by ``--json``, as plain data."""
         text = io.StringIO()
@@ -81,13 +93,14 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the title, the table, and what the command prints, folded."""
-        rows = self.rows
-        parts = [f"<p><strong>{escape(self._title())}</strong></p>", _table(rows[:_MOST_ROWS])]
-        if len(rows) > _MOST_ROWS:
-            parts.append(f"<p>The first {_MOST_ROWS} of {len(rows)} rows.</p>")
-        if self.text:
+        parts = [f"<p><strong>{escape(self._title())}</strong></p>"]
+        for title, rows in self._tables().items():
+            parts += [f"<p>{escape(title)}</p>"] * bool(title) + [_table(rows[:_MOST_ROWS])]
+            if len(rows) > _MOST_ROWS:
+                parts.append(f"<p>The first {_MOST_ROWS} of {len(rows)} rows.</p>")
+        if text := str(self):
             parts.append(
-                f"<details><summary>As printed</summary><pre>{escape(self.text)}</pre></details>"
+                f"<details><summary>As printed</summary><pre>{escape(text)}</pre></details>"
             )
         return "\n".join(parts)
 
@@ -172,3 +185,176 @@ class RunResult(CheckResult):
         """Whether anything is wrong with the program's kernels."""
         others = {**self.findings.others, "program": ()}
         return bool(self.findings.pairs or [*filter(None, others.values())])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StressResult(Result):
+    """What ``stress`` has found.
+
+    Parameters
+    ----------
+    subject : str
+        The kernel or the program, as given.
+    runs : sequence of Run
+        The runs, in order.
+    witness : Run or None
+        A failing run, shrunk to the deviations that cause the failure.
+    advice : Advice or None
+        Missing fences, or redundant ones, if that was asked for.
+    patch : str
+        The advice as a patch of the source.
+    """
+
+    subject: str
+    runs: Sequence[Run] = field(repr=False)
+    witness: Run | None = None
+    advice: Advice | None = None
+    patch: str = ""
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether a run fails: the command would end with status 1."""
+        return bool(self.document["failing"])
+
+    def _title(self) -> str:
+        return f"{self.subject}: {self.document['failing']} of {len(self.runs)} runs fail"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "run": number,
+                "failure": run.failure and run.failure.value,
+                "sentence": with_relative_places(run.sentence),
+                "deviations": len(run.deviations),
+            }
+            for number, run in enumerate(self.runs)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SimulateResult(Result):
+    """What ``simulate`` has found: hardware and golden model agree in every step.
+
+    Parameters
+    ----------
+    preset, stimulus : str
+        The hardware, and the trace or suite that it ran.
+    races : int or None
+        Races of a trace; none for a suite.
+    problems : sequence of Failure
+        Wrong verdicts of a suite.
+    """
+
+    preset: str
+    stimulus: str
+    races: int | None = None
+    problems: Sequence[Failure] = ()
+
+    def _title(self) -> str:
+        found = (
+            f"{len(self.problems)} problem{'s' * (len(self.problems) != 1)}"
+            if self.races is None
+            else f"{self.races} race{'s' * (self.races != 1)}"
+        )
+        return f"{self.stimulus} on {self.preset}: {found}, every step compared"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """The races, or the programs of a suite: the one list of the document."""
+        return next(
+            (
+                [row for row in value if isinstance(row, dict)]
+                for value in self.to_dict().values()
+                if isinstance(value, list)
+            ),
+            [],
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LongResult(Result):
+    """What long work has measured.
+
+    Parameters
+    ----------
+    problems : sequence of str
+        What is not as it must be, in sentences.
+    make_page : callable
+        Makes a page of tables and plots from the command that reproduces it.
+    """
+
+    problems: Sequence[str] = ()
+    make_page: Callable[[str], str] = field(default=str, repr=False)
+
+    def show(self, console: Console) -> None:
+        """Print the tables."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        report = Report()
+        self.show(report.console)
+        return report.text
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CostResult(LongResult):
+    """What ``cost`` has measured.
+
+    Parameters
+    ----------
+    tables : sequence of CostTable
+        The hardware of each preset.
+    """
+
+    tables: Sequence[CostTable] = field(repr=False)
+
+    def show(self, console: Console) -> None:
+        """Print the tables."""
+        from racetrap.presenters.cost import print_cost
+
+        print_cost(console, self.tables)
+
+    def _title(self) -> str:
+        return f"Hardware of {', '.join(table.preset for table in self.tables)}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        from racetrap.presenters.cost import tables_of
+
+        return [
+            {"preset": cost.preset, **row}
+            for cost in self.tables
+            for row in tables_of(cost)[0].to_json()
+        ]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EvaluationResult(LongResult):
+    """What ``evaluate`` has measured.
+
+    Parameters
+    ----------
+    name : str
+        What was evaluated.
+    tables : sequence of Table
+        Its tables; the rows of the first are those of ``to_pandas``.
+    facts : mapping of str to object
+        What the runs were of.
+    """
+
+    name: str
+    tables: Sequence[Table] = field(repr=False)
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    def show(self, console: Console) -> None:
+        """Print the tables, and what the runs were of."""
+        from racetrap.presenters.tables import show_tables
+
+        show_tables(console, self.tables, self.facts)
+
+    def _title(self) -> str:
+        return f"Evaluation {self.name}: {', '.join(table.name for table in self.tables)}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.tables[0].to_json() if self.tables else []
+
+    def _tables(self) -> dict[str, list[dict[str, Any]]]:
+        return {table.title: table.to_json() for table in self.tables}

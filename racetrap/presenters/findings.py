@@ -19,9 +19,9 @@ from racetrap.presenters.line_pairs import (
 from racetrap.presenters.printable import printable
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.race_findings import findings_text, object_text, race_line
-from racetrap.verdict.codes import code_of
+from racetrap.verdict.codes import code_of, level_of
 from racetrap.verdict.line_pairs import DividedPairs, LinePair, LineRace
-from racetrap.verdict.race_findings import RaceFinding, race_findings
+from racetrap.verdict.race_findings import RaceFinding, kind_of, race_findings
 from racetrap.verdict.source_text import relative_place, split_place
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ def finding_rows(findings: Findings) -> list[dict[str, Any]]:
         race = finding.first
         memory = race.memory_object
         rows.append({
-            "code": finding.code, "place": relative_place(race.later.place),
+            "code": finding.code, "level": level_of(kind_of(race)),
+            "place": relative_place(race.later.place),
             "finding": race_sentence(race),
             "object": object_text(memory, race.element) if memory else "",
             "instances": finding.instances,
@@ -133,8 +134,8 @@ def finding_rows(findings: Findings) -> list[dict[str, Any]]:
     for name, sentences in findings.others.items():
         for place, text in map(split_place, sentences):
             rows.append({
-                "code": code_of(name), "place": place, "finding": text, "object": "",
-                "instances": 1,
+                "code": code_of(name), "level": level_of(name), "place": place, "finding": text,
+                "object": "", "instances": 1,
             })  # fmt: skip
     return rows
 

@@ -92,10 +92,10 @@ class Measure(Generic[_Item, _Result]):
 
 
 class LongWork:
-    """All rows of a command.
+    """All rows of a command or of a call from Python.
 
     An interrupt or a failing tool ends the work, not the command, which continues with the rows so
-    far until ``finish`` ends it.
+    far until ``finish`` ends it; it ends a call from Python at once.
 
     Parameters
     ----------
@@ -103,18 +103,23 @@ class LongWork:
         Items measured at the same time.
     pool : callable, optional
         Pool to use instead of ``jobs`` worker processes.
+    console : Console, optional
+        Of a call from Python: where rows are printed.
     """
 
     def __init__(
-        self, jobs: int, pool: Callable[[], AbstractContextManager[Executor]] | None = None
-    ) -> None:
-        expect_a_result()
+        self, jobs: int, pool: Callable[[], AbstractContextManager[Executor]] | None = None,
+        console: Console | None = None,
+    ) -> None:  # fmt: skip
+        self._is_command = console is None
+        if self._is_command:
+            expect_a_result()
         self._jobs, self._pool = jobs, pool
         self.kept = self._total = 0
         self.missing: list[str] = []
         self._stop: BaseException | None = None
         self._keeps = True
-        self._console = report_console()
+        self._console = console or report_console()
 
     def attempt(self, make: Callable[[], _Made]) -> _Made | None:
         """Result of ``make``; None if the work has been stopped, or is stopped by it."""
@@ -124,6 +129,8 @@ class LongWork:
             except ModuleNotFoundError:
                 raise  # the same command would fail again
             except BaseException as error:
+                if not self._is_command:
+                    raise
                 self._stop = error
                 if not isinstance(error, Exception):
                     write_before_the_end()
@@ -240,6 +247,11 @@ class LongWork:
             "the same command continues from there"
         }
 
+    @property
+    def progress(self) -> dict[str, Any]:
+        """How far the work came, for JSON."""
+        return {"complete": self._stop is None, "missing": self.missing, "kept": self.kept}
+
     def finish(
         self, show: Callable[[Console], object], document: dict[str, Any], json_file: str | None,
         *, page_file: str | None = None, page: Callable[[], str] = str,
@@ -258,11 +270,8 @@ class LongWork:
         problems : sequence of str
             Problems: exit with the first.
         """
-        progress = {
-            "complete": self._stop is None, "missing": self.missing, "kept": self.kept,
-        }  # fmt: skip
         # Files first: the reader of standard output may be gone.
-        write_json(json_file, progress | document)
+        write_json(json_file, self.progress | document)
         write_file(page_file, page)
         console = report_console()  # the interrupt may have come in the middle of a line
         for sentence in self.remark.values():

@@ -5,11 +5,16 @@ import json
 import pytest
 
 from racetrap import api
+from racetrap.fpga.cost.table import Cost
+from racetrap.sim.failure import Failure
 from tests.support import REPOSITORY
 from tests.support.gpu.cuda_programs import needs_compiler
+from tests.support.long_work import answer
 
 _EXAMPLES = REPOSITORY / "docs" / "examples"
 _HANDOVER = str(_EXAMPLES / "handover.ptx")
+_LAUNCH = str(_EXAMPLES / "handover.toml")
+_FENCES = str(_EXAMPLES / "block-fence.trace")
 _UNLOCKED = str(_EXAMPLES / "unlocked-sum.trace")
 _PROGRAM = str(_EXAMPLES / "increments.cu")
 
@@ -24,6 +29,17 @@ _CALLS = {
         ["check", _UNLOCKED, "--exact"], lambda: api.check(_UNLOCKED, exact=True)
     ),
     "check threads": (["check", _UNLOCKED], lambda: api.check(_UNLOCKED)),
+    "stress": (
+        ["stress", _HANDOVER, "--launch", _LAUNCH, "--budget", "20", "--advise"],
+        lambda: api.stress(_HANDOVER, launch=_LAUNCH, runs=20, advise=True),
+    ),
+    "stress systematically": (
+        ["stress", _HANDOVER, "--launch", _LAUNCH, "--budget", "20", "--deviations", "1"],
+        lambda: api.stress(_HANDOVER, launch=_LAUNCH, runs=20, deviations=1),
+    ),
+    "simulate": (
+        ["simulate", "scord-tiny", _FENCES], lambda: api.simulate("scord-tiny", _FENCES)
+    ),
     "run": (
         ["run", _PROGRAM, "--schedules", "1"], lambda: api.run(_PROGRAM, schedules=1)
     ),
@@ -42,6 +58,26 @@ def test_a_call_gives_what_the_command_writes_and_prints(name, racetrap, tmp_pat
     assert result.to_dict() == written
     assert str(result) == printed
     assert capfd.readouterr().out == ""
+
+
+def test_cost_gives_what_the_command_writes_and_prints(racetrap, tmp_path, monkeypatch):
+    answer(monkeypatch, lambda job: Cost("device"))
+    words = ["cost", "scord-tiny", "--family", "ecp5", "--seeds", "0", "--block", "barrier_ids"]
+    printed = racetrap(*words, "--json", tmp_path / "out.json").stdout
+    written = json.loads((tmp_path / "out.json").read_text())
+    result = api.cost("scord-tiny", families=["ecp5"], seeds=0, blocks=["barrier_ids"])
+    assert result.to_dict() == written | {"kept": 1}  # by the first call
+    assert printed.endswith(str(result))
+    assert [row["block"] for row in result.rows] == ["barrier_ids"]
+
+
+def test_what_stops_long_work_is_raised(monkeypatch):
+    def fail(job):
+        raise Failure("Worker is gone")
+
+    answer(monkeypatch, fail)
+    with pytest.raises(Failure, match="Worker is gone"):
+        api.cost("scord-tiny", families=["ecp5"], seeds=0, blocks=["barrier_ids"])
 
 
 def test_a_wrong_input_is_the_sentence_of_the_command():
