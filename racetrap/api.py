@@ -6,9 +6,11 @@ version is the same.  All are typed.
 
 from racetrap.calls.check import check
 from racetrap.calls.cost import cost
+from racetrap.calls.evaluate import evaluate
 from racetrap.calls.results import (
     CheckResult,
     CostResult,
+    EvaluationResult,
     Result,
     RunResult,
     SimulateResult,
@@ -56,6 +58,7 @@ __all__ = [
     "CostResult",
     "Device",
     "Environment",
+    "EvaluationResult",
     "Event",
     "EventKind",
     "Finding",
@@ -87,6 +90,7 @@ __all__ = [
     "capture",
     "check",
     "cost",
+    "evaluate",
     "find_preset",
     "find_races",
     "generate",

@@ -8,8 +8,9 @@ from racetrap import api
 
 TOPICS = {
     "Commands": (
-        "run", "check", "stress", "simulate", "cost", "RunResult", "CheckResult",
-        "StressResult", "SimulateResult", "CostResult", "Result", "CompilerOptions",
+        "run", "check", "stress", "simulate", "cost", "evaluate", "RunResult", "CheckResult",
+        "StressResult", "SimulateResult", "CostResult", "EvaluationResult", "Result",
+        "CompilerOptions",
     ),
     "Traces": (
         "read_trace", "Trace", "ThreadTrace", "NoncoherentTrace", "TraceError", "TraceHeader",

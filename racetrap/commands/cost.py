@@ -8,7 +8,6 @@ from racetrap.calls.cost import cost
 from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork
 from racetrap.commands.shared.result_forms import PAGE, form_files
-from racetrap.commands.shared.terminal import command_line
 from racetrap.fpga.flow.families import FAMILIES
 
 
@@ -53,7 +52,4 @@ def command(
         *presets, settings=settings, families=families, seeds=seeds, blocks=names,
         constraint_mhz=constraint_mhz, jobs=jobs, work=work,
     )  # fmt: skip
-    work.finish(
-        result.show, dict(result.document), json_file, page_file=output.get(PAGE.end),
-        page=lambda: result.make_page(command_line()), problems=result.problems,
-    )  # fmt: skip
+    work.finish_with(result, json_file, output.get(PAGE.end))

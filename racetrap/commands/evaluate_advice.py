@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import click
 
+from racetrap.calls.evaluate import evaluate
+from racetrap.calls.evaluate_advice import CHOICES
 from racetrap.commands.shared import options
-from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.evaluation.bugaroo.advised import advice_runs, advice_table, advise
-from racetrap.presenters.tables import show_tables
-from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
-from racetrap.sim.gpu.workloads.registry import WORKLOADS
+from racetrap.commands.shared.long_work import LongWork
 
 
 @click.command("advice")
-@click.argument(
-    "names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice([*PROGRAMS, *WORKLOADS])
-)
+@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
 @options.budget("Random runs for each question, and as many systematic ones.", 100)
 @options.seed
 @options.jobs
@@ -32,17 +26,8 @@ def command(
     are compared with the correct variant.  A correct variant gets one redundant fence, and the
     advice must name that fence alone.  See docs/weak-memory.md.
     """
-    questions = {
-        f"{each.program} {each.variant}": each for each in advice_runs(names, budget, seed)
-    }
     work = LongWork(jobs)
-    measure = Measure(advise, lambda each: each.verdict)
-    advised = list(work.one_each("Advising", measure, questions).values())
-    table = advice_table(advised)
-    verdicts = dict(Counter(each.verdict.partition(":")[0] for each in advised).most_common())
-    work.finish(
-        lambda console: show_tables(console, [table], verdicts),
-        {"runs": budget, "seed": seed, "verdicts": verdicts,
-         "tables": {table.name: table.to_json()}},
-        json_file,
+    result = evaluate(
+        "advice", *names, work=work, budget=budget, seed=seed,
     )  # fmt: skip
+    work.finish_with(result, json_file)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import click
 
+from racetrap.calls.evaluate import evaluate
+from racetrap.calls.evaluate_bugaroo import CHOICES
 from racetrap.commands.shared import options
-from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.evaluation.bugaroo.exposures import Exposure, ExposureRun, expose, exposed_wrongly
-from racetrap.evaluation.bugaroo.tables import make_tables
-from racetrap.evaluation.bugaroo.verdicts import Verdict, judge, problems, variant_runs
-from racetrap.presenters.tables import show_tables
-from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
+from racetrap.commands.shared.long_work import LongWork
 
 
 @click.command("bugaroo")
-@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(PROGRAMS)))
+@click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
 @click.option("--race-free", is_flag=True, help="Run only the variants that lack no fence.")
 @click.option(
     "--schedules", type=click.IntRange(1), default=20, show_default=True,
@@ -38,34 +35,8 @@ def command(
     Exit status 0 if results and verdicts are as the suite expects, else 3.
     """
     work = LongWork(jobs)
-    variants = {
-        f"{each.program} {each.variant}": each
-        for each in variant_runs(names, schedules, right_only=race_free)
-    }
-    verdicts = [*work.one_each("Judging", Measure(judge, _judged), variants).values()]
-    stressed = {
-        f"{name} under weak memory": ExposureRun(each.program, each.variant, budget, seed)
-        for name, each in variants.items()
-        if budget
-    }
-    exposures = [*work.one_each("Stressing", Measure(expose, _exposed), stressed).values()]
-    tables = make_tables(verdicts, exposures)
-    wrong = [*problems(verdicts), *exposed_wrongly(exposures)]
-    facts = {
-        "schedules": schedules, "variants": len(variants), "runs": budget,
-        "seed": seed,
-    }  # fmt: skip
-    document = {
-        **facts, "tables": {table.name: table.to_json() for table in tables}, "problems": wrong,
-    }  # fmt: skip
-    work.finish(
-        lambda console: show_tables(console, tables, facts), document, json_file, problems=wrong
-    )
-
-
-def _judged(verdict: Verdict) -> str:
-    return f"wrong {verdict.wrong}, racy {verdict.racy} of {verdict.schedules}"
-
-
-def _exposed(exposure: Exposure) -> str:
-    return f"fails in {exposure.views} of {exposure.runs} runs by views"
+    result = evaluate(
+        "bugaroo", *names, work=work, race_free=race_free, schedules=schedules, budget=budget,
+        seed=seed,
+    )  # fmt: skip
+    work.finish_with(result, json_file)

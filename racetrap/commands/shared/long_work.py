@@ -9,13 +9,14 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import count, islice, takewhile
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from rich.console import Console
 
 from racetrap.commands.shared.ending import expect_a_result, write_before_the_end
 from racetrap.commands.shared.terminal import (
     ExitStatus,
+    command_line,
     complain,
     fail,
     progress_bar,
@@ -33,6 +34,18 @@ _Result = TypeVar("_Result")
 _Made = TypeVar("_Made")
 #: Maximum missing rows named in a sentence.
 _NAMED = 5
+
+
+class _LongResult(Protocol):
+    """What a call has measured."""
+
+    @property
+    def document(self) -> Mapping[str, Any]: ...
+    @property
+    def problems(self) -> Sequence[str]: ...
+    @property
+    def make_page(self) -> Callable[[str], str]: ...
+    def show(self, console: Console) -> None: ...
 
 
 @dataclass
@@ -246,6 +259,15 @@ class LongWork:
             "incomplete": f"{len(self.missing)} of {self._total} rows are missing ({named}{more}); "
             "the same command continues from there"
         }
+
+    def finish_with(
+        self, result: _LongResult, json_file: str | None, page_file: str | None = None
+    ) -> None:
+        """Print and write what a call has measured, then exit as ``finish`` does."""
+        self.finish(
+            result.show, dict(result.document), json_file, page_file=page_file,
+            page=lambda: result.make_page(command_line()), problems=result.problems,
+        )  # fmt: skip
 
     @property
     def progress(self) -> dict[str, Any]:

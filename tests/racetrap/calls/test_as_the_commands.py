@@ -1,10 +1,14 @@
 """The Python interface beside the commands: one result, printed and written as JSON."""
 
 import json
+from importlib import import_module
+from inspect import signature
 
+import click
 import pytest
 
 from racetrap import api
+from racetrap.calls.evaluate import EVALUATIONS
 from racetrap.fpga.cost.table import Cost
 from racetrap.sim.failure import Failure
 from tests.support import REPOSITORY
@@ -69,6 +73,40 @@ def test_cost_gives_what_the_command_writes_and_prints(racetrap, tmp_path, monke
     assert result.to_dict() == written | {"kept": 1}  # by the first call
     assert printed.endswith(str(result))
     assert [row["block"] for row in result.rows] == ["barrier_ids"]
+
+
+def test_evaluate_gives_what_the_command_writes_and_prints(racetrap, tmp_path, monkeypatch):
+    answer(monkeypatch)
+    words = ["evaluate", "rules", "lock_blocks_no_first_fence", "--schedules", "1"]
+    printed = racetrap(*words, "--json", tmp_path / "out.json").stdout
+    written = json.loads((tmp_path / "out.json").read_text())
+    result = api.evaluate("rules", "lock_blocks_no_first_fence", schedules=1)
+    assert result.to_dict() == written | {"kept": 1}  # by the first call
+    assert printed.endswith(str(result))
+    assert result.rows == written["tables"][result.tables[0].name]
+    assert result._repr_html_().count("<table>") == len(written["tables"])
+
+
+@pytest.mark.parametrize("name", list(EVALUATIONS))
+def test_options_of_an_evaluation_are_those_of_its_command(name):
+    """With the same values if they are not given."""
+    command = import_module(f"racetrap.commands.evaluate_{name}").command
+    names = {each.name for each in command.params if isinstance(each, click.Option)}
+    values = command.make_context(name, []).params
+    own = import_module(f"racetrap.calls.evaluate_{name}").evaluate
+    keywords = signature(own).parameters.values()
+    assert {each.name: each.default for each in keywords if each.kind == each.KEYWORD_ONLY} == {
+        key: value
+        for key, value in values.items()
+        if key in names - {"json_file", "output", "jobs"}
+    }
+
+
+def test_an_unknown_evaluation_or_program_gets_the_nearest():
+    with pytest.raises(ValueError, match="did you mean 'scord'"):
+        api.evaluate("scrod")
+    with pytest.raises(ValueError, match="Unknown program '1DD'"):
+        api.evaluate("scord", "1DD")
 
 
 def test_what_stops_long_work_is_raised(monkeypatch):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from racetrap.commands import evaluate_bugaroo
+from racetrap.calls import evaluate_bugaroo
 from racetrap.commands.shared.terminal import ExitStatus
 
 

@@ -1,0 +1,66 @@
+"""Evaluations: the papers' tables from our own runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from racetrap.calls.results import EvaluationResult
+from racetrap.commands.shared.long_work import LongWork
+from racetrap.commands.shared.terminal import input_errors, kept_console
+from racetrap.golden_model.checks import unknown_name
+
+#: What is evaluated, and what that gives.
+EVALUATIONS = MappingProxyType({
+    "advice": "Compare advised fences with those in the programs' correct versions.",
+    "bugaroo": "Tables II, III and IV of the Bugaroo paper.",
+    "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
+    "policies": "Races found by access buffers that drop or sample accesses.",
+    "rules": "Verdicts of the exact analysis under each of its rules.",
+    "scord": "Tables VI and VII of the ScoRD paper.",
+    "sigrace": "Figures 7, 8 and 10 and Table 7 of the SigRace paper.",
+})  # fmt: skip
+
+
+def evaluate(
+    name: str, *programs: str, jobs: int = 2, work: LongWork | None = None, **options: Any
+) -> EvaluationResult:
+    """Reproduce a paper's tables on this machine.
+
+    Rows are kept: what is interrupted goes on with the next call.
+
+    Parameters
+    ----------
+    name : str
+        What is evaluated: ``advice``, ``bugaroo``, ``noncoherent``, ``policies``, ``rules``,
+        ``scord`` or ``sigrace``.
+    programs : str
+        Only these programs.
+    jobs : int
+        Worker processes.
+    work : LongWork, optional
+        The rows of a command.
+    options : object
+        Options of the command ``racetrap evaluate NAME``, such as ``schedules`` and ``seed``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such evaluation or program.
+    TypeError
+        If the evaluation has no such option.
+    Failure
+        If a tool fails.
+    """
+    with input_errors():
+        if name not in EVALUATIONS:
+            raise ValueError(unknown_name("evaluation", name, EVALUATIONS))
+        own = import_module(f"racetrap.calls.evaluate_{name}")
+        for program in programs if own.CHOICES else ():
+            if program not in own.CHOICES:
+                raise ValueError(unknown_name("program", program, own.CHOICES))
+    work = work or LongWork(jobs, console=kept_console())
+    result: EvaluationResult = own.evaluate(work, programs, **options)
+    return replace(result, document={**work.progress, **result.document})
