@@ -33,7 +33,7 @@ def check(
     rule: str | None = "causality", compare: bool = False, memory: str | None = None,
     runs: int = RUNS, seconds: float = SECONDS, exact: bool = False, fail_fast: bool = False,
     suppressed: str | Path | None = None, baseline: str | Path | None = None,
-    patch: str | Path | None = None, report: Report | None = None,
+    patch: str | Path | None = None, cures: bool = True, report: Report | None = None,
 ) -> CheckResult:  # fmt: skip
     """Check a trace file, or runs of a kernel, for races.
 
@@ -60,7 +60,7 @@ def check(
     runs : int
         With ``memory``: runs for each race.
     seconds : float
-        Seconds after which no further schedule of a kernel begins.
+        Seconds after which no further schedule of a kernel begins, and no further edit is tried.
     exact, fail_fast : bool
         Of threads: whether an exact analysis checks them, and whether it stops at the first race.
     suppressed : str or Path, optional
@@ -69,6 +69,8 @@ def check(
         File of known races.
     patch : str or Path, optional
         File of a patch that ends the races of a kernel in CUDA.
+    cures : bool
+        Whether the edit that ends each race of a kernel in CUDA is looked for also without a patch.
     report : Report, optional
         Where findings are printed; by default the result has the text.
 
@@ -83,7 +85,7 @@ def check(
             raise ValueError(f"Patch must be of a kernel in CUDA: check FILE.cu, not {path}")
     subject = read_subject(
         path, None if launch is None else str(launch), compiler, lockstep, memory, runs, seconds,
-        None if patch is None else str(patch),
+        None if patch is None else str(patch), cures and rule is not None,
     )  # fmt: skip
     trace = subject.first
     is_exact = isinstance(trace, ThreadTrace) and (exact or fail_fast or suppressed is not None)

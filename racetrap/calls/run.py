@@ -47,7 +47,7 @@ def run(
     launches: range | None = None, schedules: int | None = None, runs: int = MOST_SCHEDULES,
     seconds: float = SECONDS, seed: int = 1, settings: Sequence[str] = (),
     detector: str | None = None, rule: str | None = "causality", simulate: bool = False,
-    baseline: str | Path | None = None, patch: str | Path | None = None,
+    baseline: str | Path | None = None, patch: str | Path | None = None, cures: bool = True,
     trace: str | Path | None = None, output: int | None = None, report: Report | None = None,
 ) -> RunResult:  # fmt: skip
     """Run a CUDA program without a GPU and check all its launches for races.
@@ -72,7 +72,7 @@ def run(
         Number of runs; by default runs end when two in a row add nothing.
     runs, seconds : int, float
         Without ``schedules``: how many runs there are at most, and after how many seconds none
-        begins.
+        begins, and no further edit is tried.
     seed : int
         Seed of all randomness.
     settings : sequence of str
@@ -87,6 +87,9 @@ def run(
         File of known races.
     patch : str or Path, optional
         File of a patch that ends the races.
+    cures : bool
+        Whether the edit that ends each race is looked for also without a patch: not of a program
+        that is built, nor with ``schedules=1``.
     trace : str or Path, optional
         File of the first run's trace.
     output : int, optional
@@ -109,7 +112,7 @@ def run(
             raise ValueError(f"Patch must be of CUDA sources: run FILE.cu, not {program}")
     with _printed(output) as kept, executable(files, compiler) as (path, options):
         # Imported while the program is compiled.
-        from racetrap.calls.checks.cures import write_cures
+        from racetrap.calls.checks.cures import add_cures
         from racetrap.presenters.findings import print_findings
         from racetrap.presenters.program_findings import check_to_dict, findings_of
         from racetrap.sim.gpu.cuda.context import RunSettings
@@ -139,12 +142,17 @@ def run(
                 with input_errors():
                     check.add(done)
             cured = []
-            if patch is not None:
+            # A program that must run once only has one schedule.
+            looks = cures and files[0].suffix == ".cu" and rule is not None and schedules != 1
+            if patch is not None or (looks and check.traces.pairs):
                 editable = program_sources(
                     files, [path, *arguments], options,
                     lambda number: settings_of(number, nowhere.fileno()),
                 )  # fmt: skip
-                cured = write_cures(check.traces, editable, str(patch))
+                left = search.seconds_left
+                cured = add_cures(
+                    check.traces, editable, left, None if patch is None else str(patch)
+                )
         with input_errors():
             check.require_selected(kernel, launches)
             if trace is not None:

@@ -32,7 +32,7 @@ _KERNEL = Subject(
     (*_DETECTED, "notes", "oracle", "own_code", "launch_file", "lockstep", "memory", "budget"),
     "gpu",
 )
-_SOURCE = Subject("a kernel in CUDA", ("include", "define", "arch", "std"), "gpu")
+_SOURCE = Subject("a kernel in CUDA", ("include", "define", "arch", "std", "no_cures"), "gpu")
 _THREADS = Subject(ThreadTrace.kind, (*_DETECTED, "compare"), "threads", THREAD_SETTINGS)
 _EXACT = Subject(EXACT, ("choice", "exact", "fail_fast", "suppressed"), "threads")
 _ACCELERATORS = Subject(
@@ -69,8 +69,9 @@ _ACCELERATORS = Subject(
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(), default=f"{RUNS},{SECONDS:g}s",
     show_default=True,
-    help="Seconds after which no further schedule of a kernel begins; with --memory, N runs for "
-    "each race, the first of which has the seed of the launch file.",
+    help="Seconds after which no further schedule of a kernel begins, and no further edit is "
+    "tried; with --memory, N runs for each race, the first of which has the seed of the launch "
+    "file.",
 )  # fmt: skip
 @click.option(
     "--exact", is_flag=True,
@@ -83,13 +84,14 @@ _ACCELERATORS = Subject(
     help="Hide races that match a line of FILE: a pattern of places (bank.c:*), or two of them.",
 )  # fmt: skip
 @baseline_option
+@options.no_cures
 @form_files(CURES, *FINDINGS)
 @options.result
 def command(
     path: str, launch_file: str | None, compiler: CompilerOptions, lockstep: bool,
     detector: str | None, settings: tuple[str, ...], choice: RaceChoice, notes: bool, oracle: str,
     compare: bool, memory: str | None, budget: options.Budget, exact: bool, fail_fast: bool,
-    suppressed: str | None, baseline_file: str | None, output: dict[str, str],
+    suppressed: str | None, baseline_file: str | None, no_cures: bool, output: dict[str, str],
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Check the trace file TRACE, or a run of KERNEL, for races.
@@ -113,7 +115,7 @@ def command(
         settings=settings, rule=None if oracle == options.NO_RULE else oracle, compare=compare,
         memory=memory, runs=budget.count or RUNS, seconds=budget.seconds or SECONDS, exact=exact,
         fail_fast=fail_fast, suppressed=suppressed, baseline=baseline_file,
-        patch=output.get(".patch"), report=Report(report_console(), choice, require_suitable),
+        patch=output.get(".patch"), cures=not no_cures, report=Report(report_console(), choice, require_suitable),
     )  # fmt: skip
     reports.write(result.subject, result.findings, result.known)
     write_json(json_file, result.document)

@@ -56,7 +56,7 @@ class _Launches(click.ParamType):
 
 
 _SOURCE = Subject("a CUDA source", ("include", "define", "std"), "compiler")
-_REPORT = Subject("a report", ("own_code", "baseline_file"), "report")
+_REPORT = Subject("a report", ("own_code", "baseline_file", "no_cures"), "report")
 
 
 @click.command("run", cls=SubjectCommand, subjects=(_SOURCE, _REPORT))
@@ -77,7 +77,8 @@ _REPORT = Subject("a report", ("own_code", "baseline_file"), "report")
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(),
     default=f"{MOST_SCHEDULES},{SECONDS:g}s", show_default=True,
-    help="Without --schedules: N runs at most, and seconds after which none begins.",
+    help="Without --schedules: N runs at most, and seconds after which none begins; they are also "
+    "those after which no further edit is tried.",
 )  # fmt: skip
 @options.seed
 @options.setting
@@ -91,6 +92,7 @@ _REPORT = Subject("a report", ("own_code", "baseline_file"), "report")
 @options.limit
 @options.notes
 @baseline_option
+@options.no_cures
 @form_files(
     Form(".trace", "the trace of the first run", to_standard_output=False), CURES, *FINDINGS
 )
@@ -99,8 +101,8 @@ def command(
     program: str, arguments: tuple[str, ...], compiler: CompilerOptions, lockstep: bool,
     launches: tuple[str | range, ...], schedules: int | None, budget: options.Budget, seed: int,
     settings: tuple[str, ...], detector: str | None, oracle: str, simulate: bool,
-    choice: RaceChoice, notes: bool, baseline_file: str | None, output: dict[str, str],
-    json_file: str | None,
+    choice: RaceChoice, notes: bool, baseline_file: str | None, no_cures: bool,
+    output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
@@ -121,7 +123,7 @@ def command(
         runs=budget.count or MOST_SCHEDULES, seconds=budget.seconds or SECONDS, seed=seed,
         settings=settings, detector=detector, rule=None if oracle == options.NO_RULE else oracle,
         simulate=simulate, baseline=baseline_file, patch=output.get(".patch"),
-        trace=output.get(".trace"), output=2 if is_standard_output_taken() else 1,
+        cures=not no_cures, trace=output.get(".trace"), output=2 if is_standard_output_taken() else 1,
         report=Report(report_console(), replace(choice, shows_notes=notes)),
     )  # fmt: skip
     reports.write(program, result.findings, result.known)

@@ -64,7 +64,7 @@ def _help_lines(finding: RaceFinding) -> list[str]:
     cure = finding.cure
     if cure is None:
         return []
-    return [f"help: {words}" for words in cure.words] or [f"help: no cure: {cure.reason}"]
+    return [f"help: {words}" for words in cure.words] or [f"help: {cure.reason}"]
 
 
 def other_pair_text(finding: RaceFinding, number: int) -> str:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
 from racetrap.golden_model.call_stacks import Chain, own_place
 from racetrap.sim.gpu.editing.edits import Edit, Replacement
+
+_BOTH = "both halves of the pattern, release and acquire,"
+_HALVES = {
+    Missing.RELEASE: f"{_BOTH} are missing: the threads do not communicate",
+    Missing.ACQUIRE: "the half that acquires is missing",
+    Missing.SCOPE: f"{_BOTH} are there, but too narrow",
+    Missing.BARRIER: "the barrier of the block is missing",
+    Missing.WARP_BARRIER: "the barrier of the warp is missing",
+    Missing.UNEQUAL_STORE: "nothing says which lane stores last",
+    Missing.STRONG_ACCESS: f"{_BOTH} are there, but one of the accesses is weak",
+    Missing.STREAM_ORDER: "the host must order the two operations, by a stream, an event or a wait",
+}
 
 
 class Instruction(NamedTuple):
@@ -49,12 +62,30 @@ class Cause:
     @property
     def in_own_code(self) -> Cause:
         """The same with functions of system and library headers folded."""
+        return self.with_chains(lambda chain: chain[own_place(chain)[0] :])
 
-        def own(instruction: Instruction) -> Instruction:
-            number, _ = own_place(instruction.chain)
-            return instruction._replace(chain=instruction.chain[number:])
+    def with_chains(self, change: Callable[[Chain], Chain]) -> Cause:
+        """The same with other places of the instructions."""
 
-        return Cause(self.missing, tuple(map(own, self.changes)), self.fence and own(self.fence))
+        def changed(instruction: Instruction) -> Instruction:
+            return instruction._replace(chain=change(instruction.chain))
+
+        fence = self.fence and changed(self.fence)
+        return Cause(self.missing, tuple(map(changed, self.changes)), fence)
+
+    @property
+    def places(self) -> list[str]:
+        """Innermost places of the instructions that lack it, and of a late fence."""
+        fence = (self.fence,) if self.fence else ()
+        return list(dict.fromkeys(each.chain[0] for each in (*self.changes, *fence)))
+
+    @property
+    def half(self) -> str:
+        """Which half of the pattern that would order the accesses is missing, as a clause."""
+        if self.missing is not Missing.RELEASE or not self.changes:
+            return _HALVES[self.missing]
+        is_read = any(each.what == "load" for each in self.changes)
+        return f"{_BOTH} are missing" if is_read else "the half that releases is missing"
 
     @property
     def kind(self) -> str:

@@ -47,7 +47,7 @@ class Subject:
         Notes with each race of a check whether it is exposed by a weak memory: failures by what is
         no race, and a summary, in sentences.
     cure : callable, optional
-        Looks for what cures the races of a check, and writes a patch: what it holds, in sentences.
+        Looks for what cures the races of a check: what it has found, in sentences.
     """
 
     first: AnyTrace
@@ -84,7 +84,7 @@ class Outcome(NamedTuple):
 
 def read_subject(
     path: str, launch_file: str | None, options: CompilerOptions | None, lockstep: bool,
-    memory: str | None, runs: int, seconds: float, patch: str | None,
+    memory: str | None, runs: int, seconds: float, patch: str | None, cures: bool,
 ) -> Subject:  # fmt: skip
     """A trace, or a kernel with a launch file: the one given, or that of its name beside it."""
     beside = Path(path).with_suffix(".toml")
@@ -110,21 +110,25 @@ def read_subject(
         run = {"launch": launch_file, "run": run_to_dict(first)}
         expose = memory and partial(_expose, module, launch, memory, runs, Path(path).parent)
         further = partial(capture_kernel, module, launch)
-        cure = patch and partial(_cure, Path(path), launch, options, patch)
-        return Subject(first.trace, search, further, run, expose or None, cure or None)
+        looks = patch is not None or (cures and path.endswith(".cu"))
+        cure = partial(_cure, Path(path), launch, options, patch, search) if looks else None
+        return Subject(first.trace, search, further, run, expose or None, cure)
     with input_errors():
         return Subject(read_trace(path))
 
 
 def _cure(
-    path: Path, launch: LaunchSpec, options: CompilerOptions | None, patch: str, check: TraceCheck
-) -> list[str]:
-    from racetrap.calls.checks.cures import write_cures
+    path: Path, launch: LaunchSpec, options: CompilerOptions | None, patch: str | None,
+    search: ScheduleSearch, check: TraceCheck,
+) -> list[str]:  # fmt: skip
+    if patch is None and not check.pairs:
+        return []
+    from racetrap.calls.checks.cures import add_cures
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.verdict.gpu.cure.programs import kernel_sources
 
     sources = kernel_sources(path, launch, options or CompilerOptions())
-    return write_cures(check, sources, patch)
+    return add_cures(check, sources, search.seconds_left, patch)
 
 
 def _expose(

@@ -108,6 +108,13 @@ notes = click.option(
 )  # fmt: skip
 
 
+#: Whether edits that end races are looked for, as ``no_cures``.
+no_cures = click.option(
+    "--no-cures", is_flag=True,
+    help="Do not look for the edits that end the races of CUDA sources.",
+)  # fmt: skip
+
+
 def own_code(command: Callable[..., Any]) -> Callable[..., Any]:
     """Whether library frames are folded, in ``choice``."""
 

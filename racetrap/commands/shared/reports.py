@@ -33,7 +33,7 @@ FINDINGS = (
 )
 
 #: Form of what cures them.
-CURES = Form(".patch", "a patch that ends the races, tried and checked; it takes a while")
+CURES = Form(".patch", "a patch of the edits that end the races")
 
 #: Known races, as ``baseline_file``.
 baseline_option = click.option(

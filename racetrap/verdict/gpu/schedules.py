@@ -42,6 +42,11 @@ class ScheduleSearch:
         self._exactly, self._most, self._seconds = exactly, most, seconds
         self._begin = monotonic()
 
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until none begins."""
+        return max(self._begin + self._seconds - monotonic(), 0.0)
+
     def further(self, check: TraceCheck) -> Iterator[int]:
         """Numbers of the schedules behind the first; the caller adds each run to the check before
         it takes the next number."""
@@ -64,6 +69,6 @@ class ScheduleSearch:
             return f"of at most {self._most} in {self._seconds:g} s; the last {_IDLE} added nothing"
         if done >= self._most:
             return f"of at most {self._most} in {self._seconds:g} s"
-        if monotonic() - self._begin > self._seconds:
+        if not self.seconds_left:
             return f"of at most {self._most}; their {self._seconds:g} s were over"
         return None

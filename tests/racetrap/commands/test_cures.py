@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from racetrap.verdict.gpu.cure.cure import CureSearch
 from tests.support.gpu.cuda_programs import needs_compiler
 
 _EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
@@ -30,7 +31,7 @@ def test_kernel_gets_a_patch_that_git_takes_and_that_ends_its_race(racetrap, tmp
     patch, report = tmp_path / "cure.patch", tmp_path / "report.json"
     kernel = str(tmp_path / "handover.cu")
     result = racetrap("check", kernel, "-o", str(patch), "--json", str(report))
-    edit = "change `__threadfence_block` to `__threadfence` at handover.cu:7"
+    edit = f"change `__threadfence_block` to `__threadfence` at {kernel}:7"
     assert f"  help: {edit}\n" in result.output
     (finding,) = json.loads(report.read_text())["findings"]
     cure = finding["cure"]
@@ -42,13 +43,38 @@ def test_kernel_gets_a_patch_that_git_takes_and_that_ends_its_race(racetrap, tmp
     assert racetrap("check", kernel).exit_code == 0
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--no-cures",), ""), (("--oracle", "none"), ""),
+        (("--budget", "0.001s"), "No cure looked for, as the time of --budget was over: "),
+    ],
+)  # fmt: skip
+def test_no_edit_is_tried(racetrap, monkeypatch, options, said):
+    monkeypatch.setattr(CureSearch, "cure", None)
+    result = racetrap("check", str(_EXAMPLES / "handover.cu"), *options)
+    assert result.exit_code == 1
+    (*_, last) = result.output.splitlines()
+    assert ("  help: " in result.output) == bool(said)
+    assert last.startswith(said) if said else "cure" not in result.output.lower()
+
+
+@needs_compiler
+def test_program_that_runs_once_is_not_run_again(racetrap, tmp_path, monkeypatch):
+    monkeypatch.setattr(CureSearch, "__init__", None)
+    program = tmp_path / "prog.cu"
+    program.write_text(_PROGRAM)
+    assert "help: " not in racetrap("run", str(program), "--schedules", "1").output
+
+
 @pytest.mark.campaign
 @needs_compiler
 def test_program_gets_a_patch_that_ends_its_race(racetrap, tmp_path):
     program = tmp_path / "prog.cu"
     program.write_text(_PROGRAM)
     result = racetrap("run", str(program), "-o", str(tmp_path / "cure.patch"))
-    assert "help: insert `__syncthreads();` before prog.cu:4\n" in result.output
+    assert f"help: insert `__syncthreads();` before {program}:4\n" in result.output
     subprocess.run(["git", "apply", "cure.patch"], cwd=tmp_path, check=True)
     assert racetrap("run", str(program)).exit_code == 0
 

@@ -43,7 +43,8 @@ def program(tmp_path, monkeypatch):
 
 @needs_compiler
 def test_races_by_pair_of_lines(racetrap, program, tmp_path):
-    result = racetrap("run", *program, "--json", "out.json", "--output", "out.trace")
+    forms = ("--json", "out.json", "--output", "out.trace")
+    result = racetrap("run", *program, "--no-cures", *forms)
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
     assert lines[0].startswith("program.cu:7: race: ")

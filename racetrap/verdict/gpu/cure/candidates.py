@@ -6,12 +6,13 @@ Whether one does is not decided here: each is tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from racetrap.golden_model.barracuda.race import RaceClass
+from racetrap.golden_model.barracuda.race import Missing, RaceClass
 from racetrap.sim.gpu.editing.edits import Change, Edit, text_of
 from racetrap.sim.gpu.editing.source_unit import Slot, SourceUnit
+from racetrap.verdict.cause import Cause
 from racetrap.verdict.gpu.cure.atomics import atomics
 
 #: Scopes that leave out threads of other blocks, and what includes them.
@@ -41,6 +42,15 @@ _SYNCHRONISING = (
 )
 
 
+#: Strategies that are tried first, by the cause of a race.
+_FIRST = {
+    "late-fence": ("another place for what synchronises",),
+    "scope": ("a wider scope", "a wider scope of a type"),
+    "strong-access": ("an atomic",),
+    "unequal-store": ("an atomic",),
+}  # fmt: skip
+
+
 class Strategy(NamedTuple):
     """Changes of one sort.
 
@@ -60,9 +70,10 @@ class Strategy(NamedTuple):
 
 
 def strategies(
-    units: Sequence[SourceUnit], files: Sequence[SourceUnit], relation: RaceClass
-) -> Iterator[Strategy]:
-    """Strategies for a race, the most usual first.
+    units: Sequence[SourceUnit], files: Sequence[SourceUnit], relation: RaceClass,
+    cause: Cause | None = None,
+) -> list[Strategy]:  # fmt: skip
+    """Strategies for a race: those that its cause tells first, then the most usual ones.
 
     Parameters
     ----------
@@ -72,7 +83,24 @@ def strategies(
         The whole files of these: a scope may be named where a type is declared.
     relation : RaceClass
         Relation of its threads.
+    cause : Cause, optional
+        What the accesses lack, with places as the units have them.
     """
+    usual = list(_usual(units, files, relation))
+    if cause is None:
+        return usual
+    first = _FIRST.get(cause.kind, ())
+    if cause.missing is Missing.RELEASE and not cause.changes:
+        # The judge has tried all fences: they do not help threads that do not communicate.
+        first, usual = ("an atomic",), [each for each in usual if each.name != "a fence"]
+    near = [*_named(units, cause), *([_beside(units, cause)] if cause.changes else [])]
+    usual.sort(key=lambda each: first.index(each.name) if each.name in first else len(first))
+    return [*near, *usual]
+
+
+def _usual(
+    units: Sequence[SourceUnit], files: Sequence[SourceUnit], relation: RaceClass
+) -> Iterator[Strategy]:
     is_local = relation in (RaceClass.DIVERGENCE, RaceClass.INTRA_BLOCK)
     # Of what a macro makes it is not known where threads part.
     several = 1 if any(unit.is_macro for unit in units) else 3
@@ -95,6 +123,40 @@ def strategies(
     fence = "__threadfence_block()" if is_local else "__threadfence()"
     yield Strategy("a fence", _put(fence, units), 99)
     yield Strategy("an atomic", [each for unit in units for each in atomics(unit)], 2)
+
+
+def _named(units: Sequence[SourceUnit], cause: Cause) -> Iterator[Strategy]:
+    """Changes of the instructions that lack something, where they are written."""
+    places = set(cause.places)
+
+    def at_places(changes: Iterable[Change], units: Sequence[SourceUnit]) -> list[Change]:
+        starts = {unit.file: unit for unit in units}
+        return [
+            change for change in changes
+            if any(starts[edit.file].place(edit.start) in places for edit in change)
+        ]  # fmt: skip
+
+    if cause.fence:
+        moved = (change for unit in units for change in _swapped(unit))
+        yield Strategy("another place for what synchronises", at_places(moved, units))
+    elif cause.missing is Missing.SCOPE:
+        yield Strategy("a wider scope", at_places(_wider(units), units), 99)
+    elif cause.changes:
+        yield Strategy("an order of memory", at_places(_ordered(units), units), 2)
+
+
+def _beside(units: Sequence[SourceUnit], cause: Cause) -> Strategy:
+    """Fences before what should release, and behind what should acquire."""
+    changes: list[Change] = []
+    for unit in units:
+        for each in cause.changes:
+            file, _, line = each.chain[0].rpartition(":")
+            if file != unit.file or unit.is_macro or not (chain := unit.chain(int(line))):
+                continue
+            before, behind = unit.before(chain[-1]), unit.behind(chain[-1])
+            places = {"store": (before,), "load": (behind,)}.get(each.what, (before, behind))
+            changes += [place.put("__threadfence();") for place in places]
+    return Strategy("a fence", list(dict.fromkeys(changes)), 99)
 
 
 def _masks(units: Sequence[SourceUnit]) -> list[str]:

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, combinations, islice
 from operator import or_
-from time import monotonic
 
+from racetrap.golden_model.barracuda.race import Missing
 from racetrap.sim.gpu.editing.edits import Change, Edit
 from racetrap.sim.gpu.editing.source_unit import SourceUnit
 from racetrap.sim.gpu.stress.search import random_runs
-from racetrap.verdict.cause import Cure
+from racetrap.verdict.cause import Cause, Cure
 from racetrap.verdict.gpu.cure.candidates import Strategy, strategies
 from racetrap.verdict.gpu.cure.trials import Outcome, Places, Sources
 
@@ -39,13 +39,15 @@ class CureSearch:
     ----------
     sources : Sources
         Its sources.
-    seconds : float
-        Time after which no more edits are tried.
+
+    Raises
+    ------
+    OutOfTime
+        From every method, too: if the time of the sources is up.
     """
 
-    def __init__(self, sources: Sources, seconds: float = float("inf")) -> None:
+    def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._end = monotonic() + seconds
         self._before = sources.outcome((), _TRIED) or Outcome()
         self._long_before: Outcome | None = None
         self._found_before: list[Cure] = []
@@ -56,19 +58,31 @@ class CureSearch:
         """Races of the unchanged sources in the runs that try edits."""
         return self._before.races.keys()
 
-    def cure(self, races: Iterable[Places]) -> Cure:
-        """The cure of one bug, given the places of the two accesses of each of its races."""
+    def cure(self, races: Iterable[Places], cause: Cause | None = None) -> Cure:
+        """The cure of one bug.
+
+        Parameters
+        ----------
+        races : iterable of Places
+            Places of the two accesses of each of its races.
+        cause : Cause, optional
+            What they lack: tells which edits are tried first.
+        """
+        if cause and cause.missing is Missing.STREAM_ORDER:
+            return Cure((), f"no edit of a kernel cures it: {cause.half}")
         own = self._occurring(races)
         if not own:
-            return Cure((), f"it does not occur in the {len(_TRIED)} runs that try edits")
+            seldom = f"the race does not occur in the {len(_TRIED)} runs that try edits"
+            return Cure((), f"no edit was tried: {seldom}")
         if (other := self.other_cure(own)) is not None:
             return other
         threads = reduce(or_, (self._before.races[race] for race in sorted(own, key=sorted)))
-        units = self._units([*sorted(frozenset().union(*own)), *threads.calls])
+        changed = cause.places if cause else []
+        units = self._units([*sorted(frozenset().union(*own)), *threads.calls, *changed])
         if not units:
-            return Cure((), "its source cannot be read, so no edit can be tried")
+            return Cure((), "no edit was tried: the source cannot be read")
         tried: list[str] = []
-        for strategy in strategies(units, self._files(units), threads.relation):
+        for strategy in strategies(units, self._files(units), threads.relation, cause):
             if not strategy.changes:
                 continue
             tried.append(strategy.name)
@@ -78,10 +92,9 @@ class CureSearch:
                     cure = self._sources.cure(edits)
                     self._found_before.append(cure)
                     return cure
-            if monotonic() > self._end:
-                break
-        late = "; no time was left for others" if monotonic() > self._end else ""
-        return Cure((), f"no edit of those tried ends it ({', '.join(tried)}){late}")
+        half = f": {cause.half}" if cause else ""
+        names = f"; tried: {', '.join(dict.fromkeys(tried))}" if tried else ""
+        return Cure((), f"no single edit cures it{half}{names}")
 
     def other_cure(self, races: Iterable[Places]) -> Cure | None:
         """The cure of another bug that ends one as well: it may follow from that."""
@@ -135,8 +148,7 @@ class CureSearch:
         edits = tuple(chain.from_iterable(changes))
         key = frozenset(edits), races
         if key not in self._answers:
-            is_late = monotonic() > self._end
-            self._answers[key] = not is_late and self._is_cured(edits, races, self._before, _TRIED)
+            self._answers[key] = self._is_cured(edits, races, self._before, _TRIED)
         return self._answers[key]
 
     def _is_cured(
@@ -200,7 +212,11 @@ class CureSearch:
             except ValueError:
                 return False
             runs = islice(random_runs(subject, "views", _SEED), WEAK)
-            return not any(subject.fails(run) for run in runs)
+            for run in runs:
+                if subject.fails(run):
+                    return False
+                self._sources.require_time()
+            return True
 
 
 def _overlap(one: Change, other: Change) -> bool:

@@ -7,8 +7,9 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.race import RaceClass
@@ -27,6 +28,7 @@ from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.verdict.cause import Cure
 from racetrap.verdict.gpu.line_races import oracle_races_by_line
+from racetrap.verdict.source_text import relative_place
 
 _BARRIER = "a barrier that not all threads of the block reach"
 _WARP_BARRIER = "a barrier that not all lanes of the warp reach"
@@ -110,6 +112,10 @@ class Program(ABC):
 Compiler = Callable[[Path], Program | None]
 
 
+class OutOfTime(Exception):
+    """The time for trials is up."""
+
+
 class Sources:
     """Sources that may be edited, and trials of them.
 
@@ -126,11 +132,13 @@ class Sources:
     ----------
     trials : int
         Compiled versions so far.
+    end : float
+        When no run may begin any more, by the monotonic clock.
     """
 
     def __init__(self, folder: Path, texts: Mapping[str, bytes], compiler: Compiler) -> None:
         self.folder, self.texts = folder, texts
-        self._compiler, self.trials = compiler, 0
+        self._compiler, self.trials, self.end = compiler, 0, float("inf")
 
     @contextmanager
     def compiled(self, edits: Sequence[Edit]) -> Iterator[Program | None]:
@@ -144,13 +152,24 @@ class Sources:
                 target.write_bytes(edited(text, edits_of(edits, file)))
             yield self._compiler(folder)
 
+    def require_time(self) -> None:
+        """Raise ``OutOfTime`` if no run may begin any more."""
+        if monotonic() > self.end:
+            raise OutOfTime
+
     def cure(self, edits: tuple[Edit, ...]) -> Cure:
         """A cure by edits, with all that reports show of it."""
         names = {name: name for name in self.texts}
+        edits = tuple(map(self._named, edits))
         return Cure(
             edits, replacements=replacements(self.texts, edits, self.folder),
             diff=diff(self.texts, edits, names),
         )  # fmt: skip
+
+    def _named(self, edit: Edit) -> Edit:
+        """An edit that names its source as reports do."""
+        name = relative_place(f"{(self.folder / edit.file).resolve()}:")
+        return replace(edit, words=edit.words.replace(f" {edit.file}:", f" {name}"))
 
     def compiles(self, edits: Sequence[Edit]) -> bool:
         """Whether the program with edits compiles."""
@@ -162,12 +181,20 @@ class Sources:
         is_enough: Callable[[Outcome], bool] = lambda outcome: False,
     ) -> Outcome | None:  # fmt: skip
         """What runs of the program with edits show, up to where that is enough; ``None`` if it does
-        not compile."""
+        not compile.
+
+        Raises
+        ------
+        OutOfTime
+            If time is up before.
+        """
+        self.require_time()
         with self.compiled(edits) as program:
             if program is None:
                 return None
             found, edited_places = Outcome(), _EditedPlaces(self.texts, edits)
             for number in runs:
+                self.require_time()
                 trace, wrong = program.run(number)
                 found |= Outcome(wrong=frozenset(wrong))
                 if trace is not None:

@@ -4,9 +4,12 @@ import subprocess
 
 import pytest
 
+from racetrap.golden_model.barracuda.race import Missing
 from racetrap.sim.gpu.editing.edits import diff
 from racetrap.sim.gpu.launch.nvrtc import has_nvrtc
+from racetrap.verdict.cause import Cause, Instruction
 from racetrap.verdict.gpu.cure.cure import CureSearch
+from racetrap.verdict.gpu.cure.trials import OutOfTime
 from tests.support.gpu.cure_sources import launch_of, sources_of
 
 pytestmark = pytest.mark.skipif(not has_nvrtc(), reason="needs the compiler of the extra cuda")
@@ -45,14 +48,14 @@ _ADD = """__device__ inline void add(int *to, int what) {
 """
 
 
-def search(text, grid, block, seconds=float("inf"), **headers):
+def search(text, grid, block, **headers):
     texts = {"k.cu": text, **{f"{name}.cuh": each for name, each in headers.items()}}
     words = {"a": 256, "flag": 4} if "flag" in text else {"a": 256}
     sources = sources_of(
         "k.cu", {name: each.encode() for name, each in texts.items()},
         launch_of("k", grid, block, **words),
     )  # fmt: skip
-    return CureSearch(sources, seconds)
+    return CureSearch(sources)
 
 
 def places(*lines):
@@ -125,8 +128,40 @@ def test_race_that_does_not_occur_is_not_searched_for():
 
 
 def test_no_more_is_tried_when_time_is_up():
-    cure = search(_REVERSAL, 1, 64, seconds=0.0).cure(places(3, 4))
-    assert (cure.edits, "time" in cure.reason) == ((), True)
+    found = search(_REVERSAL, 1, 64)
+    found._sources.end = 0.0
+    with pytest.raises(OutOfTime):
+        found.cure(places(3, 4))
+
+
+def test_cause_tells_where_the_fence_goes():
+    """The judge names the instruction that releases nothing: few edits are tried."""
+    late = _FLAG.replace("    __threadfence();\n  } else", "  } else")
+    store = Instruction("atomic", ("k.cu:4",), 0)
+    trials = []
+    for cause in (None, Cause(Missing.RELEASE, (store,))):
+        found = search(late, 2, 1)
+        begin = found._sources.trials
+        cure = found.cure(places(3, 8), cause)
+        assert cure.words == ["insert `__threadfence();` before k.cu:4"]
+        trials.append(found._sources.trials - begin)
+    assert trials[1] < trials[0]
+
+
+def test_order_of_two_operations_is_left_to_the_host():
+    found = search(_REVERSAL, 1, 64)
+    begin = found._sources.trials
+    cure = found.cure(places(3, 4), Cause(Missing.STREAM_ORDER))
+    assert (cure.edits, found._sources.trials) == ((), begin)
+    assert cure.reason.startswith("no edit of a kernel cures it: the host must order the two")
+
+
+def test_missing_half_is_said_where_no_edit_cures():
+    two_sizes = _ONE_SIDE.replace("a[threadIdx.x] = 1", "((char *)a)[threadIdx.x] = 1")
+    cure = search(two_sizes, 1, 64).cure(places(3, 5), Cause(Missing.BARRIER))
+    assert cure.reason.startswith(
+        "no single edit cures it: the barrier of the block is missing; tried: "
+    )
 
 
 def test_edit_that_only_hides_the_race_in_the_runs_that_try_it_is_not_shown(monkeypatch):
