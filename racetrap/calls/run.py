@@ -149,10 +149,8 @@ def run(
                     files, [path, *arguments], options,
                     lambda number: settings_of(number, nowhere.fileno()),
                 )  # fmt: skip
-                left = search.seconds_left
-                cured = add_cures(
-                    check.traces, editable, left, None if patch is None else str(patch)
-                )
+                file = None if patch is None else str(patch)
+                cured = add_cures(check.traces, editable, search.seconds_left, file)
         with input_errors():
             check.require_selected(kernel, launches)
             if trace is not None:

@@ -115,7 +115,8 @@ def command(
         settings=settings, rule=None if oracle == options.NO_RULE else oracle, compare=compare,
         memory=memory, runs=budget.count or RUNS, seconds=budget.seconds or SECONDS, exact=exact,
         fail_fast=fail_fast, suppressed=suppressed, baseline=baseline_file,
-        patch=output.get(".patch"), cures=not no_cures, report=Report(report_console(), choice, require_suitable),
+        patch=output.get(".patch"), cures=not no_cures,
+        report=Report(report_console(), choice, require_suitable),
     )  # fmt: skip
     reports.write(result.subject, result.findings, result.known)
     write_json(json_file, result.document)

@@ -123,7 +123,8 @@ def command(
         runs=budget.count or MOST_SCHEDULES, seconds=budget.seconds or SECONDS, seed=seed,
         settings=settings, detector=detector, rule=None if oracle == options.NO_RULE else oracle,
         simulate=simulate, baseline=baseline_file, patch=output.get(".patch"),
-        cures=not no_cures, trace=output.get(".trace"), output=2 if is_standard_output_taken() else 1,
+        cures=not no_cures, trace=output.get(".trace"),
+        output=2 if is_standard_output_taken() else 1,
         report=Report(report_console(), replace(choice, shows_notes=notes)),
     )  # fmt: skip
     reports.write(program, result.findings, result.known)
