@@ -38,6 +38,8 @@ _FURTHER = {
     "GPU with JSON": (("check", _GPU_TRACE, "--json", "-"), 12),
     "GPU by the detector alone": (("check", _GPU_TRACE, "--oracle", "none"), 10),
 }
+#: Returns that the search for cures may have: it runs the program again, and under weak memory.
+_WITH_CURES = 18
 
 
 def _walks(commands):
@@ -83,8 +85,10 @@ def test_traces():
 def test_cuda_program(tmp_path):
     program = tmp_path / "program.cu"
     program.write_text(_PROGRAM)
-    walks = _walks({"CUDA program": ("run", str(program))})
+    run = ("run", str(program))
+    walks = _walks({"CUDA program": (*run, "--no-cures"), "with cures": run})
     _assert_as_in_the_table("CUDA program", walks["CUDA program"])
+    assert returns_of(walks["with cures"]) <= _WITH_CURES, walk_text(walks["with cures"])
 
 
 def test_a_call_back_is_seen():
