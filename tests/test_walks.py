@@ -39,7 +39,7 @@ _FURTHER = {
     "GPU by the detector alone": (("check", _GPU_TRACE, "--oracle", "none"), 10),
 }
 #: Returns that the search for cures may have: it runs the program again, and under weak memory.
-_WITH_CURES = 18
+_WITH_CURES = 20
 
 
 def _walks(commands):
