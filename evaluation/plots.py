@@ -38,11 +38,26 @@ def svg_text(inches: tuple[float, float], draw: Callable[[Figure], None]) -> str
         draw(figure)
         for axes in figure.axes:
             axes.spines[["top", "right"]].set_visible(False)
+            _plain_numbers(axes)
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None})
     # The declarations before it belong to a file of its own, not to a page.
     svg = text.getvalue()
     return svg[svg.index("<svg") :]
+
+
+def _plain_numbers(axes: Axes) -> None:
+    """Label axes with numbers as a text has them, instead of powers and shared factors."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, ScalarFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_minor_formatter(NullFormatter())
+        elif type(axis.get_major_formatter()) is not ScalarFormatter:
+            # Names of bars.
+            continue
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
 def legend_above(figure: Figure, axes: Axes) -> None:

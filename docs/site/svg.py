@@ -14,6 +14,9 @@ _STYLE = (
     ".tip{fill:currentColor;stroke:none}"
 )
 
+#: Wider figures shrink to this, but no further.
+_LEAST_WIDTH = 680
+
 
 def text(x: float, y: float, words: str, *, anchor: str = "middle", note: bool = False) -> str:
     """Words at a place."""
@@ -30,9 +33,11 @@ def figure(title: str, width: float, height: float, parts: Iterable[str]) -> str
         '<path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>'
     )
     body = "\n".join(parts).replace("TIP", f"url(#{name})")
+    # It fits a page on a desk; on a phone, where text would be too small, it scrolls.
+    style = f"max-width:100%;height:auto;min-width:{min(width, _LEAST_WIDTH):g}px"
     return (
         '<figure style="overflow-x:auto">\n<svg xmlns="http://www.w3.org/2000/svg" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img" width="{width:g}">\n'
+        f'viewBox="0 0 {width:g} {height:g}" role="img" width="{width:g}" style="{style}">\n'
         f"<title>{escape(title)}</title>\n"
         f"<style>{_STYLE}</style>\n{tip}\n{body}\n</svg>\n"
         f"<figcaption>{escape(title)}</figcaption>\n</figure>\n"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from amaranth.lib.wiring import Component
@@ -18,8 +19,8 @@ from racetrap.rtl.scord.check_pipeline import CheckPipeline
 from racetrap.rtl.sigrace.compressor import Compressor
 
 _NAMES, _LANE, _HIGH = 150, 34, 20
-#: Width of a letter, and of what a cycle has beside its word.
-_LETTER, _MORE = 6, 18
+#: Width of a letter, of what a cycle has beside its word, and of a cycle without one.
+_LETTER, _MORE, _NARROW = 6, 18, 24
 
 
 @dataclass
@@ -30,10 +31,10 @@ class Lane:
     values: list[str | bool | None] = field(default_factory=list)
 
 
-def _steps(lane: Lane, top: float, width: float) -> Iterator[str]:
+def _steps(lane: Lane, top: float, widths: Sequence[int]) -> Iterator[str]:
     """A level as a line; words as boxes, and a low line where there is none."""
     low, x, way = top + _HIGH, float(_NAMES), ""
-    for value in lane.values:
+    for value, width in zip(lane.values, widths, strict=False):
         if isinstance(value, str):
             yield f'<rect x="{x + 2:g}" y="{top:g}" width="{width - 4}" height="{_HIGH}"/>'
             yield text(x + width / 2, top + 14, value, note=True)
@@ -49,20 +50,24 @@ def _steps(lane: Lane, top: float, width: float) -> Iterator[str]:
 
 def draw(title: str, lanes: Sequence[Lane]) -> str:
     """A figure of signals, a column a clock cycle."""
-    cycles = max(len(lane.values) for lane in lanes)
-    words = [value for lane in lanes for value in lane.values if isinstance(value, str)]
-    width = _MORE + _LETTER * max(map(len, words), default=0)
+    widths = [_width(values) for values in zip_longest(*(lane.values for lane in lanes))]
     height = 26 + _LANE * len(lanes)
     parts = []
-    for cycle in range(cycles):
-        x = _NAMES + cycle * width
+    for cycle, width in enumerate(widths):
+        x = _NAMES + sum(widths[:cycle])
         parts.append(f'<path d="M{x} 18V{height}"/>')
         parts.append(text(x + width / 2, 12, str(cycle), note=True))
     for number, lane in enumerate(lanes):
         top = 24 + _LANE * number
         parts.append(text(_NAMES - 10, top + 15, lane.name, anchor="end"))
-        parts += _steps(lane, top, width)
-    return figure(title, _NAMES + cycles * width + 10, height + 4, parts)
+        parts += _steps(lane, top, widths)
+    return figure(title, _NAMES + sum(widths) + 10, height + 4, parts)
+
+
+def _width(values: Iterable[str | bool | None]) -> int:
+    """Width of a cycle with words."""
+    longest = max((len(value) for value in values if isinstance(value, str)), default=0)
+    return _MORE + _LETTER * longest if longest else _NARROW
 
 
 def _simulate(component: Component, process: Callable[[Any], Awaitable[None]]) -> None:

@@ -1,11 +1,12 @@
 """Plots: nothing is hidden or cut."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
 from matplotlib.figure import Figure
 
-from racetrap.evaluation.plots import grouped_bars, legend_above
+from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.sweep import plots as sweep_plots
 
 
@@ -33,3 +34,15 @@ def test_markers_at_the_axis_are_whole(monkeypatch):
     assert len(collections) == 4
     for each in collections:
         assert not each.get_clip_on()
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_axes_have_plain_numbers(scale):
+    def draw(figure):
+        axes = figure.add_subplot()
+        axes.plot([1, 20, 150], [0, 400_000, 2_500_000])
+        axes.set_xscale(scale)
+
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", svg_text((6, 3), draw))
+    assert {"100", "500,000", "2,500,000"} <= set(labels)
+    assert [label for label in labels if not re.fullmatch(r"[\d,]+", label)] == []
