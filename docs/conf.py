@@ -24,13 +24,17 @@ exclude_patterns = ["**/.pytest_cache"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "racetrap"
+html_static_path = ["site/static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 # A summary is fetched from the page, which no browser allows a site without a server.
 html_show_search_summary = False
 html_show_copyright = False
 
 #: A shelf of the first page: its heading, and what follows up to the next.
-_SHELF = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_SHELF = re.compile(r"^### (.+?)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+#: Begin of the shelves; what is ahead of them only points there.
+_SHELVES = "\n## Pages\n"
 _PAGE = re.compile(r"\]\(([\w/.-]+)\.md\)")
 
 
@@ -39,9 +43,13 @@ def _add_contents(app: Sphinx, name: str, source: list[str]) -> None:
     where there is no Sphinx."""
     if name != root_doc:
         return
-    for title, text in _SHELF.findall(source[0]):
-        pages = "\n".join(dict.fromkeys(_PAGE.findall(text)))
-        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{pages}\n```\n"
+    listed: set[str] = set()
+    for title, text in _SHELF.findall(source[0].partition(_SHELVES)[2]):
+        # The sidebar has each page once: where it is named first.
+        pages = [page for page in dict.fromkeys(_PAGE.findall(text)) if page not in listed]
+        listed.update(pages)
+        lines = "\n".join(pages)
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{lines}\n```\n"
 
 
 class Generated(SphinxDirective):

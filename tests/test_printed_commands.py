@@ -37,7 +37,8 @@ _NOT_RUN = {
 }  # fmt: skip
 #: Those that take more than some two seconds, in `make tutorials` and `make campaign`.
 _LATER = re.compile(
-    r"^racetrap (?:scord$|stress|sweep|generate|litmus .*\*)|handover\.(?:cu|trace)|^python -m "
+    r"^racetrap (?:scord$|stress|sweep|generate|litmus .*\*)|handover\.(?:cu|trace)|block-sum"
+    r"|^python -m "
 )
 
 

@@ -18,8 +18,9 @@ from docs.site.construct_suite import (
     verdicts_tables,
 )
 from docs.site.decision_tables import decision_table
+from docs.site.first_race import first_race
 from docs.site.json_documents import json_reference
-from docs.site.limits import LIMITS, limits_table
+from docs.site.limits import LIMITS, first_limits, limits_table
 from docs.site.methods import METHODS, method_table
 from docs.site.presets import presets_tables, signature_configurations
 from docs.site.ptx_support import instructions_table, types_table
@@ -44,6 +45,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "codes": codes_table,
     "commands": commands_reference,
     "constructs": constructs_table,
+    "first-limits": first_limits,
     "json": json_reference,
     "load-decisions": partial(decision_table, "load"),
     "presets": presets_tables,
@@ -80,6 +82,7 @@ SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "block-diagram-tracker": partial(diagram_of, "Tracker of an SM", "scord-tiny", "top.tracker_0"),
     "concurrency-suite": lambda: suite_tables(run_suite()),
     "construct-detector": lambda: detector_sentence(_construct_verdicts()),
+    "first-race": first_race,
     "construct-verdicts": lambda: verdicts_tables(_construct_verdicts()),
     "sweep-metadata": metadata_plot,
     "waveform-check-pipeline": check_pipeline,

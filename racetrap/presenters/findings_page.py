@@ -25,7 +25,7 @@ from racetrap.presenters.page import page_environment
 from racetrap.presenters.race_findings import explaining_lines, other_pair_text
 from racetrap.presenters.timeline import timeline_drawing
 from racetrap.verdict.codes import code_of, codes
-from racetrap.verdict.line_pairs import Side
+from racetrap.verdict.line_pairs import LineRace, Side
 from racetrap.verdict.race_findings import RaceFinding, kind_of
 from racetrap.verdict.source_text import marked_line, relative_place, source_line
 
@@ -81,15 +81,23 @@ def _race(finding: RaceFinding, schedules: int, name: str) -> dict[str, Any]:
         "exposure": exposure_text(pair.exposure) if pair.exposure else "",
         "drawing": first.timeline and timeline_drawing(first.timeline, name),
         "diff": _diff(finding.cure.diff) if finding.cure else [],
-        "sides": [_side(name, side) for name, side in first.sides],
+        "sides": _sides(first),
     }
+
+
+def _sides(race: LineRace) -> list[dict[str, Any]]:
+    """Both accesses in their sources; as one if they are of one line."""
+    earlier, later = (_side(name, side) for name, side in race.sides)
+    if race.earlier.chain != race.later.chain or race.earlier.place != race.later.place:
+        return [earlier, later]
+    return [{**later, "name": "Both accesses", "texts": earlier["texts"] + later["texts"]}]
 
 
 def _side(name: str, side: Side) -> dict[str, Any]:
     """An access in its source."""
     return {
         "name": name.capitalize(),
-        "text": side_text(side),
+        "texts": [f"{name}: {side_text(side)}"],
         "calls": [
             {"text": text, "source": source_line(place).strip()}
             for text, place in stack_texts(side)

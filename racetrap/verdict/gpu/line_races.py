@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.barracuda import Party, Race
+from racetrap.golden_model.barracuda import Party, Race, RaceClass
 from racetrap.golden_model.call_stacks import call_stack, chain_of
 from racetrap.golden_model.events import EventKind, TraceHeader
 from racetrap.verdict.cause import Cause, Instruction
@@ -16,6 +16,8 @@ from racetrap.verdict.gpu.causes import RaceCause
 from racetrap.verdict.gpu.findings import Access, Finding
 from racetrap.verdict.gpu.memory_names import named_object
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
+
+_IN_A_BLOCK = (RaceClass.DIVERGENCE, RaceClass.INTRA_BLOCK)
 
 
 def oracle_races_by_line(
@@ -65,7 +67,8 @@ def oracle_races_by_line(
             side(race.first), side(race.second), race.kind.value,
             cause.missing.reason if cause else race.reason,
             race.race_class.value, f"{where}, launch {race.kernel}",
-            race.instances, race.block_pairs, outcome=outcome, cause=cause,
+            race.instances,
+            0 if race.race_class in _IN_A_BLOCK else race.block_pairs, outcome=outcome, cause=cause,
             memory_object=memory, element=element,
             details={"space": space, "address": race.address, "launch": race.kernel},
         )  # fmt: skip

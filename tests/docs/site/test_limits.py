@@ -3,7 +3,7 @@
 import pytest
 
 from docs.site.history.results import Result, read_results
-from docs.site.limits import LIMITS, limits_table
+from docs.site.limits import LIMITS, first_limits, limits_table
 
 
 def _result(figure, unit, value):
@@ -34,3 +34,11 @@ def test_every_limit_has_a_rate_in_the_tree_or_a_reason(detector):
             assert any(figure.endswith(limit.figures) for figure in figures), limit.name
         else:
             assert limit.remark.startswith("no rate: "), limit.name
+
+
+def test_every_rate_of_the_first_page_is_in_the_tree():
+    """And is one figure; several would not unpack."""
+    head, _, *rows = first_limits().strip().split("\n")
+    assert head == "| what | measured | date |"
+    assert len(rows) == 9
+    assert [row for row in rows if "| 20" not in row] == []

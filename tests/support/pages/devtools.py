@@ -25,7 +25,7 @@ _PATIENCE = 60
 
 #: What a reader cannot see, each in a few words: what reaches beyond the window or its own box
 #: without a way to scroll there, and text of a figure beyond its edge.
-_CUT = """(() => {
+_CUT = """(isDesk => {
   const root = document.documentElement, cut = [];
   const tell = (element, why) =>
     cut.push(`${element.tagName.toLowerCase()} ${why}: ${element.textContent.trim().slice(0, 60)}`);
@@ -39,7 +39,13 @@ _CUT = """(() => {
   if (root.scrollWidth > root.clientWidth)
     cut.push(`page ${root.scrollWidth} wide in ${root.clientWidth}`);
   for (const each of document.body.querySelectorAll("*")) {
-    if (!isSeen(each) || each.parentElement.closest("svg") || scrolls(each)) continue;
+    if (!isSeen(each) || each.parentElement.closest("svg")) continue;
+    if (scrolls(each)) {
+      const box = each.parentElement;
+      if (isDesk && each.matches("svg") && box.scrollWidth > box.clientWidth + 1)
+        tell(each, "scrolls on a desk");
+      continue;
+    }
     const box = each.getBoundingClientRect();
     if (box.width && box.left < root.clientWidth && box.right > root.clientWidth + 1
         && box.bottom > 0)
@@ -56,7 +62,7 @@ _CUT = """(() => {
       tell(text, "beyond its figure");
   }
   return cut;
-})()"""
+})"""
 
 
 class Browser:
@@ -109,9 +115,9 @@ class Browser:
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
-    def cut(self) -> list[str]:
-        """What of the page is cut."""
-        found: list[str] = self.evaluate(_CUT)
+    def cut(self, *, is_desk: bool = False) -> list[str]:
+        """What of the page is cut; on a desk also what would have to be scrolled of figures."""
+        found: list[str] = self.evaluate(f"{_CUT}({json.dumps(is_desk)})")
         return found
 
     def picture(self, file: Path) -> None:

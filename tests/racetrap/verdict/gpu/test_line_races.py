@@ -40,6 +40,13 @@ def test_race_of_the_oracle():
     assert later.details["event"] == 6
 
 
+def test_a_race_inside_a_block_is_between_no_blocks():
+    parties = (Party(0, 1, 1, EventKind.STORE, 5), Party(0, 3, 9, EventKind.LOAD, 6))
+    race = Race(RaceKind.UNORDERED, RaceClass.INTRA_BLOCK, Space.GLOBAL, 0x100, *parties, 4)
+    (found,) = oracle_races_by_line([race], _header())
+    assert (found.instances, found.block_pairs) == (1, 0)
+
+
 def test_race_that_the_detector_reports():
     trace = read_trace(_TRACE)
     header = replace(trace.header, locations={0x1000: "a.cu:7"})

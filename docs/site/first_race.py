@@ -1,0 +1,56 @@
+"""A race with its cure for the first page, from a run made when the site is built."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from racetrap.api import RunResult, run
+from racetrap.presenters.page import page_environment
+from racetrap.presenters.race_findings import explaining_lines, race_line
+from racetrap.presenters.timeline import timeline_drawing
+from racetrap.verdict.gpu.cure.cure import CHECKED, WEAK
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PROGRAM = Path("docs", "examples", "block-sum.cu")
+#: The kernel, without its host code.
+_LINES = 11
+
+
+def first_race() -> str:
+    """The source, what is printed, a timeline and the cure."""
+    before = Path.cwd()
+    # Places are named as a reader in the checkout sees them.
+    os.chdir(_ROOT)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return race_text(run(_PROGRAM, patch=Path(folder, "cure.patch")))
+    finally:
+        os.chdir(before)
+
+
+def race_text(found: RunResult) -> str:
+    """The only race of a run as a part of a page."""
+    (finding,) = found.races
+    race, cure = finding.first, finding.cure
+    assert race.timeline is not None
+    assert cure is not None
+    source = (_ROOT / _PROGRAM).read_text(encoding="utf-8").splitlines()[:_LINES]
+    lines = sorted({int(place.rpartition(":")[2]) for place in race.places})
+    drawing = timeline_drawing(race.timeline, "first-race")
+    svg = page_environment().get_template("timeline.html").render(drawing=drawing)
+    said = "\n".join([race_line(finding), *(f"  {line}" for line in explaining_lines(finding))])
+    parts = [
+        f"```console\n$ racetrap run {_PROGRAM}\n{said}\n```",
+        f"```{{code-block}} cuda\n:emphasize-lines: {','.join(map(str, lines))}\n"
+        + "\n".join(source) + "\n```",
+        f'<figure class="first-timeline">\n{svg}</figure>',
+        f"```diff\n{cure.diff}```",
+    ]  # fmt: skip
+    return (
+        "````{container} first-race\n" + "\n\n".join(parts) + "\n````\n\n"
+        "The output and the edit come from a run made for this page. An edit is shown only if the "
+        f"race is gone in {len(CHECKED)} further schedules and in {WEAK} runs by PTX's memory "
+        "model, with no new finding and the same results.\n"
+    )
