@@ -90,14 +90,15 @@ def _sides(race: LineRace) -> list[dict[str, Any]]:
     earlier, later = (_side(name, side) for name, side in race.sides)
     if race.earlier.chain != race.later.chain or race.earlier.place != race.later.place:
         return [earlier, later]
-    return [{**later, "name": "Both accesses", "texts": earlier["texts"] + later["texts"]}]
+    texts = [f"{name}: {side_text(side)}" for name, side in race.sides]
+    return [{**later, "name": "Both accesses", "texts": texts}]
 
 
 def _side(name: str, side: Side) -> dict[str, Any]:
     """An access in its source."""
     return {
         "name": name.capitalize(),
-        "texts": [f"{name}: {side_text(side)}"],
+        "texts": [side_text(side)],
         "calls": [
             {"text": text, "source": source_line(place).strip()}
             for text, place in stack_texts(side)

@@ -43,11 +43,9 @@ _OTHERS = {
     EventKind.KERNEL_BEGIN: "kernel begins", EventKind.KERNEL_END: "kernel ends",
 }  # fmt: skip
 _ENDS = (EventKind.KERNEL_BEGIN, EventKind.KERNEL_END)
-#: What a cause says of an instruction of either thread.
-_LACKS = {
-    Missing.SCOPE: ("too narrow", "too narrow"), Missing.RELEASE: ("no release", "no acquire"),
-    Missing.ACQUIRE: ("no release", "no acquire"),
-}  # fmt: skip
+_TOO_LATE, _TOO_NARROW, _NO_RELEASE, _NO_ACQUIRE = (
+    "too late", "too narrow", "no release", "no acquire",
+)  # fmt: skip
 
 
 def timeline_of(race: LineRace, trace: Trace, header: TraceHeader) -> Timeline:
@@ -73,8 +71,17 @@ def timeline_of(race: LineRace, trace: Trace, header: TraceHeader) -> Timeline:
                 )  # fmt: skip
             moments[moment.event] = moment
     shown = [moments[event] for event in sorted(moments)]
+    messages = tuple(_messages(shown, *threads))
+    received = {number for _, number in messages}
+    shown = [
+        # The second thread may also run what the first lacks, for threads of its own.
+        moment._replace(lack="")
+        if moment.lack == _NO_ACQUIRE and number not in received
+        else moment
+        for number, moment in enumerate(shown)
+    ]
     earlier, later = (side.actor or side.access for side in (race.earlier, race.later))
-    return Timeline((earlier, later), tuple(shown), tuple(_messages(shown, *threads)))
+    return Timeline((earlier, later), tuple(shown), messages)
 
 
 class _Thread:
@@ -197,14 +204,19 @@ class _Thread:
         named = (*cause.changes, cause.fence) if cause else ()
         return [each.pc for each in named if each is not None]
 
-    def _lack(self, pc: int) -> str:
-        """What the cause says of an instruction."""
-        cause = self._race.cause
+    def _lack(self, event: int) -> str:
+        """What the cause says of an event."""
+        cause, pc = self._race.cause, int(self._trace.events["pc"][event])
         if cause is None or pc not in self._named_pcs():
             return ""
-        if cause.fence is not None and pc == cause.fence.pc:
-            return "too late"
-        return _LACKS[cause.missing][self._number]
+        if cause.missing is Missing.SCOPE:
+            return _TOO_NARROW
+        if self._number == 1:
+            return _NO_ACQUIRE
+        # What the first thread did before its access could not order it.
+        if event < self._access:
+            return ""
+        return _TOO_LATE if cause.fence and pc == cause.fence.pc else _NO_RELEASE
 
     def _moment(self, event: int, times: int, skipped: int) -> Moment:
         record = self._trace.events[event]
@@ -222,7 +234,7 @@ class _Thread:
             name = "".join([found[0].name, found[1]]) if found[0] and found[0].name else ""
         return Moment(
             event, (self._number,), _words(record), name, place, event == self._access,
-            self._lack(pc), times, skipped,
+            self._lack(event), times, skipped,
         )  # fmt: skip
 
 

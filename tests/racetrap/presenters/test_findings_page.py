@@ -63,6 +63,16 @@ def test_both_accesses_stand_in_their_sources(page):
     assert "racetrap run &#39;a b.cu&#39; -- &#39;&lt;x&gt;&#39;" in page
 
 
+def test_accesses_of_one_line_share_their_source(sources):
+    pair = line_pair(f"{sources}/a.cu:3", f"{sources}/a.cu:3")
+    page = findings_page("Races of a.cu", "racetrap run a.cu", Findings([pair], []))
+    assert page.count('class="line marked"') == 1
+    assert re.findall(r"<p>((?:earlier|later): [a-z]+) at", page) == [
+        "earlier: load",
+        "later: store",
+    ]
+
+
 def test_nothing_is_fetched_and_all_is_escaped(page):
     inventory = Inventory(page)
     assert not inventory.fetched

@@ -65,6 +65,24 @@ def test_a_thread_that_waits_is_shown_once_and_other_accesses_are_counted():
     assert [moment.lack for moment in timeline.moments] == ["", "no release", "no acquire", ""]
 
 
+def test_a_reader_that_also_writes_lacks_nothing_as_a_writer():
+    """Both threads run the code that lacks a release; the reader's own part is not to blame."""
+    program = Program(blocks=2, warps=1)
+    writer, reader = (0, 0), (1, 0)
+    program.weak_store(writer, _DATA)
+    hand_over = program.atomic(writer, _FLAG, op=AtomicOp.EXCH)
+    late = program.fence(writer, DEVICE)
+    program.atomic(reader, _OTHER, op=AtomicOp.EXCH, pc=hand_over)
+    program.fence(reader, DEVICE, pc=late)
+    program.atomic(reader, _FLAG)
+    program.fence(reader, DEVICE)
+    program.weak_load(reader, _DATA)
+    lacks = [(moment.sides[0], moment.lack) for moment in _timeline(program.trace).moments]
+    assert lacks == [
+        (0, ""), (0, "no release"), (0, "too late"), (1, ""), (1, ""), (1, ""), (1, ""), (1, ""),
+    ]  # fmt: skip
+
+
 def test_barriers_of_the_block_belong_to_both_threads():
     program = Program(blocks=1, warps=2)
     program.barrier(0)
