@@ -204,18 +204,15 @@ class _Thread:
         named = (*cause.changes, cause.fence) if cause else ()
         return [each.pc for each in named if each is not None]
 
-    def _lack(self, event: int) -> str:
-        """What the cause says of an event."""
-        cause, pc = self._race.cause, int(self._trace.events["pc"][event])
+    def _lack(self, pc: int) -> str:
+        """What the cause says of an instruction."""
+        cause = self._race.cause
         if cause is None or pc not in self._named_pcs():
             return ""
         if cause.missing is Missing.SCOPE:
             return _TOO_NARROW
         if self._number == 1:
             return _NO_ACQUIRE
-        # What the first thread did before its access could not order it.
-        if event < self._access:
-            return ""
         return _TOO_LATE if cause.fence and pc == cause.fence.pc else _NO_RELEASE
 
     def _moment(self, event: int, times: int, skipped: int) -> Moment:
@@ -234,7 +231,7 @@ class _Thread:
             name = "".join([found[0].name, found[1]]) if found[0] and found[0].name else ""
         return Moment(
             event, (self._number,), _words(record), name, place, event == self._access,
-            self._lack(event), times, skipped,
+            self._lack(pc), times, skipped,
         )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Timelines of races: what stands in them, in which order, and how much is left out."""
 
-from racetrap.golden_model.events import AtomicOp, EventKind, MemoryOrder
+from racetrap.golden_model.events import AtomicOp, Event, EventKind, MemoryOrder
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.oracle.programs import ALL, BLOCK, DEVICE, SHARED, Program
@@ -83,15 +83,72 @@ def test_a_reader_that_also_writes_lacks_nothing_as_a_writer():
     ]  # fmt: skip
 
 
+def test_messages_are_of_the_threads_own_locations():
+    """Lane 1 of the writer, and the first access of the reader to each location."""
+    program = Program(blocks=2, warps=1)
+    writer, reader = (0, 0), (1, 0)
+    program.weak_store(writer, _DATA, lanes=2)
+    program.store(writer, _FLAG, lanes=3, stride=8, order=MemoryOrder.RELAXED)
+    program.store(writer, 0, lanes=2, **SHARED)
+    for address in (_FLAG, _FLAG + 8, _FLAG + 8):
+        program.load(reader, address, order=MemoryOrder.RELAXED)
+    program.load(reader, 0, **SHARED)
+    program.weak_load(reader, _DATA)
+    timeline = _timeline(program.trace)
+    assert len(timeline.moments) == 8
+    assert timeline.messages == ((1, 4),)
+
+
+def test_what_the_cause_names_is_shown_though_it_is_far_from_the_access():
+    program = Program(blocks=2, warps=1)
+    writer, reader = (0, 0), (1, 0)
+    program.weak_store(writer, _DATA)
+    for number in range(6):
+        program.atomic(writer, _OTHER + 4 * number)
+    hand_over = program.atomic(writer, _FLAG, op=AtomicOp.EXCH)
+    program.atomic(reader, _FLAG)
+    program.fence(reader, DEVICE)
+    program.weak_load(reader, _DATA)
+    timeline = _timeline(program.trace)
+    (lacking,) = (moment for moment in timeline.moments if moment.lack)
+    assert (lacking.lack, lacking.words) == ("no release", "atomic exchange")
+    assert program.trace.events["pc"][lacking.event] == hand_over
+
+
+def test_a_barrier_of_other_warps_is_left_out():
+    program = Program(blocks=1, warps=3)
+    trace = program.trace
+    partial = [
+        Event(EventKind.PARTIAL_BARRIER, pc=0x2000 + 8 * mask, grid_block=1, mask=mask)
+        for mask in (3, 6, 4)
+    ]
+    program.weak_store((0, 0), _DATA, **SHARED)
+    program.weak_load((0, 1), _DATA, **SHARED)
+    events = list(program.trace)
+    # Behind the placement of the block.
+    events[2:2] = partial
+    timeline = _timeline(Trace.from_events(trace.header, events))
+    assert _shown(timeline) == [
+        ((0, 1), "partial barrier"), ((1,), "partial barrier"), ((0,), "store"), ((1,), "load"),
+    ]  # fmt: skip
+
+
 def test_barriers_of_the_block_belong_to_both_threads():
     program = Program(blocks=1, warps=2)
     program.barrier(0)
+    program.weak_load((0, 0), _OTHER)
+    program.weak_load((0, 1), _OTHER)
+    program.weak_load((0, 1), _OTHER)
+    around = program.barrier(0)
     program.weak_store((0, 0), _DATA, **SHARED)
     program.weak_load((0, 1), _DATA, **SHARED)
-    program.barrier(0)
-    assert _shown(_timeline(program.trace)) == [
-        ((0, 1), "barrier"), ((0,), "store"), ((1,), "load"), ((0, 1), "barrier"),
+    timeline = _timeline(program.trace)
+    assert _shown(timeline) == [
+        ((0, 1), "barrier"), ((0, 1), "barrier"), ((0,), "store"), ((1,), "load"),
     ]  # fmt: skip
+    assert program.trace.events["pc"][timeline.moments[1].event] == around
+    assert [moment.skipped for moment in timeline.moments] == [0, 3, 0, 0]
+    assert timeline.skipped == 3
 
 
 def test_lanes_of_one_store():
