@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from docutils import nodes
+from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -35,7 +36,7 @@ html_show_copyright = False
 _SHELF = re.compile(r"^### (.+?)\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 #: Begin of the shelves; what is ahead of them only points there.
 _SHELVES = "\n## Pages\n"
-_PAGE = re.compile(r"\]\(([\w/.-]+)\.md\)")
+_PAGE = re.compile(r"\]\(([\w/.-]+)\.(?:md|ipynb)\)")
 
 
 def _add_contents(app: Sphinx, name: str, source: list[str]) -> None:
@@ -50,6 +51,17 @@ def _add_contents(app: Sphinx, name: str, source: list[str]) -> None:
         listed.update(pages)
         lines = "\n".join(pages)
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{lines}\n```\n"
+
+
+class NotebookParser(MystParser):
+    """Notebooks, with the outputs that they keep."""
+
+    supported = ("notebook",)
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        from docs.site.notebooks import markdown
+
+        super().parse(markdown(inputstring), document)
 
 
 class Generated(SphinxDirective):
@@ -87,6 +99,8 @@ def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     # Quick builds, as of a test: `-D slow_parts=0`.
     app.add_config_value("slow_parts", True, "env", types=bool)
+    app.add_source_suffix(".ipynb", "notebook")
+    app.add_source_parser(NotebookParser)
     app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)
     app.connect("build-finished", _write_files)

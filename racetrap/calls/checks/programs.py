@@ -10,9 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-
-from racetrap.commands.shared.terminal import InputError, input_errors
+from racetrap.commands.shared.terminal import InputError, input_errors, working
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
@@ -53,7 +51,7 @@ def _compiled(files: Sequence[Path], folder: Path, options: CompilerOptions) -> 
     if program.suffix != PROGRAM_SUFFIX:
         return program
     target = folder / program.stem
-    with Console(stderr=True).status(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:
+    with working(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:
         # They take as long as the compiler needs for a small program.
         prepared = pool.submit(_prepare)
         try:

@@ -9,8 +9,9 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from enum import IntEnum
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
@@ -183,8 +184,8 @@ def _result_file(file: str) -> Iterator[SupportsWrite]:
 
 def progress(items: Iterable[_Item], description: str, total: int) -> Iterable[_Item]:
     """Iterate with a progress bar as :func:`progress_bar`'s."""
-    console = Console(stderr=True)
-    if not console.is_terminal or _is_quiet():
+    console = _progress_console()
+    if console is None:
         return items
     return _tracked(items, description, total, console)
 
@@ -203,13 +204,29 @@ def progress_bar(description: str, total: int | None = None) -> Iterator[Callabl
     Yields a function that updates it, with the arguments of ``rich.progress.Progress.update``, such
     as ``advance=1``.
     """
-    console = Console(stderr=True)
-    if not console.is_terminal or _is_quiet():
+    console = _progress_console()
+    if console is None:
         yield lambda **changes: None
         return
     with _bar(console) as bar:
         task = bar.add_task(description, total=total)
         yield lambda **changes: bar.update(task, **changes)
+
+
+def _progress_console() -> Console | None:
+    """Console of progress bars, if they are shown: on a terminal, and in a notebook with widgets,
+    without which rich warns of them in each cell."""
+    console = Console(stderr=True)
+    has_widgets = console.is_jupyter and find_spec("ipywidgets") is not None
+    return None if _is_quiet() or not (console.is_terminal or has_widgets) else console
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A sign of life while something runs whose length is not known, where progress is shown."""
+    console = _progress_console()
+    with console.status(what) if console is not None else nullcontext():
+        yield
 
 
 @contextmanager

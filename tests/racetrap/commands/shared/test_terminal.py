@@ -1,9 +1,15 @@
 """Sentences on standard error with an exit status, and files of results."""
 
+import sys
+from contextlib import nullcontext
+from importlib.machinery import ModuleSpec
+from types import SimpleNamespace
+
 import click
 import pytest
 from click.testing import CliRunner
 
+from racetrap.commands.shared import terminal
 from racetrap.commands.shared.ending import ends
 from racetrap.commands.shared.terminal import (
     ExitStatus,
@@ -14,6 +20,7 @@ from racetrap.commands.shared.terminal import (
     progress_bar,
     quiet,
     report_console,
+    working,
     write_json,
 )
 
@@ -71,6 +78,36 @@ def test_quiet_silences_report_and_progress(is_quiet, monkeypatch):
     assert ("Checking" in result.stderr and "Building" in result.stderr) is not is_quiet
     assert "an error\n" in result.stderr
     assert ("5/5" in result.stderr) is not is_quiet
+
+
+class _Output(nullcontext):
+    """A widget that takes what is displayed in it."""
+
+    def clear_output(self, wait=False):
+        pass
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize("has_widgets", [True, False])
+def test_a_notebook_shows_progress_if_it_has_widgets(has_widgets, monkeypatch, recwarn):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    shown = []
+    modules = {"IPython.display": SimpleNamespace(display=shown.append)}
+    if has_widgets:
+        modules["ipywidgets"] = SimpleNamespace(
+            Output=_Output, __spec__=ModuleSpec("ipywidgets", None)
+        )
+    else:
+        monkeypatch.setattr(terminal, "find_spec", lambda name: None)
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    assert list(progress([1, 2], "Checking", 2)) == [1, 2]
+    with working("Compiling"):
+        pass
+    assert bool(shown) is has_widgets
+    assert [str(each.message) for each in recwarn] == []
 
 
 def test_no_colours_if_none_are_wanted(monkeypatch):
