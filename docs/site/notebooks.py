@@ -35,12 +35,12 @@ def executed(notebook: Mapping[str, Any]) -> dict[str, Any]:
     for cell in done["cells"]:
         cell["metadata"] = {}
         if cell["cell_type"] == "code":
-            cell["outputs"] = [
-                each
-                for each in cell["outputs"]
-                if _WIDGET not in _data(each) and _text(each).strip()
-            ]
+            cell["outputs"] = list(filter(_is_kept, cell["outputs"]))
     return done
+
+
+def _is_kept(output: Mapping[str, Any]) -> bool:
+    return _WIDGET not in _data(output) and bool(_text(output).strip())
 
 
 def _data(output: Mapping[str, Any]) -> dict[str, Any]:
