@@ -1,6 +1,6 @@
 """Notebooks of the site: executed, kept with their outputs, and shown as pages.
 
-``python -m docs.site.notebooks [NAME]...`` executes them anew.
+``python -m docs.site.notebooks [NAME]...`` executes them again.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _blocks(cells: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             shown = "".join(_data(output).get("text/html", "")) or (
                 f"<pre>{escape(_text(output))}</pre>"
             )
-            # The mark-up ends the block if it has a blank line outside of one.
+            # Four backticks: printed text may have three.
             yield f'````{{raw}} html\n<div class="output">\n{shown}\n</div>\n````'
 
 

@@ -31,7 +31,7 @@ def test_a_notebook_keeps_what_its_cells_give(name):
     assert outputs
 
 
-def test_what_a_cell_gives_is_taken_anew():
+def test_what_a_cell_gives_is_taken_again():
     """Cheap: a cell without our package."""
     pytest.importorskip("nbclient", reason="Package nbclient is not installed")
     cell = {"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}}
