@@ -314,6 +314,8 @@ class TraceHeader:
         1 if the lanes of a warp were scheduled independently, 0 if they were in lockstep.
     faults : mapping of int to str
         Faults that ended kernels, by number of the operation.
+    outside : mapping of int to str
+        Loads from outside all memory, which got 0, by program counter: the first of each.
     results : mapping of int to str
         Differences of final memory from the expected results, by number from 0.
     objects : mapping of int to MemoryObject
@@ -337,6 +339,7 @@ class TraceHeader:
     stacks: Mapping[int, int] = field(default_factory=dict, hash=False)
     independent_threads: int = 0
     faults: Mapping[int, str] = field(default_factory=dict, hash=False)
+    outside: Mapping[int, str] = field(default_factory=dict, hash=False)
     results: Mapping[int, str] = field(default_factory=dict, hash=False)
     objects: Mapping[int, MemoryObject] = field(default_factory=dict, hash=False)
 
@@ -354,7 +357,7 @@ class TraceHeader:
             if number not in self.frames:
                 raise ValueError(f"Stack of pc {pc:#x} must be a frame, not {number!r}")
         check_integer("Independent threads", self.independent_threads, 0, 1)
-        for name in ("faults", "results"):
+        for name in ("faults", "outside", "results"):
             for number, sentence in getattr(self, name).items():
                 check_integer(f"Number in {name}", number, 0, (1 << 32) - 1)
                 check_lines(f"Sentence {number} of {name}", sentence)

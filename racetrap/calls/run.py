@@ -130,7 +130,7 @@ def run(
                 independent_threads=not lockstep, kernel=kernel, launches=launches,
                 capability=options.capability, output=descriptor,
                 instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
-                watch=launch_bar,
+                watch=launch_bar, keeps_going=True,
             )  # fmt: skip
 
         with open(os.devnull, "wb") as nowhere:

@@ -94,7 +94,9 @@ def command(
         else:
             captured.trace.write_binary(output)
     stats, header = captured.stats, captured.trace.header
-    sentences = ending_sentences(header.faults.values(), header.results.values())
+    sentences = ending_sentences(
+        header.faults.values(), header.outside.values(), header.results.values()
+    )
     console = report_console()
     console.print(
         f"{output}: {len(captured.trace)} events of {stats.blocks} blocks, "

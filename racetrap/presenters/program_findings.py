@@ -21,7 +21,11 @@ def findings_of(check: ProgramCheck, choice: RaceChoice, remarks: Sequence[str] 
         ending.append(f"Program: ended with {how}.")
     return trace_findings(
         check.traces, choice,
-        {"faults": [fault_sentence(each) for each in check.faults], "program": ending},
+        {
+            "faults": [fault_sentence(each) for each in check.faults],
+            "outside": [fault_sentence(each) for each in dict.fromkeys(check.traces.outside)],
+            "program": ending,
+        },
         remarks, [_launches(check)],
     )  # fmt: skip
 
@@ -42,6 +46,7 @@ def check_to_dict(check: ProgramCheck) -> dict[str, Any]:
         "status": check.status,
         **trace_check_to_dict(check.traces),
         "faults": check.faults,
+        "outside": list(dict.fromkeys(check.traces.outside)),
         "problems": check.problems,
         "events": check.traces.events,
         "launches": [

@@ -27,11 +27,14 @@ def fault_sentence(fault: str) -> str:
     return f"{place}: fault: {text}" if place else f"Fault: {text}"
 
 
-def ending_sentences(faults: Iterable[str], results: Iterable[str]) -> dict[str, list[str]]:
-    """How runs ended, if not as they must: what ended kernels before their time, and what memory
-    did not hold though it was expected, each once."""
+def ending_sentences(
+    faults: Iterable[str], outside: Iterable[str], results: Iterable[str]
+) -> dict[str, list[str]]:  # fmt: skip
+    """What went wrong in runs: what ended kernels before their time, what they loaded from outside
+    all memory, and what memory did not hold though it was expected, each once."""
     return {
         "faults": [fault_sentence(each) for each in dict.fromkeys(faults)],
+        "outside": [fault_sentence(each) for each in dict.fromkeys(outside)],
         "results": [f"Result: {each}." for each in dict.fromkeys(results)],
     }
 

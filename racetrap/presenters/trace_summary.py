@@ -49,6 +49,7 @@ def _header_lines(header: dict[str, Any]) -> list[str]:
         f"Region:   2**{region['size_log2']} bytes from {region['data_base']:#x}",
         *(["Lanes:    scheduled independently"] if header["independent_threads"] else []),
         *(f"Fault:    {each}" for each in header["faults"].values()),
+        *(f"Outside:  {each}" for each in header["outside"].values()),
         *(f"Result:   {each}" for each in header["results"].values()),
     ]
 

@@ -49,6 +49,9 @@ class KernelCheck(TraceName, Configuration):
         list[str],
         "what ended kernels before their time, of all schedules, each in a sentence",
     ]
+    outside: Annotated[
+        list[str], "loads from outside all memory, of all schedules, each in a sentence"
+    ]
 
 
 class GpuCheck(KernelCheck, GpuVerdict):
@@ -131,6 +134,7 @@ class ProgramVerdict(GpuVerdict):
         "exit status of the program's first run that failed, negative for a signal; else 0",
     ]
     faults: Annotated[list[str], "what ended kernels, each in a sentence"]
+    outside: Annotated[list[str], "loads from outside all memory, each in a sentence"]
     problems: Annotated[list[str], "what could not be done for the program, each in a sentence"]
     events: Annotated[list[int], "events in the trace of each run"]
     launches: Annotated[list[Launch], "launches of the first run"]

@@ -120,6 +120,7 @@ NUMBERED = {
     "stack": NumberedField("stacks", "PC of a stack", *_NUMBER),
     "object": NumberedField("objects", "Number of an object", *_TEXT, form="d"),
     "fault": NumberedField("faults", "Number of a fault", *_TEXT, form="d"),
+    "outside": NumberedField("outside", "PC of a load from outside memory", *_TEXT),
     "result": NumberedField("results", "Number of a result", *_TEXT, form="d"),
 }  # fmt: skip
 #: Beginnings of lines with a quoted string, in which # is no comment.

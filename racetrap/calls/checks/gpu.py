@@ -64,12 +64,12 @@ def _outcome(
 ) -> Outcome:  # fmt: skip
     failures, remarks = subject.expose(check) if subject.expose else ([], [])
     others = {
-        **ending_sentences(check.faults, check.results),
+        **ending_sentences(check.faults, check.outside, check.results),
         **({"memory": failures} if subject.expose else {}),
     }
     remarks = [*remarks, *(subject.cure(check) if subject.cure else [])]
     findings = trace_findings(check, choice, others, remarks)
-    ended = {"results": check.results, "faults": check.faults}
+    ended = {"results": check.results, "faults": check.faults, "outside": check.outside}
     if check.rule is not None:
         print_findings(console, findings, choice)
         document = {
@@ -93,6 +93,7 @@ def _outcome(
             [
                 *findings.opening,
                 *others["faults"],
+                *others["outside"],
                 *others["results"],
                 *findings.summary,
                 *([*findings.notes] if choice.shows_notes else []),

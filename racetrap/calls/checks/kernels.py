@@ -39,7 +39,7 @@ def capture_kernel(module: Module, launch: LaunchSpec, schedule: int = 0) -> Cap
         launch, schedule = launch.model_copy(update={"scheduler": scheduler_of(1, "")}), 0
     with input_errors():
         try:
-            return capture(module, launch, schedule, watch=launch_bar)
+            return capture(module, launch, schedule, watch=launch_bar, keeps_going=True)
         except ExecutionError as error:
             raise InputError(str(error)) from error
 

@@ -37,6 +37,8 @@ class Subject:
     ----------
     first : AnyTrace
         The first trace.
+    hangs : bool
+        Whether a kernel did not end in it.
     search : ScheduleSearch, optional
         Which further schedules of a kernel are run.
     capture : callable, optional
@@ -51,6 +53,7 @@ class Subject:
     """
 
     first: AnyTrace
+    hangs: bool = False
     search: ScheduleSearch | None = None
     capture: Callable[[int], Capture] | None = None
     run: dict[str, Any] = field(default_factory=dict)
@@ -59,9 +62,12 @@ class Subject:
 
     def further_traces(self, check: TraceCheck) -> Iterator[Trace]:
         """Traces of the further runs, each to be added to the check before the next is made."""
+        check.hangs = self.hangs
         if self.search is not None and self.capture is not None:
             for number in self.search.further(check):
-                yield self.capture(number).trace
+                captured = self.capture(number)
+                check.hangs |= captured.hangs
+                yield captured.trace
 
 
 class Outcome(NamedTuple):
@@ -112,7 +118,7 @@ def read_subject(
         further = partial(capture_kernel, module, launch)
         looks = patch is not None or (cures and path.endswith(".cu"))
         cure = partial(_cure, Path(path), launch, options, patch, search) if looks else None
-        return Subject(first.trace, search, further, run, expose or None, cure)
+        return Subject(first.trace, first.hangs, search, further, run, expose or None, cure)
     with input_errors():
         return Subject(read_trace(path))
 

@@ -30,6 +30,7 @@ class ProgramCheck:
     def add(self, run: ProgramRun) -> None:
         """Check the trace of one more run."""
         self.traces.add(run.trace)
+        self.traces.hangs |= any(launch.hangs for launch in run.launches)
         self.runs.append(run)
 
     def require_selected(self, kernel: str, launches: range | None) -> None:
@@ -48,9 +49,11 @@ class ProgramCheck:
     @property
     def faults(self) -> list[str]:
         """Faults that ended kernels, each sentence once."""
-        return list(
-            dict.fromkeys(each.fault for run in self.runs for each in run.launches if each.fault)
-        )
+        unjudged = (
+            launch.fault for run in self.runs for launch in run.launches
+            if launch.fault and not launch.traced
+        )  # fmt: skip
+        return list(dict.fromkeys([*self.traces.faults, *unjudged]))
 
     @property
     def problems(self) -> list[str]:
@@ -65,7 +68,7 @@ class ProgramCheck:
     @property
     def has_findings(self) -> bool:
         """Whether anything is wrong with its kernels."""
-        return bool(self.traces.has_findings or self.faults)
+        return bool(self.traces.has_findings or self.faults or self.traces.outside)
 
     @property
     def launches(self) -> tuple[LaunchRecord, ...]:

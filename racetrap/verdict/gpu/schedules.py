@@ -29,7 +29,8 @@ class ScheduleSearch:
     ----------
     exactly : int, optional
         Number of schedules; without it they end when two in a row have added nothing and each
-        report of the detector has a race of the exact analysis, with the budget, or with a fault.
+        report of the detector has a race of the exact analysis, with the budget, or with a kernel
+        that does not end.
     most : int
         Schedules at most, if their number is not given.
     seconds : float
@@ -62,8 +63,8 @@ class ScheduleSearch:
         check.ending = ending
 
     def _ending(self, check: TraceCheck, idle: int, done: int) -> str | None:
-        """Why no further schedule is run, if none is; a fault speaks for itself."""
-        if check.ended_early:
+        """Why no further schedule is run, if none is; a kernel without an end speaks for itself."""
+        if check.hangs:
             return ""
         if idle >= _IDLE and not check.has_lone_reports:
             return f"of at most {self._most} in {self._seconds:g} s; the last {_IDLE} added nothing"

@@ -139,9 +139,11 @@ class TraceCheck:
         Events of each trace.
     ended_early : int
         Traces that end with the fault of a kernel.
-    faults, results : list of str
-        Faults that ended kernels, and unexpected final contents of memory, in sentences, over all
-        traces.
+    hangs : bool
+        Whether a kernel would not end in one of the runs, as far as the caller says so.
+    faults, outside, results : list of str
+        Faults that ended kernels, loads from outside all memory, and unexpected final contents of
+        memory, in sentences, over all traces.
     divergences : dict of str to Divergence
         By place.
     detector_runs : list of DetectorRun
@@ -160,8 +162,9 @@ class TraceCheck:
         self.rule, self.detector, self.independent = rule, detector, False
         self._folder = folder
         self.events: list[int] = []
-        self.ended_early, self.ending = 0, ""
+        self.ended_early, self.ending, self.hangs = 0, "", False
         self.faults: list[str] = []
+        self.outside: list[str] = []
         self.results: list[str] = []
         self.divergences: dict[str, Divergence] = {}
         self.detector_runs: list[DetectorRun] = []
@@ -221,6 +224,7 @@ class TraceCheck:
         self.independent |= bool(header.independent_threads)
         self.ended_early += bool(header.faults)
         self.faults += header.faults.values()
+        self.outside += header.outside.values()
         self.results += header.results.values()
 
     def _detect(
@@ -300,7 +304,8 @@ class TraceCheck:
     @property
     def found(self) -> set[object]:
         """Findings so far, known ones included, each once."""
-        return {*self._pairs.found, *self.divergences, *self.faults, *self.results}
+        sentences = *self.faults, *self.outside, *self.results
+        return {*self._pairs.found, *self.divergences, *sentences}
 
     @property
     def has_lone_reports(self) -> bool:

@@ -59,6 +59,8 @@ class RunSettings:
         Events of all launches together after which a launch is aborted.
     watch : Watch
         Observer of running launches; none by default.
+    keeps_going : bool
+        Whether loads from outside all memory get 0 and do not end a kernel.
     edited : tuple of str
         PTX to take instead of the program's with the same kernels.
     """
@@ -76,6 +78,7 @@ class RunSettings:
     instruction_limit: int = DEFAULT_INSTRUCTION_LIMIT
     event_limit: int = DEFAULT_EVENT_LIMIT
     watch: Watch = unwatched
+    keeps_going: bool = False
     edited: tuple[str, ...] = ()
 
 
@@ -112,6 +115,7 @@ class Context:
             instruction_limit=settings.instruction_limit,
             event_limit=settings.event_limit,
             watch=settings.watch,
+            keeps_going=settings.keeps_going,
             memory=settings.memory,
             memory_file=memory_file,
             write=lambda text: os.write(settings.output, text.encode()),

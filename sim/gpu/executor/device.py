@@ -63,6 +63,16 @@ def _numbers(module: Module) -> range:
 _VARIABLE = "a `__device__` variable"
 
 
+def _with_rest(fault: KernelFault, launch: Launch) -> str:
+    """A fault, and what it leaves undone."""
+    head, *lines = str(fault).split("\n")
+    rest = (
+        f"; not judged: the rest of this launch, of which {launch.ended_blocks} of "
+        f"{launch.block_count} blocks had ended, and later launches"
+    )
+    return "\n".join([head + rest, *lines])
+
+
 def _printable(text: str) -> str:
     """A text without the other characters that a program may have in its names and messages."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
@@ -118,6 +128,9 @@ class Device:
         Receives what threads print; by default, standard error.
     watch : Watch
         Observer of running launches; none by default.
+    keeps_going : bool
+        Whether a load from outside all memory gets 0, is noted in the trace, and does not end the
+        launch.
     memory : WeakMemorySettings, optional
         Memory model, whose choices also say which warp is next; without it memory is
         sequentially consistent.
@@ -141,6 +154,7 @@ class Device:
         memory_file: int | None = None,
         write: Callable[[str], object] = sys.stderr.write,
         watch: Watch = unwatched,
+        keeps_going: bool = False,
         memory: WeakMemorySettings | None = None,
     ):
         if scheduler not in WARP_SCHEDULERS:
@@ -160,6 +174,8 @@ class Device:
         self._launches = self._workspace = 0
         #: Faults that ended kernels, by number of the operation.
         self._faults: dict[int, str] = {}
+        #: Loads from outside all memory, by program counter, if they do not end a launch.
+        self._outside: dict[int, str] | None = {} if keeps_going else None
         #: Counts of all launches, also of those that a fault has ended.
         self.stats = LaunchStats(0, 0, 0, 0)
         #: What the clocks show.
@@ -343,7 +359,8 @@ class Device:
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
             self.geometry, self._schedule(),
             self._log, self._independent_threads, self._limits, self._launches,
-            self._grid_workspace() if cooperative else 0, self._write, self._watch, self._memory,
+            self._grid_workspace() if cooperative else 0, self._write, self._watch, self._outside,
+            self._memory,
         )  # fmt: skip
 
     def _schedule(self) -> WarpScheduler:
@@ -378,7 +395,7 @@ class Device:
             return launch.run(operation.stream, operation.call)
         except KernelFault as error:
             if operation is not None:
-                self._faults[self._log.operations - 1] = _printable(str(error))
+                self._faults[self._log.operations - 1] = _printable(_with_rest(error, launch))
             raise
         finally:
             self._time = launch.time
@@ -467,6 +484,7 @@ class Device:
             stacks=stacks,
             independent_threads=int(self._independent_threads),
             faults=dict(self._faults),
+            outside={pc: _printable(text) for pc, text in (self._outside or {}).items()},
             results=dict(enumerate(map(_printable, results))),
             objects=self._objects.named(calls),
         )

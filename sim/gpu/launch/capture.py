@@ -10,7 +10,7 @@ import numpy as np
 
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
-from racetrap.sim.gpu.executor.machine.errors import KernelFault
+from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.launch import Watch, unwatched
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.launch_arguments import (
@@ -49,6 +49,11 @@ class Capture:
     differences: list[str]
     fault: KernelFault | None
 
+    @property
+    def hangs(self) -> bool:
+        """Whether a kernel would not end."""
+        return self.fault is not None and self.fault.fault is Fault.NO_END
+
     @cached_property
     def trace(self) -> Trace:
         """All events of the run."""
@@ -58,7 +63,7 @@ class Capture:
 def capture(
     module: Module, launch: LaunchSpec, schedule: int = 0,
     memory: WeakMemorySettings | None = None, instruction_limit: int | None = None,
-    watch: Watch = unwatched,
+    watch: Watch = unwatched, keeps_going: bool = False,
 ) -> Capture:  # fmt: skip
     """Run the launches of a file on a new device and keep what happened.
 
@@ -76,6 +81,8 @@ def capture(
         Another limit than the file's.
     watch : Watch
         Observer of the running launches; none by default.
+    keeps_going : bool
+        Whether loads from outside all memory get 0 and do not end a kernel.
 
     Raises
     ------
@@ -99,6 +106,7 @@ def capture(
         event_limit=launch.event_limit,
         memory=memory,
         watch=watch,
+        keeps_going=keeps_going,
     )
     device.load(module)
     buffers = _buffers(launch)

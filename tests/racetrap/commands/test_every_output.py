@@ -37,9 +37,11 @@ from tests.support.threads.random_traces import random_thread_trace
 _EXAMPLES = REPOSITORY / "docs" / "examples"
 #: Seeds whose traces have every class of race in a kernel, and barriers not reached by all threads.
 _GPU_SEEDS = (0, 6, 7, 9, 10)
-#: A kernel that reads what a copy of another stream writes, faults, and ends with a status.
+#: Kernels that read what a copy of another stream writes, load from outside, and fault; and a
+#: status in the end.
 _PROGRAM = """
 __global__ void add(int *sum, int *next) { *sum += next[0]; }
+__global__ void look(int *sum) { sum[1] = sum[1 << 20]; }
 __global__ void reach(int *sum) { sum[1 << 20] = 1; }
 int main() {
   static int host[64];
@@ -49,6 +51,7 @@ int main() {
   cudaMalloc(&sum, 256);
   add<<<4, 64, 0, one>>>(sum, sum + 1);
   cudaMemcpyAsync(sum, host, 256, cudaMemcpyHostToDevice, other);
+  look<<<1, 1, 0, other>>>(sum);
   reach<<<1, 1>>>(sum);
   return 5;
 }
@@ -56,6 +59,7 @@ int main() {
 #: What a check of a kernel finds besides races, by changes of an example and of its launch file.
 _KERNELS = {
     "faults": ("[%rd8], %r5", "[%rd8+4096], %r5", "count = 2", "count = 2"),
+    "outside": ("%r5, [%rd1]", "%r5, [%rd1+4096]", "count = 2", "count = 2"),
     "memory": ("membar.cta", "membar.cta", "count = 2", "count = 2"),
     "results": ("membar.cta", "membar.cta", "count = 2", "count = 2\nexpected = [0, 7]"),
 }
@@ -293,7 +297,7 @@ def test_subjects_have_every_class_of_finding(outputs):
     assert {finding["space"] for finding in findings} == {each.name.lower() for each in Space}
     for key in (
         "unordered_strong", "ordered_by_lockstep", "barrier_divergences", "reports", "faults",
-        "results", "exposed_besides",
+        "outside", "results", "exposed_besides",
     ):  # fmt: skip
         assert any(each.get(key) for each in gpu), key
     reports = [race for each in documents if "unique" in each for race in each["races"]]

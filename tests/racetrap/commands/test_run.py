@@ -64,7 +64,30 @@ def test_a_fault_has_its_place_from_the_current_folder(racetrap, program):
     result = racetrap("run", *program, "-D", "RACE_FREE", "--", "0", "fault")
     assert result.exit_code == 1
     assert result.stdout.startswith("program.cu:10: fault: address of st.global.u32 must be")
-    assert "kernel reach)" in result.stdout
+    rest = "0 of 1 blocks had ended, and later launches"
+    assert f"kernel reach); not judged: the rest of this launch, of which {rest}" in result.stdout
+
+
+@needs_compiler
+def test_what_comes_behind_a_load_from_outside_is_judged(racetrap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(
+        "__global__ void k(int *a) {\n  a[threadIdx.x] = a[1 << 20];\n  a[0] = threadIdx.x;\n}\n"
+        "int main() { int *a; cudaMalloc(&a, 256); k<<<1, 64>>>(a);\n"
+        "  return cudaDeviceSynchronize(); }\n"
+    )
+    result = racetrap("run", "k.cu", "--schedules", 1, "--json", "out.json", "-o", "out.trace")
+    assert result.exit_code == 1
+    document = json.loads((tmp_path / "out.json").read_text())
+    (outside,) = document["outside"]
+    _, _, said = outside.partition("k.cu:2: ")
+    assert said.startswith("address of ld.global.u32 must be inside a buffer, not 0x")
+    assert said.endswith("kernel k); it gets 0")
+    assert f"k.cu:2: fault: {said} [RT406]\n" in result.stdout
+    assert (document["faults"], document["status"]) == ([], 0)
+    assert "k.cu:3: race: " in result.stdout
+    stored = racetrap("check", "out.trace")
+    assert (stored.exit_code, "[RT406]" in stored.stdout) == (1, True)
 
 
 @needs_compiler

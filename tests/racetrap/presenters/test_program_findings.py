@@ -12,6 +12,7 @@ def _found(traces=None, **changes):
     values = {
         "pairs": [], "strong": [], "lockstep": [], "known": [], "not_found": [],
         "divergences": {}, "events": [7], "ended_early": 0, "ending": "of at most 5 in 60 s",
+        "outside": [],
         "rule": "causality", "independent": True, "detector": None,
     }  # fmt: skip
     check = {
@@ -27,14 +28,15 @@ def _found(traces=None, **changes):
 def test_what_is_wrong_is_said():
     barrier = SimpleNamespace(place="a.cu:2", thread=3, grid_block=4)
     found = _found(
-        {"divergences": {"a.cu:2": barrier}}, faults=["it broke", "a.cu:5: it broke"],
-        problems=["f is not supported"], status=-11,
+        {"divergences": {"a.cu:2": barrier}, "outside": ["a.cu:7: too far"]},
+        faults=["it broke", "a.cu:5: it broke"], problems=["f is not supported"], status=-11,
     )  # fmt: skip
     assert found.others == {
         "barriers": [
             "a.cu:2: fault: thread 3 of block 4 does not reach the barrier with the others"
         ],
         "faults": ["Fault: it broke", "a.cu:5: fault: it broke"],
+        "outside": ["a.cu:7: fault: too far"],
         "program": ["Not done: f is not supported", "Program: ended with signal 11."],
     }  # fmt: skip
 

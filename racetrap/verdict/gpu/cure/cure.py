@@ -17,7 +17,7 @@ from racetrap.sim.gpu.editing.source_unit import SourceUnit
 from racetrap.sim.gpu.stress.search import random_runs
 from racetrap.verdict.cause import Cause, Cure
 from racetrap.verdict.gpu.cure.candidates import Strategy, strategies
-from racetrap.verdict.gpu.cure.trials import Outcome, Places, Sources
+from racetrap.verdict.gpu.cure.trials import OUTSIDE, Outcome, Places, Sources
 
 #: Races of one bug.
 Races = frozenset[Places]
@@ -210,7 +210,8 @@ class CureSearch:
             try:
                 subject = program.subject()
             except ValueError:
-                return False
+                # Weak memory has no use for a program that faults in any case.
+                return self._long_before.wrong == {OUTSIDE}
             runs = islice(random_runs(subject, "views", _SEED), WEAK)
             for run in runs:
                 if subject.fails(run):

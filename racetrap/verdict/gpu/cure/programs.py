@@ -26,14 +26,15 @@ from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.program_subject import ProgramSubject
 from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.sim.toml_file import TomlError
-from racetrap.verdict.gpu.cure.trials import Program, Sources
+from racetrap.verdict.gpu.cure.trials import OUTSIDE, Program, Sources
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _FAULT, _RESULT, _END = "a fault", "another result", "no end"
 
 
-def _wrong(has_fault: bool, differs: bool) -> set[str]:
-    return {what for what, is_so in ((_FAULT, has_fault), (_RESULT, differs)) if is_so}
+def _wrong(trace: Trace, has_fault: bool, differs: bool) -> set[str]:
+    seen = ((_FAULT, has_fault), (OUTSIDE, bool(trace.header.outside)), (_RESULT, differs))
+    return {what for what, is_so in seen if is_so}
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,10 @@ class KernelProgram(Program):
 
     def run(self, number: int) -> tuple[Trace | None, set[str]]:
         try:
-            done = capture(self.module, self.launch, number)
+            done = capture(self.module, self.launch, number, keeps_going=True)
         except (ExecutionError, PtxError, TomlError):
             return None, {_END}
-        return done.trace, _wrong(bool(done.fault), bool(done.differences))
+        return done.trace, _wrong(done.trace, bool(done.fault), bool(done.differences))
 
     def subject(self) -> Subject:
         return KernelSubject(self.module, self.launch)
@@ -107,10 +108,10 @@ class CudaProgram(Program):
         except ProgramError:
             return None, {_END}
         has_fault = any(launch.fault for launch in done.launches)
-        return done.trace, _wrong(has_fault, bool(done.status or done.problems))
+        return done.trace, _wrong(done.trace, has_fault, bool(done.status or done.problems))
 
     def subject(self) -> Subject:
-        return ProgramSubject(self.command, self.settings(0))
+        return ProgramSubject(self.command, replace(self.settings(0), keeps_going=False))
 
 
 def program_sources(

@@ -32,6 +32,8 @@ from racetrap.verdict.source_text import relative_place
 
 _BARRIER = "a barrier that not all threads of the block reach"
 _WARP_BARRIER = "a barrier that not all lanes of the warp reach"
+#: What is wrong with a run that loads from outside all memory, and goes on.
+OUTSIDE = "a load from outside memory"
 #: Relations of threads, the nearest first.
 _NEAR = list(RaceClass)
 #: A barrier of the whole block or warp.

@@ -21,8 +21,10 @@ from racetrap.golden_model.events import (
     MemoryOrder,
     Scope,
     Space,
+    lanes_of,
 )
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar
+from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.lanes import row_of
 from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW, SHARED_WINDOW
 from racetrap.sim.gpu.executor.machine.spaces import SPACES
@@ -137,7 +139,11 @@ class Load(Access):
 
     def __call__(self, warp: Warp, mask: int, base: np.ndarray, *rows: np.ndarray) -> None:
         address = self.addresses(mask, base)
-        views, place = self.space(self, warp, mask, address)
+        try:
+            views, place = self.space(self, warp, mask, address)
+        except KernelFault as fault:
+            self._load_inside(warp, mask, base, rows, fault)
+            return
         memory, index = views[self.dtype], place >> self.shift
         # Logged first: a load may overwrite the register that its address is in.
         if self.logged:
@@ -150,6 +156,30 @@ class Load(Access):
             for element, row in enumerate(rows):
                 row[active] = memory[index + element if element else index]
         if self.strong:
+            warp.polled = True
+
+    def _load_inside(
+        self, warp: Warp, mask: int, base: np.ndarray, rows: tuple[np.ndarray, ...],
+        fault: KernelFault,
+    ) -> None:  # fmt: skip
+        """Load for the lanes whose address is in memory; the others get 0, if the launch is to go
+        on."""
+        if warp.launch.outside is None:
+            raise fault
+        inside = 0
+        for lane in lanes_of(mask):
+            try:
+                self.space(self, warp, 1 << lane, self.addresses(1 << lane, base))
+                inside |= 1 << lane
+            except KernelFault as error:
+                if error.fault is Fault.MISALIGNED_ADDRESS:
+                    raise
+        warp.launch.outside.setdefault(self.pc, f"{fault}; it gets 0")
+        for row in rows:
+            row[row_of(mask & ~inside)] = 0
+        if inside:
+            self(warp, inside, base, *rows)
+        elif self.strong:
             warp.polled = True
 
 

@@ -112,6 +112,9 @@ class Launch:
         Receives what threads print.
     watch : Watch
         Observer of the running launch.
+    outside : dict of int to str, optional
+        Receives, by program counter, loads from outside all memory, which then get 0 and do not end
+        the launch.
     memory : WeakMemorySettings, optional
         Memory model; without it memory is sequentially consistent.
 
@@ -127,7 +130,8 @@ class Launch:
         parameters: np.ndarray, parameter_size: int, symbols: list[np.ndarray], heap: Heap,
         geometry: Geometry, schedule: WarpScheduler, log: EventLog, independent_threads: bool,
         limits: Limits, number: int, grid_workspace: int, write: Callable[[str], object],
-        watch: Watch, memory: WeakMemorySettings | None = None,
+        watch: Watch, outside: dict[int, str] | None = None,
+        memory: WeakMemorySettings | None = None,
     ):  # fmt: skip
         self.program = program
         self.grid, self.block_shape = grid, block_shape
@@ -137,7 +141,7 @@ class Launch:
         self.symbols, self.heap = symbols, heap
         self.geometry, self.schedule, self.log = geometry, schedule, log
         self.number, self.grid_workspace = number, grid_workspace
-        self.write, self._watch = write, watch
+        self.write, self._watch, self.outside = write, watch, outside
         #: Buffer that each memory instruction accessed last: address, and highest offset.
         self.bounds: list[tuple[int, int]] = [(0, -1)] * program.access_count
         #: Whether stores look for changed values, and whether there has been any progress.

@@ -44,7 +44,8 @@ def _headers(draw):
         locations=draw(st.dictionaries(_PCS, _PLACES, max_size=4)),
         independent_threads=draw(st.integers(0, 1)),
         faults=draw(st.dictionaries(_PCS, _SENTENCES, max_size=2)),
-        results=draw(st.dictionaries(_PCS, _SENTENCES, max_size=2)),
+        outside=draw(st.dictionaries(_PCS, _SENTENCES, max_size=1)),
+        results=draw(st.dictionaries(_PCS, _SENTENCES, max_size=1)),
     )
 
 

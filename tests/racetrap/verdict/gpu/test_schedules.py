@@ -88,6 +88,7 @@ def test_a_number_of_schedules_that_is_given():
     assert _numbers(ScheduleSearch(1), [{"a"}, {"b"}]) == []
 
 
-def test_none_begins_after_the_budget_or_a_fault():
+def test_none_begins_after_the_budget_or_a_kernel_without_an_end():
     assert _numbers(ScheduleSearch(seconds=-1), [set()]) == []
-    assert _numbers(ScheduleSearch(), [set()], ended_early=1) == []
+    assert _numbers(ScheduleSearch(), [set()], hangs=True) == []
+    assert _numbers(ScheduleSearch(), [set()], ended_early=1) == [1, 2]

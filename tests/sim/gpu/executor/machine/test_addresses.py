@@ -55,7 +55,7 @@ def _base(kind, upper, offset):
     return f"{{ .reg .{kind} %a; {low} mov.b32 %r5, {upper}; mov.b64 %a, {{%r4, %r5}};"
 
 
-def _run(space, lines, memory=None, independent=False, out=None):
+def _run(space, lines, memory=None, independent=False, out=None, **options):
     """A run in which ``%r2`` is the address of the lane's cell, and ``%d33`` of its output."""
     outside, inside = _DECLARED[space]
     fill = ""
@@ -68,6 +68,7 @@ def _run(space, lines, memory=None, independent=False, out=None):
     return Run(
         f"{inside} mov.u32 %r1, cells; mad.lo.u32 %r2, %r31, 16, %r1; {fill} {' '.join(lines)}",
         outside=outside, words=32 * (out or 1), memory=settings, independent_threads=independent,
+        **options,
     )  # fmt: skip
 
 
@@ -176,6 +177,30 @@ def test_an_address_outside_is_still_a_fault(space, offset, said):
     with pytest.raises(KernelFault, match=f"not {said} ") as error:
         _run(space, [f"ld.{space}.u32 %r9, [%r2+{offset}];"])
     assert error.value.fault is Fault.TRAP
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize("space", sorted(_DECLARED))
+def test_load_from_outside_gets_0_and_the_launch_goes_on(space, independent):
+    """Behind the cell of the last lane is no memory."""
+    line = f"mov.u32 %r9, 7; ld.{space}.u32 %r9, [%r2+16]; st.global.u32 [%d33], %r9;"
+    run = _run(space, [line], independent=independent, keeps_going=True)
+    # Each lane has a local memory of its own.
+    neighbours = np.zeros(31) if space == "local" else 4 * np.arange(1, 32)
+    assert run.out().tolist() == [*neighbours, 0]
+    (sentence,) = run.device.trace("test").header.outside.values()
+    assert "(thread (31, 0, 0) of block (0, 0, 0), kernel test)" in sentence
+    assert sentence.endswith("; it gets 0")
+
+
+def test_store_outside_and_misaligned_load_end_the_launch_all_the_same():
+    for line, fault in (
+        ("st.shared.u32 [%r2+512], 1;", Fault.TRAP),
+        ("ld.shared.u32 %r9, [%r2+2];", Fault.MISALIGNED_ADDRESS),
+    ):
+        with pytest.raises(KernelFault) as error:
+            _run("shared", [line], keeps_going=True)
+        assert error.value.fault is fault
 
 
 #: Instructions of 32 and 64 bits with what they make of an operand ``{}`` and a register.
