@@ -139,11 +139,15 @@ class Knowledge:
     ) -> None:
         """Add all of another table, which may be one of a warp of another block: first its bits,
         then its exact entries by place."""
-        self.fenced |= from_other_block(other.fenced) if of_other_block else other.fenced
-        self.bits |= other.bits
-        self.lossy = max(self.lossy, other.lossy)
+        # Most tables are empty, and most entries are not direct.
+        if other.fenced:
+            self.fenced |= from_other_block(other.fenced) if of_other_block else other.fenced
+        if other.bits:
+            self.bits |= other.bits
+            self.lossy = max(self.lossy, other.lossy)
         for known in tuple(other.exact):
-            self.put(known if keep_direct else known._replace(direct=False))
+            is_kept = keep_direct or not known.direct
+            self.put(known if is_kept else known._replace(direct=False))
 
     def know_all(self, latest: int, has_fenced: bool) -> None:
         """Claim every access up to a clock, and every ``fence.sc`` if there has been any."""
@@ -154,4 +158,4 @@ class Knowledge:
 
     def has_bit(self, block: int, clock: int) -> bool:
         """Whether an access is in it by the bits alone: in a block slot, at a clock."""
-        return bool(self.bits & self._params.hash_of(block)) and clock < self.lossy
+        return clock < self.lossy and bool(self.bits & self._params.hash_of(block))

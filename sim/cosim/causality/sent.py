@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from operator import attrgetter
 
 from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.packets import (
@@ -23,6 +24,8 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.tracker import Tracker
 from racetrap.golden_model.causality.warp_row import WarpRow
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
+
+_clock_of = attrgetter("clock")
 
 
 class SentBySm:
@@ -74,7 +77,7 @@ class SentBySm:
             packet = self._tracker.packet(transaction)
             self._send(packet, self._row(packet.warp))
             return True
-        if any(state.clock >= self._params.last_clock for state in self._tracker.warps):
+        if max(map(_clock_of, self._tracker.warps)) >= self._params.last_clock:
             raise Mismatch(f"Clocks of {self} must restart before {transaction}")
         marker = self._tracker.marker(transaction)
         if transaction.kind >= TransactionKind.IF:
