@@ -256,7 +256,7 @@ class LongWork:
         named = "; ".join(self.missing[:_NAMED])
         more = f" and {left} more" if (left := len(self.missing) - _NAMED) > 0 else ""
         return {
-            "incomplete": f"{len(self.missing)} of {self._total} rows are missing ({named}{more}); "
+            "incomplete": f"{len(self.missing)} of {self._total} rows missing ({named}{more}); "
             "the same command continues from there"
         }
 

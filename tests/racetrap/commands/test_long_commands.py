@@ -94,7 +94,7 @@ def test_a_stopped_command_goes_on(call, monkeypatch, tmp_path, name):
     assert not partial["complete"]
     assert partial["missing"]
     total = 1 + len(partial["missing"])
-    remark = f"{len(partial['missing'])} of {total} rows are missing ({partial['missing'][0]}"
+    remark = f"{len(partial['missing'])} of {total} rows missing ({partial['missing'][0]}"
     assert f"Incomplete: {remark}" in done.output
     if page:
         assert remark in page

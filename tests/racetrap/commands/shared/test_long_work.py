@@ -93,7 +93,7 @@ def test_a_stop_leaves_what_is_there_and_the_next_call_goes_on(run, monkeypatch,
         "complete": False, "missing": ["three"], "kept": 0, "table": {"one": [10, 20], "two": [30]}
     }  # fmt: skip
     assert (
-        "Incomplete: 1 of 3 rows are missing (three); the same command continues from there."
+        "Incomplete: 1 of 3 rows missing (three); the same command continues from there."
         in (done.output)
     )
     assert done.exit_code == (status if isinstance(status, int) else 1)
@@ -113,7 +113,7 @@ def test_a_sentence_names_the_first_of_many_missing_rows(run):
     rows = {f"row {number}": [number] for number in range(8)}
     found, done = run(Calls(fails=[1]), rows)
     assert found["missing"] == list(rows)[1:]
-    assert "7 of 8 rows are missing (row 1; row 2; row 3; row 4; row 5 and 2 more);" in done.output
+    assert "7 of 8 rows missing (row 1; row 2; row 3; row 4; row 5 and 2 more);" in done.output
 
 
 def test_half_a_row_is_kept_and_not_shown(run):
