@@ -92,9 +92,8 @@ def test_a_stop_leaves_what_is_there_and_the_next_call_goes_on(run, monkeypatch,
     assert found == {
         "complete": False, "missing": ["three"], "kept": 0, "table": {"one": [10, 20], "two": [30]}
     }  # fmt: skip
-    assert (
-        "Incomplete: 1 of 3 rows missing (three); the same command continues from there."
-        in (done.output)
+    assert "Incomplete: 1 of 3 rows missing (three); the same command continues from there." in (
+        done.output
     )
     assert done.exit_code == (status if isinstance(status, int) else 1)
     again = Calls()
