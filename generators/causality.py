@@ -103,7 +103,7 @@ _STATE_KINDS = {
     "warp_states": r"\.tracker_\d+\.warps",
     "block_warps": r"\.tracker_\d+\.start",
     "collector": r"\.collector$",
-    "collector_inputs": r"\.collector\.|\.notice_order|\.mark_keeper|\.wrap_control",
+    "collector_inputs": r"\.collector\.|\.notice_order|\.mark_keeper",
     "tracker_pipelines": r"\.(tracker|gate)_\d+",
     "interleaver": r"\.interleaver",
     "packet_fifos": r"\.bank_\d+\.(fifo|locator)",

@@ -24,7 +24,8 @@ class Step(NamedTuple):
     """What a bank did with one packet: the payload of its trace port.
 
     ``before`` is the entry that was decided on: that of another word, of older epochs or of an
-    older block's shared memory is empty.  Of an access that is not monitored ``monitored`` is 0.
+    older block's shared memory is empty.  ``fenced`` says whether the bank knew of a ``fence.sc``.
+    Of an access that is not monitored ``monitored`` is 0.
     """
 
     packet: Packet
@@ -36,11 +37,12 @@ class Step(NamedTuple):
     unknown: int
     displaced: int
     read_error: int
+    fenced: int
     before: Entry
     after: Entry
 
 
-def concerns_collector(step: Step, row: WarpRow, has_fenced: bool) -> bool:
+def concerns_collector(step: Step, row: WarpRow) -> bool:
     """Whether a step changes what the collector knows, or is a race: all others it need not see.
 
     Parameters
@@ -49,8 +51,6 @@ def concerns_collector(step: Step, row: WarpRow, has_fenced: bool) -> bool:
         A bank's step.
     row : WarpRow
         Row of its packet's warp.
-    has_fenced : bool
-        Whether any warp has passed a ``fence.sc`` in this launch.
     """
     packet, before = step.packet, step.before
     if not step.monitored:
@@ -62,7 +62,7 @@ def concerns_collector(step: Step, row: WarpRow, has_fenced: bool) -> bool:
         and packet.lanes.bit_count() > 1
         and (packet.sc or (packet.is_atomic and packet.released))
     )
-    sees_others = has_fenced and any(
+    sees_others = step.fenced and any(
         side is not None and not row.is_same_lane(side, packet.warp, packet.lanes)
         for side in (before.writer, before.reader)
     )
@@ -117,7 +117,7 @@ class DetectorBank:
         place = locate(self._params, self._region, packet)
         if place is None:
             self._counts["unmonitored"] += 1
-            return Step(packet, 0, 0, 0, 0, 0, 0, 0, 0, _EMPTY, _EMPTY)
+            return Step(packet, 0, 0, 0, 0, 0, 0, 0, 0, 0, _EMPTY, _EMPTY)
         index, tag = place
         row = self._rows[packet.warp]
         found = _EMPTY if read_error else self.entries.get(index, _EMPTY)
@@ -127,8 +127,8 @@ class DetectorBank:
         self._count(decision, read_error)
         return Step(
             packet, 1, decision.against, decision.undecided, int(decision.met),
-            int(decision.took_on), before.unknown, displaced, int(read_error), before,
-            decision.after,
+            int(decision.took_on), before.unknown, displaced, int(read_error),
+            int(self._has_fenced()), before, decision.after,
         )  # fmt: skip
 
     def _entry_of_word(

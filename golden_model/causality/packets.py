@@ -102,13 +102,26 @@ def from_other_block(fenced: int) -> int:
 
 
 class CollectorEvent(IntEnum):
-    """Kinds of record on the collector's trace port: it takes a notice or a marker, an epoch
-    begins, or banks learn of the launch's first ``fence.sc``."""
+    """Kinds of record on the collector's trace port: it takes a notice or a marker, or an epoch
+    begins."""
 
     NOTICE = 0
     MARKER = 1
     EPOCH = 2
-    FENCED = 3
+
+
+#: Kind of a marker that is of no transaction: its SM sends nothing more until an epoch begins.
+HELD = 15
+
+
+class ResumeKind(IntEnum):
+    """What the collector tells an SM: that a warp goes on, that only accesses may go on as some
+    clock is the last one, that nothing may, or that all clocks restart and all goes on."""
+
+    WARP = 0
+    FULL = 1
+    HOLD = 2
+    EPOCH = 3
 
 
 class RaceKind(IntEnum):

@@ -229,6 +229,7 @@ class CausalityParams(GpuParams):
             "unknown": 1,
             "displaced": 1,
             "read_error": 1,
+            "fenced": 1,
             "before": self.entry_bits,
             "after": self.entry_bits,
         })  # fmt: skip
@@ -314,11 +315,15 @@ class CausalityParams(GpuParams):
 
         If its block ``begins`` they forget the warp's branches and the barriers of some of its
         lanes, if all its lanes ``met`` at a barrier of the block or of some warps the latter.
+        ``fenced`` says that a warp has passed a ``fence.sc`` in this launch.  With ``epoch`` it is
+        of no warp: an epoch begins.
         """
         return Layout({
             "warp": self.slot_warp_bits,
             "begins": 1,
             "met": 1,
+            "fenced": 1,
+            "epoch": 1,
             "row": self.row_layout,
         })  # fmt: skip
 
@@ -350,9 +355,16 @@ class CausalityParams(GpuParams):
         })  # fmt: skip
 
     @cached_property
+    def done_layout(self) -> Layout:
+        """What a bank has done in a cycle: a ``packet`` has left it, has become a ``notice``, a
+        ``row`` is in force."""
+        return Layout({"packet": 1, "notice": 1, "row": 1})
+
+    @cached_property
     def resume_layout(self) -> Layout:
-        """What the collector tells a tracker when it has settled a marker."""
+        """What the collector tells a tracker of a marker that is settled, or before clocks wrap."""
         return Layout({
+            "kind": 2,
             "warp": self.warp_bits,
             "clock": self.clock_bits,
             "sc": 3,

@@ -284,10 +284,7 @@ class CheckPipeline(wiring.Component):
         m.d.sync += [
             self.o_leaves.eq(valid),
             self.o_step.valid.eq(valid & (packet.kind <= PacketKind.ATOMIC)),
-            teaches.eq(
-                (packet.kind == PacketKind.MARK)
-                | (decided.monitored & self._teaches_collector(decided, relations))
-            ),
+            teaches.eq(decided.monitored & self._teaches_collector(decided, relations)),
             self.o_dropped.eq(decided.monitored & decided.dropped),
             Value.cast(step).eq(0),
             step.packet.eq(packet),
@@ -302,6 +299,7 @@ class CheckPipeline(wiring.Component):
                 step.unknown.eq(before.unknown),
                 step.displaced.eq(decided.displaced),
                 step.read_error.eq(decided.read_error),
+                step.fenced.eq(decided.fenced),
                 step.before.eq(before),
                 step.after.eq(decided.after),
             ]

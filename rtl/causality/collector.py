@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section VI; the order of fences as in the PTX memory model.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -63,10 +63,8 @@ class Collector(wiring.Component):
         Races; the sequence number is left 0.
     i_clear : ``In(1)``
         Pulse while all is idle: know nothing, as at kernel launch.
-    i_epoch : ``In(1)``
-        Pulse while all is idle: take all accesses so far as ordered.
-    o_fenced : ``Out(1)``
-        A warp has passed a ``fence.sc`` in this launch.
+    i_arrives : ``In(banks)``
+        As that of ``RowOutlet``.
     o_counts : ``Out(StructLayout)``
         Pulses of counters.
     o_trace : ``Out({valid, told: collector_event_layout})``
@@ -87,8 +85,7 @@ class Collector(wiring.Component):
             "o_resume": self._outlet.signature.members["o_resume"],
             "o_report": Out(stream.Signature(struct_layout(params.report_layout))),
             "i_clear": In(1),
-            "i_epoch": In(1),
-            "o_fenced": Out(1),
+            "i_arrives": In(params.banks),
             "o_counts": Out(data.StructLayout(dict.fromkeys(COUNTS, 1))),
             "o_trace": Out(data.StructLayout({"valid": 1, "told": told})),
             "o_idle": Out(1),
@@ -102,8 +99,10 @@ class Collector(wiring.Component):
             [*self.i_notice, *self.i_marker], [*gate.i_notice, *gate.i_marker], strict=True
         ):
             connect(m, wiring.flipped(outer), inner)
-        self._work = Work(params, m, gate, self.o_fenced)
-        self._sweep = Sweep(params, m, self._work, self.o_fenced)
+        self._fenced = Signal(name="fenced")
+        self._work = Work(params, m, gate, self._fenced)
+        self._sweep = Sweep(params, m, self._work, self._fenced, gate, self._outlet)
+        self._elaborate_leaving(m)
         self._elaborate_states(m)
         self._elaborate_outputs(m)
         return m
@@ -122,7 +121,16 @@ class Collector(wiring.Component):
             self._is_waiting = states.ongoing("IDLE")
             sweep.elaborate_states(m)
             with m.State("IDLE"):
-                taking.elaborate_idle(m)
+                with m.If(sweep.tells):
+                    sweep.elaborate_tell(m)
+                with m.Elif(sweep.is_full & self._gate.o_drained & self._outlet.o_is_free):
+                    m.d.comb += [
+                        self._gate.i_epoch.eq(1), self.o_trace.valid.eq(1),
+                        self.o_trace.told.kind.eq(CollectorEvent.EPOCH),
+                    ]  # fmt: skip
+                    m.next = "EPOCH"
+                with m.Else():
+                    taking.elaborate_idle(m)
             walk.elaborate_states(m)
             with m.State("RUN"):
                 taking.elaborate_ahead(m)
@@ -150,15 +158,12 @@ class Collector(wiring.Component):
             with m.If(~is_notice):
                 m.d.sync += work.latest.eq(latest(m, [work.latest, learning.taker.clock]))
             fences = routine[Routine.FENCE] & (work.marker.marker.order == FenceOrder.SC)
+            m.d.comb += self._outlet.i_row.fenced.eq(self._fenced | fences)
             with m.If(fences):
-                m.d.sync += self.o_fenced.eq(1)
-                m.d.comb += [
-                    self.o_trace.valid.eq(~self.o_fenced),
-                    self.o_trace.told.kind.eq(CollectorEvent.FENCED),
-                ]
+                m.d.sync += self._fenced.eq(1)
             m.next = "IDLE"
-            has_told = fences & ~self.o_fenced
-            with m.If(~work.loop.any() & (self._taking.next_warp() != work.warp) & ~has_told):
+            is_other = self._taking.next_warp() != work.warp
+            with m.If(~work.loop.any() & is_other & self._sweep.has_told):
                 # A record that is being written cannot be read.
                 self._taking.elaborate_idle(m)
                 with m.If(self._taking.is_ahead):
@@ -186,17 +191,14 @@ class Collector(wiring.Component):
             learning.blocked.eq(report_waits | flags.fires),
             self.o_idle.eq(
                 self._is_waiting & gate.o_idle & self._outlet.o_is_free & ~report_waits
+                & self._sweep.has_told
             ),
             self.o_counts.knowledge_evictions.eq(learning.evicts),
             self.o_counts.pending_full.eq(flags.is_full),
-            self.o_counts.clock_wraps.eq(
-                self._is_waiting & ~gate.o_marker.valid & ~gate.o_notice.valid & self.i_epoch
-                & ~self.i_clear
-            ),
+            self.o_counts.clock_wraps.eq(gate.i_epoch),
             *(self.o_counts[f"races_{kind.name.lower()}"].eq(
                 flags.reports & (flags.race.race == kind)) for kind in RaceKind if kind),
         ]  # fmt: skip
-        self._elaborate_leaving(m)
         report, race = self.o_report.payload, flags.race
         with m.If(flags.reports):
             m.d.sync += [
@@ -213,6 +215,7 @@ class Collector(wiring.Component):
         params, work, outlet = self._params, self._work, self._outlet
         taker, marker, routine = work.learning.taker, work.marker, work.routine
         m.submodules.outlet = outlet
+        m.d.comb += outlet.i_arrives.eq(self.i_arrives)
         row, resume, starts = outlet.i_row, outlet.i_resume, routine[Routine.START]
         met = (routine[Routine.WHOLE] | routine[Routine.SOME]) & work.barrier.is_waiting
         acquires = (routine[Routine.FENCE] | routine[Routine.END]) & (

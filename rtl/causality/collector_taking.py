@@ -90,12 +90,6 @@ class Taking:
             m.next = "LOAD"
         with m.Elif(self._ports.i_clear):
             m.next = "CLEAR"
-        with m.Elif(self._ports.i_epoch):
-            m.d.comb += [
-                self._ports.o_trace.valid.eq(1),
-                self._ports.o_trace.told.kind.eq(CollectorEvent.EPOCH),
-            ]
-            m.next = "EPOCH"
 
     def next_warp(self) -> Value:
         """Warp of what is taken next."""

@@ -1,4 +1,4 @@
-"""Mark keeper: marks of fences wait beside their bank, not in it.
+"""Mark keeper: marks of fences wait in front of their bank, not in it.
 
 Ref: ScoRD (ISCA'20) Section IV-A (a fence is counted behind what came before it).
 """
@@ -22,7 +22,8 @@ class MarkKeeper(wiring.Component):
     A mark's notice is offered in the cycle after it came if the bank holds nothing, else when all
     packets before it have left the bank's pipeline, and behind their notices.  Marks take no time
     of the bank's.  An SM has at most one mark here.  Before the number of packets ahead of the
-    oldest mark could wrap, no further packet enters the bank.
+    oldest mark could wrap, or when as many packets as ``packets_in_flight`` are on their way to
+    the bank, in it, or come back as notices, no further packet enters it.
 
     Parameters
     ----------
@@ -34,12 +35,13 @@ class MarkKeeper(wiring.Component):
     i_packet, o_packet : ``In`` and ``Out(stream.Signature(segment_layout))``
         The bank's packets, and those that are no marks.
     i_leaves, i_noticed : ``In(1)``
-        Pulse: the bank's oldest packet leaves its pipeline, and with that whether it is a notice.
+        Pulse: the bank's oldest packet has left its pipeline, and with that whether it is a notice.
+        It may be told before or after the notice comes.
     i_notice, o_notice : ``In`` and ``Out(stream.Signature(notice_layout))``
         The bank's notices, and these with marks.  Of a mark's notice ``packet.kind`` and
         ``packet.block`` alone have a meaning.
     o_idle : ``Out(1)``
-        No mark is held here.
+        No mark is held here, and no packet is in flight.
     """
 
     def __init__(self, params: CausalityParams):
@@ -61,26 +63,29 @@ class MarkKeeper(wiring.Component):
         packet, is_mark, is_old = (
             self.i_packet.payload, Signal(name="is_mark"), Signal(name="is_old")
         )  # fmt: skip
+        is_full = Signal(name="is_full")
         m.d.comb += [
             is_mark.eq(packet.kind == PacketKind.MARK),
             self.o_packet.payload.eq(packet),
-            self.o_packet.valid.eq(self.i_packet.valid & ~is_mark & ~is_old),
+            self.o_packet.valid.eq(self.i_packet.valid & ~is_mark & ~is_old & ~is_full),
             # There is a place for a mark of each SM.
-            self.i_packet.ready.eq(is_mark | (self.o_packet.ready & ~is_old)),
+            self.i_packet.ready.eq(is_mark | (self.o_packet.ready & ~is_old & ~is_full)),
         ]
         enters, leaves = Signal(name="enters"), self.i_leaves
-        # Packets that the bank holds are fewer than half of all numbers.
-        entered, left = (
-            Signal(range(2 * packets_in_flight(self._params)), name=name)
-            for name in ("entered", "left")
-        )
+        # Packets in flight are fewer than half of all numbers.
+        most = packets_in_flight(self._params)
+        entered, left = (Signal(range(2 * most + 2), name=name) for name in ("entered", "left"))
+        in_flight = Signal(range(most + 1), name="in_flight")
+        comes_back = Mux(self.i_noticed, 0, leaves) + (self.i_notice.valid & self.i_notice.ready)
+        m.d.comb += is_full.eq(in_flight == most)
+        m.d.sync += in_flight.eq(in_flight + enters - comes_back)
         m.d.comb += enters.eq(self.o_packet.valid & self.o_packet.ready)
         m.d.sync += [entered.eq(entered + enters), left.eq(left + leaves)]
         mark, has_mark, goes = self._elaborate_marks(m, entered)
         m.d.comb += is_old.eq(has_mark & ((entered - mark.before)[: len(entered) - 1].all()))
         may_go = self._elaborate_place(m, mark, left, has_mark, goes)
         self._elaborate_notices(m, mark, may_go, goes)
-        m.d.comb += self.o_idle.eq(~has_mark)
+        m.d.comb += self.o_idle.eq(~has_mark & ~in_flight.any())
         return m
 
     def _elaborate_marks(self, m: Module, entered: Signal) -> tuple[data.View, Signal, Signal]:
@@ -105,8 +110,9 @@ class MarkKeeper(wiring.Component):
         """Whether all before the oldest mark has left the bank, and its notices have been taken."""
         is_taken = self.i_notice.valid & self.i_notice.ready
         # Notices of packets that have left, and of them those before the mark.
-        places = range(packets_in_flight(self._params) + self._params.report_fifo_depth + 1)
-        noticed, before = Signal(places, name="noticed"), Signal(places, name="before")
+        places = range(packets_in_flight(self._params) + 1)
+        self._noticed = noticed = Signal(places, name="noticed")
+        before = Signal(places, name="before")
         has_left, is_counted = Signal(name="has_left"), Signal(name="is_counted")
         m.d.comb += has_left.eq(is_counted | ~(left - mark.before)[len(left) - 1])
         m.d.sync += noticed.eq(noticed + (self.i_leaves & self.i_noticed) - is_taken)
@@ -122,11 +128,13 @@ class MarkKeeper(wiring.Component):
         """What waits at the output stays there."""
         source, sink = self.i_notice, self.o_notice
         waits, is_mark = Signal(name="waits"), Signal(name="offers_mark")
+        # It may come before it is known that a packet has become it.
+        is_there = self._noticed.any()
         m.d.comb += [
             is_mark.eq(may_go & ~waits),
             sink.payload.eq(source.payload),
-            sink.valid.eq(is_mark | source.valid),
-            source.ready.eq(sink.ready & ~is_mark),
+            sink.valid.eq(is_mark | (source.valid & is_there)),
+            source.ready.eq(sink.ready & ~is_mark & is_there),
             goes.eq(is_mark & sink.ready),
         ]
         with m.If(is_mark):
@@ -134,4 +142,4 @@ class MarkKeeper(wiring.Component):
                 sink.payload.packet.kind.eq(PacketKind.MARK),
                 sink.payload.packet.block.eq(mark.block),
             ]
-        m.d.sync += waits.eq(source.valid & ~source.ready & ~is_mark)
+        m.d.sync += waits.eq(source.valid & is_there & ~source.ready & ~is_mark)

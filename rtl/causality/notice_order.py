@@ -26,7 +26,7 @@ _PATIENCE = 16
 
 
 def packets_in_flight(params: CausalityParams) -> int:
-    """Packets of a bank, at most, from the interleaver to the end of the check pipeline."""
+    """Packets of a bank, at most, from the mark keeper until they are done, or taken as notices."""
     return params.packet_fifo_depth + params.outstanding + _STAGES
 
 
@@ -62,9 +62,9 @@ class NoticeOrder(wiring.Component):
     o_hold : ``Out(1)``
         The interleaver must not take a packet.
     i_leaves : ``In(banks)``
-        Pulse for each bank: its oldest packet leaves the check pipeline.
+        Pulse for each bank: its oldest packet has left the check pipeline.
     i_noticed : ``In(banks)``
-        With that: the packet is a notice.
+        With that: the packet is a notice, which may come before or after.
     i_notice, o_notice : ``In`` and ``Out(stream.Signature(notice_layout)).array(banks)``
         Notices of each bank, and those that may be taken.
     o_idle : ``Out(1)``
@@ -168,10 +168,9 @@ class PacketNumbers(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params, bits = self._params, len(self.i_now)
-        m.submodules.checked = checked = StreamFifo(bits, packets_in_flight(params))
-        # The bank itself has a place for each of its notices, but for a few.
-        places = max(params.report_fifo_depth, _STAGES)
-        m.submodules.noticed = noticed = StreamFifo(bits, places)
+        # One more than the mark keeper lets into a bank: the interleaver holds one.
+        m.submodules.checked = checked = StreamFifo(bits, packets_in_flight(params) + 1)
+        m.submodules.noticed = noticed = StreamFifo(bits, packets_in_flight(params) + 1)
         wiring.connect(m, noticed.o, wiring.flipped(self.o_first))
         age = Signal(bits)
         m.d.comb += [

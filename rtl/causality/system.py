@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import Out
 
@@ -20,7 +20,6 @@ from racetrap.rtl.causality.interleaver import Interleaver
 from racetrap.rtl.causality.mark_keeper import MarkKeeper
 from racetrap.rtl.causality.notice_order import NoticeOrder
 from racetrap.rtl.causality.tracker import Tracker
-from racetrap.rtl.causality.wrap_control import WrapControl
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.gpu.report_path import ReportPath
@@ -29,6 +28,9 @@ from racetrap.rtl.gpu.system import GpuSystem, ReportParts
 
 class CausalitySystem(GpuSystem):
     """Trackers, banks, and the collector, which reports the races.
+
+    SMs with their trackers, and banks with their memory, may be tiles of their own: streams alone
+    lead between them and the middle, but for what a launch sets, and may take any time there.
 
     Each bank takes one packet a cycle.  Detection never waits for reports: while the FIFO behind
     the collector is full they are dropped and counted.
@@ -63,10 +65,11 @@ class CausalitySystem(GpuSystem):
         m.submodules.collector = collector = Collector(params)
         keepers = [m.submodules[f"mark_keeper_{bank}"] for bank in range(params.banks)]
         m.submodules.notice_order = order = NoticeOrder(params)
-        trackers = [m.submodules[f"tracker_{sm}"] for sm in range(params.sm_count)]
         self._elaborate_notices(m, banks, keepers, order, collector)
-        self._elaborate_sm_side(m, trackers, collector)
-        self._elaborate_wraps(m, trackers, banks, [*keepers, order], collector)
+        for sm in range(params.sm_count):
+            tracker: Any = m.submodules[f"tracker_{sm}"]
+            self._cross(m, f"marker_{sm}", tracker.o_marker, collector.i_marker[sm])
+            self._cross(m, f"resume_{sm}", collector.o_resume[sm], tracker.i_resume)
         shape = struct_layout(params.report_layout)
         m.submodules.report_fifo = fifo = StreamFifo(shape, params.report_fifo_depth)
         dropped = Signal(data.StructLayout({"reports_dropped": 1}))
@@ -86,10 +89,10 @@ class CausalitySystem(GpuSystem):
         )  # fmt: skip
 
     def _elaborate_packets(self, m: Module, number: int, packets: Any, bank: Any) -> None:
-        """Marks stay beside their bank."""
+        """Marks stay in front of their bank."""
         m.submodules[f"mark_keeper_{number}"] = keeper = MarkKeeper(self._params)
         wiring.connect(m, packets, keeper.i_packet)
-        wiring.connect(m, keeper.o_packet, bank.i_packet)
+        self._cross(m, f"bank_packet_{number}", keeper.o_packet, bank.i_packet)
 
     def _elaborate_notices(
         self, m: Module, banks: Sequence[Any], keepers: Sequence[Any], order: NoticeOrder,
@@ -98,44 +101,19 @@ class CausalitySystem(GpuSystem):
         """Connect banks with the collector, by way of the notices' order."""
         interleaver: Any = m.submodules.interleaver
         m.d.comb += [order.i_taken.eq(interleaver.o_taken), interleaver.i_hold.eq(order.o_hold)]
+        layout = struct_layout(self._params.done_layout)
         for number, (bank, keeper) in enumerate(zip(banks, keepers, strict=True)):
-            wiring.connect(m, bank.o_report[0], order.i_notice[number])
+            done = stream.Signature(layout, always_ready=True).create(path=(f"done_{number}",))
+            self._cross(m, f"notice_{number}", bank.o_report[0], order.i_notice[number])
+            self._cross(m, f"row_{number}", collector.o_row[number], bank.i_row)
+            self._cross(m, f"done_{number}", bank.o_done, wiring.flipped(done))
             wiring.connect(m, order.o_notice[number], keeper.i_notice)
             wiring.connect(m, keeper.o_notice, collector.i_notice[number])
-            wiring.connect(m, collector.o_row[number], bank.i_row)
+            leaves, noticed = (
+                done.valid & done.payload.packet, done.valid & done.payload.notice
+            )  # fmt: skip
             m.d.comb += [
-                *(part.eq(bank.o_leaves) for part in (order.i_leaves[number], keeper.i_leaves)),
-                *(part.eq(bank.o_noticed) for part in (order.i_noticed[number], keeper.i_noticed)),
-                bank.i_fenced.eq(collector.o_fenced),
+                *(part.eq(leaves) for part in (order.i_leaves[number], keeper.i_leaves)),
+                *(part.eq(noticed) for part in (order.i_noticed[number], keeper.i_noticed)),
+                collector.i_arrives[number].eq(done.valid & done.payload.row),
             ]
-
-    def _elaborate_sm_side(self, m: Module, trackers: Sequence[Any], collector: Collector) -> None:
-        """Connect trackers with the collector, and with each other before clocks wrap."""
-        # No marker leaves before the others know, as accesses do not stop: see `Tracker`.
-        is_full = Signal()
-        m.d.sync += is_full.eq(Cat(tracker.o_full for tracker in trackers).any())
-        for sm, tracker in enumerate(trackers):
-            wiring.connect(m, tracker.o_marker, collector.i_marker[sm])
-            wiring.connect(m, collector.o_resume[sm], tracker.i_resume)
-            m.d.comb += tracker.i_full.eq(is_full)
-
-    def _elaborate_wraps(
-        self, m: Module, trackers: Sequence[Any], banks: Sequence[Any], between: Sequence[Any],
-        collector: Collector,
-    ) -> None:  # fmt: skip
-        m.submodules.wrap_control = control = WrapControl()
-        interleaver: Any = m.submodules.interleaver
-        parts = [*banks, interleaver, *between, collector]
-        busy: list[Value] = [part.o_busy for part in (*trackers, *banks)]
-        m.d.comb += [
-            control.i_wrap.eq(Cat(tracker.o_wrap for tracker in trackers).any()),
-            control.i_drained.eq(
-                Cat(*(tracker.o_drained for tracker in trackers), *(part.o_idle for part in parts))
-                .all()
-            ),
-            control.i_busy.eq(Cat(*busy, ~collector.o_idle).any()),
-        ]  # fmt: skip
-        for tracker in trackers:
-            m.d.comb += tracker.i_hold.eq(control.o_hold)
-        for part in (*trackers, *banks, collector):
-            m.d.comb += part.i_epoch.eq(control.o_epoch)

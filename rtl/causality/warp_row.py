@@ -274,7 +274,7 @@ class WarpRows(wiring.Component):
             )
             for name in ("changed", "older")
         )
-        first = PacketKind.WARP_BARRIER if params.independent_threads else PacketKind.MARK + 1
+        first = PacketKind.WARP_BARRIER if params.independent_threads else PacketKind.IF
         m.d.sync += [
             is_following.eq(self.i_valid),
             following.eq(self.i_packet),

@@ -114,6 +114,10 @@ class BlockStart(wiring.Component):
         Pulse, once it is found: the block begins.
     o_begins : ``Out(1)``, o_write : ``Out(1)``
         From then on, whether warps are still to begin, and whether the one shown has to.
+    i_restart : ``In(1)``
+        Pulse while the block waits to go on: all clocks become 1, and it begins behind that.
+    i_is_held : ``In(1)``
+        They are not yet.
     i_clear : ``In(1)``
         Pulse: no slot has had a block.
     """
@@ -132,6 +136,8 @@ class BlockStart(wiring.Component):
             "i_begin": In(1),
             "o_begins": Out(1),
             "o_write": Out(1),
+            "i_restart": In(1),
+            "i_is_held": In(1),
             "i_clear": In(1),
         })  # fmt: skip
 
@@ -165,6 +171,13 @@ class BlockStart(wiring.Component):
                 m.d.sync += [latest.eq(0), place.eq(0)]
                 with m.If(self.i_search):
                     m.next = "SEARCH"
+                with m.If(self.i_restart):
+                    m.d.sync += latest.eq(1)
+                    m.next = "RESTART"
+            with m.State("RESTART"):
+                m.d.comb += self.o_begins.eq(1)
+                with m.If(~self.i_is_held):
+                    m.next = "BEGIN"
             with m.State("SEARCH"):
                 m.d.comb += self.o_looks.eq(1)
                 m.d.sync += place.eq(Mux(is_last, 0, place + 1))

@@ -110,6 +110,10 @@ class GpuSystem(wiring.Component):
         wiring.connect(m, gate.o, tracker.i_transaction)
         return []
 
+    def _cross(self, m: Module, name: str, source: Any, sink: Any) -> None:
+        """Connect a stream of an SM's or a bank's side with the rest."""
+        wiring.connect(m, source, sink)
+
     def _elaborate_own(self, m: Module, sm: int, tracker: Any, interleaver: Any) -> None:
         """Connect what else of an SM is the detector's own."""
 
@@ -161,7 +165,7 @@ class GpuSystem(wiring.Component):
             m.submodules[f"tracker_{sm}"] = tracker = self.tracker(self._params)
             wiring.connect(m, wiring.flipped(port), gate.i)
             buffers += self._elaborate_input(m, sm, gate, tracker)
-            wiring.connect(m, tracker.o_packet, interleaver.i_packet[sm])
+            self._cross(m, f"packet_{sm}", tracker.o_packet, interleaver.i_packet[sm])
             m.d.comb += tracker.i_sm.eq(sm)
             self._elaborate_own(m, sm, tracker, interleaver)
             gates.append(gate)

@@ -17,7 +17,6 @@ from racetrap.golden_model.gpu.entry_locator import entry_of
 from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.sim.cosim.causality.coverage import Coverage
-from racetrap.sim.cosim.causality.fast_simulation import FENCE_DELAY
 from racetrap.sim.cosim.causality.scoreboard import Scoreboard
 from racetrap.tb.gpu.scoreboard import GpuScoreboard
 from racetrap.tb.subscriber import Subscriber
@@ -98,8 +97,7 @@ class ScoreboardComponent(GpuScoreboard):
         self._keep(self._cycle(), 0, (*datum, error))
 
     def _tell(self, told: tuple[int, int]) -> None:
-        delay = FENCE_DELAY if told[0] == CollectorEvent.FENCED else 0
-        self._keep(self._cycle() + delay, 1, told)
+        self._keep(self._cycle(), 1, told)
 
     def _keep(self, cycle: int, order: int, datum: tuple[Any, ...]) -> None:
         self._catch_up()

@@ -6,13 +6,10 @@ from heapq import merge
 from typing import Any, NamedTuple
 
 from racetrap.golden_model.causality.detector_bank import Step
-from racetrap.golden_model.causality.packets import CollectorEvent, Packet
+from racetrap.golden_model.causality.packets import Packet
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.sim.cosim.fast.packing import unpack_records
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
-
-#: Cycles from when a bank knows of a ``fence.sc`` to the first step that shows it.
-FENCE_DELAY = 3
 
 
 class Seen(NamedTuple):
@@ -53,7 +50,7 @@ class FastSim(GpuSimulation):
         layout = params.collector_event_layout
         columns = unpack_records(layout, self._trace(number, layout))
         return [
-            Seen(cycle + (kind == CollectorEvent.FENCED) * FENCE_DELAY, 1, 0, None, kind, source)
+            Seen(cycle, 1, 0, None, kind, source)
             for cycle, kind, source in zip(self._trace_cycles(number), *columns, strict=True)
         ]
 
@@ -65,9 +62,4 @@ class FastSim(GpuSimulation):
             )]
             for bank in range(self._params.banks)
         )  # fmt: skip
-        told = sorted(self.told(), key=_place)
-        return list(merge(*steps, told, key=_place))
-
-
-def _place(seen: Seen) -> tuple[int, int]:
-    return seen.cycle, seen.order
+        return list(merge(*steps, self.told(), key=lambda seen: (seen.cycle, seen.order)))

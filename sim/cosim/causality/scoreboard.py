@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from racetrap.golden_model.causality.causality import Causality
@@ -66,17 +67,18 @@ class _Golden(Causality):
     ----------
     rows : list of WarpRow
         Rows as a bank has them at the packet that it checks.
-    has_fenced : bool
-        Whether banks know of a ``fence.sc``.
+    fenced : list of bool
+        Whether each bank knows of a ``fence.sc``.
     """
 
     def parts(self, region: Region) -> tuple[list[Tracker], list[DetectorBank]]:
         trackers, banks = super().parts(region)
         self.rows: list[WarpRow] = list(self.collector.rows)
-        self.has_fenced = False
+        self.fenced = [False] * len(banks)
         params: Any = self._params
         return trackers, [
-            DetectorBank(params, region, self.rows, lambda: self.has_fenced) for _ in banks
+            DetectorBank(params, region, self.rows, partial(self.fenced.__getitem__, bank))
+            for bank in range(len(banks))
         ]
 
 
@@ -149,8 +151,16 @@ class Scoreboard(LaunchScoreboard):
             raise Mismatch(f"Bank {bank}, SM {sm}: no packet must come, not {packet}")
         self.golden.rows[packet.warp] = self._rows[bank][sm].popleft()
 
+    def step(self, bank: int, step: Step, read_error: bool | None = None) -> None:
+        """Compare a step; a bank learns of a ``fence.sc`` when it has been settled, and before an
+        access that comes behind it."""
+        fenced, packet = self.golden.fenced, step.packet
+        may_know = bool(step.fenced) and self.golden.collector.has_fenced()
+        fenced[bank] |= bool(packet.sc) or may_know
+        super().step(bank, step, read_error)
+
     def _found(self, bank: int, golden: Step) -> None:
-        if concerns_collector(golden, self.golden.rows[golden.packet.warp], self.golden.has_fenced):
+        if concerns_collector(golden, self.golden.rows[golden.packet.warp]):
             self._noticed[bank].append(golden)
 
     def _as_seen(self, golden: Step) -> Step:
@@ -169,12 +179,7 @@ class Scoreboard(LaunchScoreboard):
         source : int
             Bank of a notice, SM of a marker.
         """
-        golden = self.golden
-        if kind == CollectorEvent.FENCED:
-            if not golden.collector.has_fenced() or golden.has_fenced:
-                raise Mismatch("Banks must learn once of a fence.sc, when it has been settled")
-            golden.has_fenced = True
-        elif kind == CollectorEvent.EPOCH:
+        if kind == CollectorEvent.EPOCH:
             self._begin_epoch()
         elif kind == CollectorEvent.MARKER:
             self._take_marker(source)

@@ -43,7 +43,7 @@ class Watched(Causality):
 
     def _watch(self, meet, step):
         row = self.collector.rows[step.packet.warp]
-        is_told = self.tells(step, row, self.collector.has_fenced())
+        is_told = self.tells(step, row)
         self.told[is_told] += 1
         before = None if is_told else knowledge_of(self.collector)
         races = meet(step)
@@ -82,9 +82,8 @@ def test_volume_of_steps_that_are_not_told_of(source, settings):
 
 #: Banks that do not tell of something.
 _SILENT = {
-    "races": lambda step, row, fenced: concerns_collector(step._replace(against=0), row, fenced),
-    "unknown": lambda step, row, fenced: concerns_collector(step._replace(unknown=0), row, fenced),
-    "fences": lambda step, row, fenced: concerns_collector(step, row, False),
+    name: lambda step, row, field=field: concerns_collector(step._replace(**{field: 0}), row)
+    for name, field in (("races", "against"), ("unknown", "unknown"), ("fences", "fenced"))
 }
 
 

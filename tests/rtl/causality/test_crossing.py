@@ -1,58 +1,69 @@
-"""What crosses between SMs, the middle and banks: where tiles are cut."""
+"""What crosses between SMs, the middle and banks, where tiles are cut: streams, and a launch."""
 
 import pytest
+from amaranth.hdl import Module
 from amaranth.lib import stream
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.detector_bank import DetectorBank
-from racetrap.rtl.causality.mark_keeper import MarkKeeper
+from racetrap.rtl.causality.system import CausalitySystem
 from racetrap.rtl.causality.tracker import Tracker
 from tests.support import REPOSITORY
 
 _PARAMS = CausalityParams(sm_count=2, banks=2, blocks_per_sm=1, warps_per_sm=2)
-#: Wires, each for what the page says of it.
+#: What is set while nothing is on its way, and what is only counted.
 _WIRES = {
     Tracker: {
         "a constant": {"i_sm"},
         "launch": {"i_enable", "i_clear", "o_busy", "o_idle"},
-        "a wrap": {"o_full", "i_full", "o_wrap", "i_hold", "o_drained", "i_epoch", "o_busy"},
     },
     DetectorBank: {
         "a constant": {"i_port"},
         "launch": {"i_region", "i_clear", "o_busy", "o_idle"},
-        "a wrap": {"i_epoch", "o_busy", "o_idle"},
-        "the first `fence.sc`": {"i_fenced"},
-        "packets that are done": {"o_leaves", "o_noticed"},
         "counters": {"o_count"},
     },
 }
 _STREAMS = {
     Tracker: {"i_transaction", "o_packet", "o_marker", "i_resume"},
-    DetectorBank: {"i_packet", "i_row", "o_report"},
+    DetectorBank: {"i_packet", "i_row", "o_report", "o_done"},
 }
-#: Memory, and what a chip lacks.
-_OWN = {"m_axi", "trace"}
+#: The SM, memory, and what a chip lacks.
+_OWN = {"i_transaction", "m_axi", "trace"}
+#: Streams of the page, each of an SM or of a bank.
+_NAMED = ("packet", "marker", "resume", "bank_packet", "notice", "row", "done")
 
 
 @pytest.mark.parametrize("component", _WIRES)
-def test_packets_and_named_wires_alone_cross(component):
+def test_streams_and_a_launch_alone_cross(component):
     members = dict(component(_PARAMS).signature.members)
     streams = {
         name for name, member in members.items()
         if member.is_signature and isinstance(member.signature, stream.Signature)
     }  # fmt: skip
-    assert streams - _OWN == _STREAMS[component]
+    assert streams - _OWN == _STREAMS[component] - _OWN
     assert members.keys() - streams - _OWN == set().union(*_WIRES[component].values())
 
 
-def test_a_mark_keeper_is_on_its_banks_side():
-    """It adds nothing that crosses but its being idle."""
-    members = set(MarkKeeper(_PARAMS).signature.members)
-    of_bank = {"o_packet", "i_notice", "i_leaves", "i_noticed"}
-    assert members - of_bank == {"i_packet", "o_notice", "o_idle"}
+def test_the_system_cuts_each_of_them():
+    """So that what a test puts there delays all."""
+
+    class Cut(CausalitySystem):
+        def _cross(self, m: Module, name, source, sink):
+            crossing.append(name)
+            super()._cross(m, name, source, sink)
+
+    crossing: list[str] = []
+    Cut(_PARAMS).elaborate(None)
+    assert sorted(crossing) == sorted(f"{name}_{number}" for name in _NAMED for number in range(2))
+    count = sum(len(streams - _OWN) for streams in _STREAMS.values())
+    assert count == len(_NAMED)
 
 
-def test_the_page_names_the_wires():
+def test_the_page_names_them():
     text = (REPOSITORY / "docs" / "causality.md").read_text(encoding="utf-8")
-    uses = {use for wires in _WIRES.values() for use in wires} - {"a constant", "counters"}
-    assert [use for use in uses if f"| {use} |" not in text] == []
+    table = text[text.index("| stream |") :]
+    rows = [line.split(" | ")[0].strip("| ") for line in table.split("\n\n")[0].splitlines()[2:]]
+    assert rows == [
+        "packets", "markers", "resumes", "packets of a bank", "notices", "rows", "done"
+    ]  # fmt: skip
+    assert len(rows) == len(_NAMED)

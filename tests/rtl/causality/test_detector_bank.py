@@ -10,7 +10,7 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
-from tests.support.causality.bank_bench import CausalityBankBench, Fence, RandomItems
+from tests.support.causality.bank_bench import CausalityBankBench, RandomItems
 from tests.support.causality.encounter_bench import FILES
 from tests.support.planted_bugs import modules_with
 from tests.support.rtl.metadata_memory import MemoryKnobs
@@ -42,7 +42,7 @@ def run(
     region = a_region(params, metadata_base=0x1240)
     made = RandomItems(params, region, rng, entries, others)
     items = made.make(count // 3)
-    items += [Fence(), *made.make(count // 3), made.new_epoch(), *made.make(count // 3)]
+    items += [made.fence(), *made.make(count // 3), made.new_epoch(), *made.make(count // 3)]
     run = bench(params, region, knobs=MEMORIES[memory], seed=seed, **knobs)
     # At launch and in a new epoch the rows of all warps are swept.
     sweeps = 4 * (params.sm_count << params.warp_bits)
@@ -191,8 +191,14 @@ BUGS = {
         "causality/check_pipeline.py",
         "with m.Elif(older_valid & (older.slot == given.source)):", "with m.Elif(0):",
     ),
-    "marker-without-a-notice": Patch(
-        "causality/check_pipeline.py", "(packet.kind == PacketKind.MARK)", "0"
+    "fence-forgotten": Patch(
+        "causality/detector_bank.py", "m.d.sync += fenced.eq(1)", "m.d.sync += fenced.eq(0)"
+    ),
+    "row-not-told": Patch(
+        "causality/detector_bank.py", "done.payload.row.eq(takes_row)", "done.payload.row.eq(0)"
+    ),
+    "epoch-while-metadata-are-written": Patch(
+        "causality/detector_bank.py", "row.p.epoch & self.o_idle", "row.p.epoch & ~self.o_busy"
     ),
     "took-on-not-told": Patch("causality/check_pipeline.py", "decided.took_on, before.unknown,",
                               "before.unknown,"),

@@ -38,10 +38,10 @@ def test_entries_of_an_epoch_long_ago_are_empty():
 
 _FILE = "causality/detector_bank.py"
 _BUGS = {
-    "entries-are-kept": Patch(_FILE, "self.i_clear | (self.i_epoch & epoch.all())", "self.i_clear"),
-    "entries-are-cleared-at-each-wrap": Patch(_FILE, "self.i_epoch & epoch.all()", "self.i_epoch"),
+    "entries-are-kept": Patch(_FILE, "self.i_clear | (self._begins & epoch.all())", "self.i_clear"),
+    "entries-are-cleared-at-each-wrap": Patch(_FILE, "self._begins & epoch.all()", "self._begins"),
     "launch-clears-nothing": Patch(
-        _FILE, "self.i_clear | (self.i_epoch & epoch.all())", "self.i_epoch & epoch.all()"
+        _FILE, "self.i_clear | (self._begins & epoch.all())", "self._begins & epoch.all()"
     ),
 }
 

@@ -8,6 +8,7 @@ import pytest
 from racetrap.golden_model.causality.packets import PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.mark_keeper import MarkKeeper
+from racetrap.rtl.causality.notice_order import packets_in_flight
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
 from tests.support.planted_bugs import modules_with, one_for_each_file
@@ -42,6 +43,8 @@ class _Bench:
                 if self.bank or self.notices or self.ahead:
                     await self._cycle(ctx, cycle, gives=False)
             assert [*self.bank, *self.notices, *self.ahead] == []
+            ctx.set(self.dut.i_leaves, 0)
+            ctx.set(self.dut.i_notice.valid, 0)
             await ctx.tick()
             assert ctx.get(self.dut.o_idle)
 
@@ -120,6 +123,34 @@ def test_a_mark_at_an_idle_bank_is_answered_in_the_next_cycle():
     assert set(bench.waits) == {1}
 
 
+def _check_limits(keeper):
+    """As many packets as may be in flight; a notice that comes before it is known; one more."""
+    dut, most = keeper(_PARAMS), packets_in_flight(_PARAMS)
+
+    async def testbench(ctx):
+        ctx.set(dut.o_packet.ready, 1)
+        ctx.set(dut.i_packet.valid, 1)
+        for _ in range(most):
+            assert ctx.get(dut.o_packet.valid)
+            await ctx.tick()
+        assert (ctx.get(dut.o_packet.valid), ctx.get(dut.i_packet.ready)) == (0, 0)
+        ctx.set(dut.i_notice.valid, 1)
+        ctx.set(dut.o_notice.ready, 1)
+        for is_known in (0, 1):
+            assert ctx.get(dut.o_notice.valid) == ctx.get(dut.i_notice.ready) == is_known
+            assert not ctx.get(dut.o_packet.valid)
+            ctx.set(dut.i_leaves, not is_known)
+            ctx.set(dut.i_noticed, not is_known)
+            await ctx.tick()
+        assert ctx.get(dut.o_packet.valid)
+
+    simulate(dut, testbench)
+
+
+def test_packets_in_flight_are_limited_and_an_early_notice_waits():
+    _check_limits(MarkKeeper)
+
+
 def test_packets_behind_a_mark_that_waits_do_not_hide_the_next_one():
     """So many that their number could wrap, while the collector takes nothing."""
     dut, marks = MarkKeeper(_PARAMS), []
@@ -154,10 +185,11 @@ _BUGS = {
         _FILE, "has_mark & has_left & ~Mux(is_counted, before, noticed).any()",
         "has_mark & has_left",
     ),
-    "mark-changes-what-waits": Patch(_FILE, "may_go & ~waits", "may_go"),
     "mark-goes-to-the-bank": Patch(_FILE, "self.i_packet.valid & ~is_mark", "self.i_packet.valid"),
     "count-of-the-next-mark-stays": Patch(_FILE, "with m.If(goes):", "with m.If(0):"),
-    "mark-is-always-idle": Patch(_FILE, "self.o_idle.eq(~has_mark)", "self.o_idle.eq(has_mark)"),
+    "packets-without-end": Patch(_FILE, "is_full.eq(in_flight == most)", "is_full.eq(0)"),
+    "early-notice-passes": Patch(_FILE, "self._noticed.any()", "1"),
+    "mark-is-always-idle": Patch(_FILE, "self.o_idle.eq(~has_mark &", "self.o_idle.eq(has_mark &"),
 }  # fmt: skip
 
 
@@ -167,3 +199,4 @@ def test_planted_bug_shows(bug):
     with pytest.raises((AssertionError, KeyError)):  # noqa: PT012, any seed may show it
         for seed in range(4):
             _Bench(seed, keeper).run(600)
+        _check_limits(keeper)

@@ -12,13 +12,15 @@ _PARAMS = CausalityParams(
 PROOF = Proof(
     rule="Each mark becomes one notice of its block, behind all notices of the packets before it, "
     "which have left the pipeline; a mark that nothing is before is offered, whatever came behind "
-    "it; other packets and notices pass unchanged, and an offered notice stays.",
-    sizes="2 SMs, a bank of 3 packets",
+    "it; other packets and notices pass unchanged, and an offered notice stays. Packets that are "
+    "not done and notices that are not taken are no more than there is place for, however late "
+    "either is known.",
+    sizes="2 SMs, 3 packets in flight",
     harness=lambda case: KeeperHarness(_PARAMS, 3, case),
     depth=1,
     events=(
         "behind-packets-and-notices", "in-an-empty-bank", "behind-another-mark",
-        "later-packets-meanwhile",
+        "later-packets-meanwhile", "notice-known-late",
     ),
     bugs={
         "packets-before-not-waited-for": Patch(
@@ -35,6 +37,12 @@ PROOF = Proof(
         "packets-behind-without-end": Patch(
             KEEPER, "has_mark & ((entered - mark.before)[: len(entered) - 1].all())", "0"
         ),
+        "mark-changes-what-waits": Patch(KEEPER, "may_go & ~waits", "may_go"),
+        "notice-taken-before-it-is-known": Patch(KEEPER, "self._noticed.any()", "1"),
+        "packets-in-flight-without-end": Patch(
+            KEEPER, "is_full.eq(in_flight == most)", "is_full.eq(0)"
+        ),
+        "notices-in-flight-not-counted": Patch(KEEPER, "Mux(self.i_noticed, 0, leaves)", "leaves"),
         "mark-enters-the-bank": Patch(
             KEEPER, "self.i_packet.valid & ~is_mark", "self.i_packet.valid"
         ),

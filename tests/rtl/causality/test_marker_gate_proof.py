@@ -12,20 +12,33 @@ _PARAMS = CausalityParams(
 PROOF = Proof(
     rule="A marker that waits leaves when each bank has told of its place, and all notices that a "
     "bank told before have left; every other notice and every marker leaves once and unchanged, "
-    "those of a bank or an SM in order.",
+    "those of a bank or an SM in order. Told to hold, none that waits leaves; an epoch may begin "
+    "when each SM has one that all banks have come to, ends those of SMs that hold, and counts for "
+    "the clocks of the others.",
     sizes="2 banks, 2 SMs",
     harness=lambda case: GateHarness(_PARAMS, case),
     depth=2,
-    events=("a-bank-is-late", "both-sms-wait", "a-second-marker", "a-branch-passes"),
+    events=(
+        "a-bank-is-late", "both-sms-wait", "a-second-marker", "a-branch-passes", "epoch-with-both",
+        "a-branch-passes-while-others-hold",
+    ),
     bugs={
         "leaves-before-the-last-bank": Patch(
             GATE, "passed == params.banks", "passed >= params.banks - 1"
         ),
+        "epoch-before-the-last-bank": Patch(
+            GATE, "waiting[sm] & has_passed", "waiting[sm] & passed.any()"
+        ),
+        "epoch-before-the-last-sm": Patch(
+            GATE, "drained.all() & self.o_idle", "drained.any() & self.o_idle"
+        ),
+        "does-not-hold": Patch(GATE, "~is_held & ~self.i_hold", "~is_held"),
+        "clock-of-before-the-epoch": Patch(GATE, "is_old.eq(1)", "is_old.eq(0)"),
         "place-of-another-sm": Patch(
             GATE, "notices.o.valid & is_mark & is_mine", "notices.o.valid & is_mark"
         ),
         "places-not-forgotten": Patch(
-            GATE, "m.d.sync += passed.eq(0)", "m.d.sync += passed.eq(passed)"
+            GATE, "passed.eq(0)", "passed.eq(passed)"
         ),
         "place-is-a-notice": Patch(GATE, "notices.o.valid & ~is_mark", "notices.o.valid"),
         "notice-dropped-at-a-place": Patch(

@@ -1,4 +1,4 @@
-"""Proof: a warp goes on behind its newest row, which each bank has taken once."""
+"""Proof: a warp goes on behind its newest row, which is in force at each bank."""
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.sim.cosim.verilator.patch import Patch
@@ -10,21 +10,29 @@ _PARAMS = CausalityParams(
 )  # fmt: skip
 PROOF = Proof(
     rule="Each bank takes each row once, and it is the newest one; the warp's resume is offered to "
-    "its SM, once and unchanged, when all banks have taken the row that left with it.",
+    "its SM, or to all, once and unchanged, when the row that left with it is in force at every "
+    "bank, however late banks take it and say so.",
     sizes="2 banks, 2 SMs",
     harness=lambda case: OutletHarness(_PARAMS, case),
     depth=1,
-    events=("one-bank-late", "resume-waits", "row-alone", "resume-alone"),
+    events=(
+        "one-bank-late", "one-bank-on-its-way", "resume-waits", "one-sm-late", "row-alone",
+        "resume-alone",
+    ),
     bugs={
-        "goes-on-before-the-row": Patch(OUTLET, "has_resume & ~has_row & (sm == number)",
-                                        "has_resume & (sm == number)"),
+        "goes-on-before-the-row": Patch(OUTLET, "due[number] & ~has_row", "due[number]"),
+        "goes-on-when-it-is-taken": Patch(
+            OUTLET, "has_row.eq(~has_arrived.all())",
+            "has_row.eq(~(taken | Cat(port.ready for port in self.o_row)).all())",
+        ),
         "one-bank-is-enough": Patch(
-            OUTLET, "has_row.eq(~has_taken.all())", "has_row.eq(~has_taken.any())"
+            OUTLET, "has_row.eq(~has_arrived.all())", "has_row.eq(~has_arrived.any())"
         ),
         "row-given-again": Patch(OUTLET, "has_row & ~taken[number]", "has_row"),
-        "taken-of-the-row-before": Patch(OUTLET, "sm.eq(self.i_sm), taken.eq(0)",
-                                         "sm.eq(self.i_sm)"),
-        "resume-of-another-sm": Patch(OUTLET, "(sm == number)", "(sm != number)"),
+        "taken-of-the-row-before": Patch(OUTLET, "taken.eq(0), arrived.eq(0)", "arrived.eq(0)"),
+        "in-force-of-the-row-before": Patch(OUTLET, "taken.eq(0), arrived.eq(0)", "taken.eq(0)"),
+        "resume-of-another-sm": Patch(OUTLET, "1 << self.i_sm", "2 >> self.i_sm"),
+        "one-sm-is-enough": Patch(OUTLET, "due.eq(due & ~given)", "due.eq(0)"),
     },
     cycles=6,
 )  # fmt: skip

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from racetrap.golden_model.causality.packets import Transaction
+from racetrap.golden_model.causality.packets import HELD, ResumeKind, Transaction
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.tracker import Tracker
 from racetrap.sim.cosim.verilator.patch import Patch
@@ -31,17 +31,22 @@ def test_packets_and_markers_are_the_golden_ones(blocks, warps):
     _check(_params(blocks_per_sm=blocks, warps_per_sm=warps), f"{blocks} {warps}", sm=1)
 
 
+@pytest.mark.parametrize("others", [0, 0.3])
 @pytest.mark.parametrize("clock_bits", [3, 4])
-def test_clocks_begin_anew_before_they_wrap(clock_bits):
+def test_clocks_begin_anew_before_they_wrap(clock_bits, others):
     params = _params(blocks_per_sm=3, warps_per_sm=3, clock_bits=clock_bits)
-    assert _check(params, f"wrap {clock_bits}").wraps > 10
+    bench = _check(params, f"wrap {clock_bits}", others=others)
+    held = [told for kind, told, _ in bench.waited if kind == HELD]
+    assert len(held) > 10
+    assert bool(others) == (ResumeKind.HOLD in held)
+    pending = {kind for kind, _, wraps in bench.waited if wraps}
+    assert not others or len(pending) > 3
 
 
-@pytest.mark.parametrize("warps", [1, 4])
-def test_full_and_epoch_of_another_sm_count(warps):
-    """While another SM's clock is the last one only accesses leave; held, nothing does."""
+def _check_epoch_of_another_sm(warps, tracker=Tracker):
+    """While another SM's clock is the last one only accesses leave; told to hold, nothing does."""
     params = _params(warps_per_sm=warps, blocks_per_sm=1)
-    dut, got, told = Tracker(params), [], []
+    dut, got, told = tracker(params), [], []
     words = [
         params.transaction_layout.pack(Transaction(kind, warps=1)._asdict())
         for kind in (KIND.STORE, KIND.STORE, KIND.BLOCK_START, KIND.STORE)
@@ -51,36 +56,51 @@ def test_full_and_epoch_of_another_sm_count(warps):
         for _ in range(count):
             await ctx.tick()
 
+    async def tell(ctx, kind, **values):
+        await put(ctx, dut.i_resume, resume(params, kind=kind, **values))
+        await ticks(ctx)
+
+    def clocks():
+        return [params.marker_layout.unpack(word)["clock"] for word in told]
+
     async def testbench(ctx):
+        await tell(ctx, ResumeKind.FULL)
         ctx.set(dut.i_enable, 1)
-        ctx.set(dut.i_hold, 1)
         await ticks(ctx)
-        assert not got
-        assert (ctx.get(dut.o_drained), ctx.get(dut.o_idle)) == (1, 0)
-        ctx.set(dut.i_full, 1)
-        ctx.set(dut.i_hold, 0)
-        await ticks(ctx)
-        assert (len(got), len(told)) == (2, 0)
-        assert (ctx.get(dut.o_wrap), ctx.get(dut.o_drained), ctx.get(dut.o_full)) == (1, 1, 0)
-        await pulse(ctx, dut.i_epoch)
-        await ticks(ctx)
-        ctx.set(dut.i_full, 0)
-        await ticks(ctx)
-        assert (len(got), ctx.get(dut.o_drained)) == (3, 0)
+        assert (len(got), len(told)) == (3, 1)
+        assert params.marker_layout.unpack(told[0])["kind"] == HELD
+        await tell(ctx, ResumeKind.HOLD)
+        assert (len(got), ctx.get(dut.o_idle)) == (3, 0)
+        await tell(ctx, ResumeKind.EPOCH)
+        assert (len(got), ctx.get(dut.o_idle)) == (4, 0)
         # Behind clocks of 1, not those of 0 that a search before would have found.
-        assert [params.marker_layout.unpack(word)["clock"] for word in told] == [2]
-        await put(ctx, dut.i_resume, resume(params))
-        await ticks(ctx)
+        assert clocks()[1:] == [2]
+        # A marker that waits stands for one that tells that the SM holds.
+        await tell(ctx, ResumeKind.HOLD)
+        await tell(ctx, ResumeKind.EPOCH)
+        assert (len(got), len(told)) == (4, 2)
+        await tell(ctx, ResumeKind.WARP)
         assert params.packet_layout.unpack(got[-1])["clock"] == 2
         assert ctx.get(dut.o_idle)
+        await tell(ctx, ResumeKind.HOLD)
+        assert (len(got), len(told), ctx.get(dut.o_idle)) == (6, 3, 0)
+        await tell(ctx, ResumeKind.EPOCH)
+        assert ctx.get(dut.o_idle)
+
+    async def late(ctx):
+        while not ctx.get(dut.i_enable):
+            await ctx.tick()
+        await put_all(dut.i_transaction, words)(ctx)
 
     simulate(
         dut, testbench,
-        background=[
-            put_all(dut.i_transaction, words), get_forever(dut.o_packet, got),
-            get_forever(dut.o_marker, told),
-        ],
+        background=[late, get_forever(dut.o_packet, got), get_forever(dut.o_marker, told)],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("warps", [1, 4])
+def test_an_epoch_of_another_sm(warps):
+    _check_epoch_of_another_sm(warps)
 
 
 def test_one_packet_a_cycle_and_a_lone_fence():
@@ -159,11 +179,25 @@ _BUGS = {
         _TRACKER, "(kind == kinds.BLOCK_START) | (kind == kinds.BLOCK_END)",
         "kind == kinds.BLOCK_END",
     ),
-    "marker-when-a-clock-could-wrap": Patch(_TRACKER, "(self.i_full | warps.o_full)", "0"),
+    "marker-when-a-clock-could-wrap": Patch(_TRACKER, "(is_full | warps.o_full)", "is_full"),
+    "clock-of-another-sm-forgotten": Patch(_TRACKER, "(is_full | warps.o_full)", "warps.o_full"),
+    "does-not-hold": Patch(_TRACKER, "is_stopped | (is_other & (is_full | warps.o_full))",
+        "is_other & (is_full | warps.o_full)"),
+    "held-for-ever": Patch(
+        _TRACKER, "is_full.eq(0), is_stopped.eq(0), is_held.eq(0)",
+        "is_full.eq(0), is_stopped.eq(0)",
+    ),
+    "sends-while-it-holds": Patch(
+        _TRACKER, "packet.i.ready & ~waits & ~is_held & ~warps.o_busy",
+        "packet.i.ready & ~waits & ~warps.o_busy",
+    ),
+    "block-begins-before-the-epoch": Patch(_TRACKER, "epoch & waits & is_start", "0"),
     "packet-without-its-marker": Patch(_TRACKER, "(marker.i.ready | ~is_told)", "1"),
-    "resume-while-warps-begin": Patch(_TRACKER, "waits & ~start.o_begins", "waits"),
+    "resume-while-warps-begin": Patch(
+        _TRACKER, "~start.o_begins & ~warps.o_busy & (", "~warps.o_busy & ("
+    ),
     "resume-of-one-warp-is-enough": Patch(
-        _TRACKER, "self.i_resume.ready & self.i_resume.payload.is_last", "self.i_resume.ready"
+        _TRACKER, "self._resumes & self.i_resume.payload.is_last", "self._resumes"
     ),
     "block-before-is-forgotten": Patch(
         _STATES, "self.i_warps | (read.data & had)", "self.i_warps"
@@ -182,8 +216,9 @@ def test_planted_bug_shows(bug):
     """Random transactions find each; without a bug they pass, in the tests above."""
     tracker = modules_with([_STATES, _TRACKER], _BUGS[bug])[_TRACKER].Tracker
     params = _params(blocks_per_sm=3, warps_per_sm=4, clock_bits=4)
-    with pytest.raises((AssertionError, IndexError, TimeoutError, ValueError)):
-        _check(params, "bugs", tracker=tracker)
+    with pytest.raises((AssertionError, IndexError, TimeoutError, ValueError)):  # noqa: PT012
+        _check_epoch_of_another_sm(4, tracker)
+        _check(params, "bugs", tracker=tracker, others=0.2)
 
 
 def test_no_ready_depends_on_a_valid():

@@ -10,34 +10,41 @@ _PARAMS = CausalityParams(
     address_bits=16, pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="What is answered becomes one marker and one MARK packet; from then until the last resume "
-    "the SM sends nothing, and it is not drained. A warp's packets never have a smaller clock than "
-    "packets and resumes before them; a branch and a warp barrier have a larger one, and a block's "
-    "first clock is larger than those of its warp slots and of the block before it in its slot. A "
-    "clock that has reached the last one is signalled.",
+    rule="What is answered, and a hold of the SM, becomes one marker and one MARK "
+    "packet; from then until the last resume, or an epoch, the SM sends nothing, and it is not "
+    "idle. A warp's packets never have a smaller clock than packets and resumes before them in an "
+    "epoch; a branch and a warp barrier have a larger one, and a block's first clock is larger "
+    "than those of its warp slots and of the block before it in its slot. When a clock has reached "
+    "the last one only accesses leave; told to hold, nothing does.",
     sizes="2 warps, 2 block slots, clocks of 3 bits",
     harness=lambda case: TrackerHarness(_PARAMS, case),
     depth=2,
     events=(
-        "resumed", "two-resumes", "waits-for-an-epoch", "behind-an-epoch",
-        "starts-behind-another-block",
+        "resumed", "two-resumes", "waits-for-an-epoch", "epoch-before-an-answer",
+        "behind-an-epoch", "starts-behind-another-block",
     ),
     bugs={
         "goes-on-at-the-first-resume": Patch(
-            TRACKER, "self.i_resume.ready & self.i_resume.payload.is_last", "self.i_resume.ready"
+            TRACKER, "self._resumes & self.i_resume.payload.is_last", "self._resumes"
         ),
-        "packet-without-its-marker": Patch(
-            TRACKER, "packet.i.ready & (marker.i.ready | ~is_told)", "packet.i.ready"
-        ),
-        "drained-while-it-waits": Patch(
-            TRACKER, "~packet.o.valid & ~marker.o.valid & ~waits",
+        "packet-without-its-marker": Patch(TRACKER, "(marker.i.ready | ~is_told)", "1"),
+        "idle-while-it-waits": Patch(
+            TRACKER, "~packet.o.valid & ~marker.o.valid & ~waits & ~holds",
             "~packet.o.valid & ~marker.o.valid",
+        ),
+        "goes-on-though-told-to-hold": Patch(
+            TRACKER, "is_stopped | (is_other & (is_full | warps.o_full))",
+        "is_other & (is_full | warps.o_full)"
+        ),
+        "sends-while-it-holds": Patch(
+            TRACKER, "packet.i.ready & ~waits & ~is_held & ~warps.o_busy",
+            "packet.i.ready & ~waits & ~warps.o_busy",
         ),
         "branch-keeps-its-clock": Patch(
             TRACKER, "after.clock.eq(state.clock + advances)", "after.clock.eq(state.clock)"
         ),
         "full-clock-not-waited-for": Patch(
-            TRACKER, "(self.i_full | warps.o_full)", "self.i_full"
+            TRACKER, "(is_full | warps.o_full)", "is_full"
         ),
         "block-before-not-looked-at": Patch(
             STATES, "self.i_warps | (read.data & had)", "self.i_warps"

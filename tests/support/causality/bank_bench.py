@@ -15,21 +15,19 @@ from racetrap.golden_model.causality.warp_row import WarpRow
 from racetrap.golden_model.gpu.region import Region
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from tests.support.causality.encounters import Encounters, pack_row
-from tests.support.rtl.streams import pulse, put, shared
+from tests.support.rtl.streams import put, shared
 from tests.support.scord.bank_bench import BankBench
 
 
 class RowWrite(NamedTuple):
-    """A row from the collector: values of its fields, and what the warp's lanes have done."""
+    """A row from the collector: values of its fields, what the warp's lanes have done, and whether
+    a warp has passed a ``fence.sc``."""
 
     warp: int
     row: WarpRow
     begins: int = 0
     met: int = 0
-
-
-class Fence(NamedTuple):
-    """A warp passes a ``fence.sc``: from here on the bank is told so."""
+    fenced: int = 0
 
 
 class NewEpoch(NamedTuple):
@@ -37,14 +35,13 @@ class NewEpoch(NamedTuple):
 
 
 #: What happens to a bank, in order.
-Item = Packet | RowWrite | Fence | NewEpoch
+Item = Packet | RowWrite | NewEpoch
 
 
 class CausalityBankBench(BankBench):
     """A bank with its memory; a list of items happens to it and to the golden bank.
 
-    A row is written when the notice of the last marker before it has come: no packet of its warp
-    may stand between the two.
+    A row is written when the last packet of its warp is done.
     """
 
     detector = DetectorBank
@@ -54,42 +51,56 @@ class CausalityBankBench(BankBench):
         count = params.sm_count << params.warp_bits
         self.rows = [WarpRow(params, Counter()) for _ in range(count)]
         self._fenced = False
-        self._marks = 0
+        self._done = self._rows_done = 0
         self.expected: list[int] = []
         return shared(self.detector, params), GoldenBank(
             params, self.region, self.rows, lambda: self._fenced
         )
 
     def _report_of(self, record: int) -> int:
-        notice = self.params.notice_layout.unpack(record)
-        self._marks += notice["packet"]["kind"] == PacketKind.MARK
         return record
 
     # Running ----------------------------------------------------------------------------
 
+    def _monitors(self):
+        return [self._watch_done]
+
+    async def _watch_done(self, ctx) -> None:
+        done = self.dut.o_done
+        while True:
+            *_, valid, packet, row = await ctx.tick().sample(done.valid, done.p.packet, done.p.row)
+            self._done += valid & packet
+            self._rows_done += valid & row
+
     async def play(self, ctx, packets) -> None:
-        marks = 0
+        last: Counter[int] = Counter()
+        sent, has_fenced = 0, 0
         for item in packets:
             if isinstance(item, Packet):
-                marks += item.kind == PacketKind.MARK
+                sent += 1
+                last[item.warp] = sent
                 await super().play(ctx, [item])
-            elif isinstance(item, RowWrite):
-                while self._marks < marks:
-                    await ctx.tick()
-                await put(ctx, self.dut.i_row, self._packed(item))
-            else:
-                await self.until_idle(ctx)
-                if isinstance(item, Fence):
-                    ctx.set(self.dut.i_fenced, 1)
-                else:
-                    await pulse(ctx, self.dut.i_epoch)
-                    while ctx.get(self.dut.o_busy):
-                        await ctx.tick()
+                continue
+            # The first fence counts for packets behind it, of all warps.
+            is_of_warp = isinstance(item, RowWrite) and item.fenced == has_fenced
+            has_fenced |= isinstance(item, RowWrite) and item.fenced
+            due = last[item.warp] if is_of_warp else sent
+            while self._done < due:
+                await ctx.tick()
+            rows = self._rows_done
+            await put(ctx, self.dut.i_row, self._packed(item))
+            await ctx.tick()
+            assert self._rows_done == rows + 1
 
-    def _packed(self, write: RowWrite) -> int:
-        row = self.params.row_layout.unpack(pack_row(self.params, write.row))
-        values = {"warp": write.warp, "begins": write.begins, "met": write.met, "row": row}
-        packed: int = self.params.row_write_layout.pack(values)
+    def _packed(self, item: RowWrite | NewEpoch) -> int:
+        params, layout = self.params, self.params.row_write_layout
+        values = dict.fromkeys(layout.fields, 0)
+        if isinstance(item, RowWrite):
+            row = params.row_layout.unpack(pack_row(params, item.row))
+            values |= item._asdict() | {"row": row}
+        else:
+            values |= {"epoch": 1, "row": params.row_layout.unpack(0)}
+        packed: int = layout.pack(values)
         return packed
 
     # Checking ---------------------------------------------------------------------------
@@ -127,7 +138,7 @@ class CausalityBankBench(BankBench):
     def _step(self, packet: Packet, read_error: bool) -> Step:
         row = self.rows[packet.warp]
         step = self.model.step(packet, read_error)
-        if concerns_collector(step, row, self._fenced):
+        if concerns_collector(step, row):
             self._expect(packet, self._values(step))
         return step
 
@@ -144,9 +155,7 @@ class CausalityBankBench(BankBench):
     def _happens(self, item: Item) -> None:
         if isinstance(item, Packet):
             row = self.rows[item.warp]
-            if item.kind == PacketKind.MARK:
-                self._expect(item, {})
-            elif item.kind == PacketKind.IF:
+            if item.kind == PacketKind.IF:
                 row.begin_branch(item.lanes, item.clock)
             elif item.kind == PacketKind.ELSE:
                 row.swap_branch()
@@ -162,8 +171,7 @@ class CausalityBankBench(BankBench):
                 row.levels, row.depth = [], 0
             if item.begins or item.met:
                 row.records = []
-        elif isinstance(item, Fence):
-            self._fenced = True
+            self._fenced |= bool(item.fenced)
         else:
             self._begin_epoch()
 
@@ -205,6 +213,7 @@ class RandomItems:
         self._indices = [rng.randrange(8) * params.banks for _ in range(entries)]
         count = params.sm_count << params.warp_bits
         self._rows = [WarpRow(params, Counter()) for _ in range(count)]
+        self._has_fenced = 0
 
     def make(self, count: int) -> list[Item]:
         """So many random items or some more."""
@@ -253,11 +262,11 @@ class RandomItems:
         return [change, *([ahead] * rng.getrandbits(1)), behind]
 
     def _row_write(self) -> list[Item]:
-        """A marker, accesses of other warps, and the row."""
+        """Accesses of other warps, and a row."""
         rng, encounters = self._rng, self._encounters
-        mark = self._packet(0)._replace(kind=PacketKind.MARK)
+        warp = self._packet(0).warp
         between = (self._access() for _ in range(rng.randrange(6)))
-        new, old = encounters.row(), self._rows[mark.warp]
+        new, old = encounters.row(), self._rows[warp]
         begins, met = rng.choice(((0, 0), (0, 0), (0, 1), (1, 0)))
         if not begins:
             # What the collector knows of the order of lanes only grows.
@@ -266,10 +275,14 @@ class RandomItems:
         if begins or met:
             old.records = []
         return [
-            mark,
-            *(packet for packet in between if packet.warp != mark.warp),
-            RowWrite(mark.warp, new, begins, met),
+            *(packet for packet in between if packet.warp != warp),
+            RowWrite(warp, new, begins, met, self._has_fenced),
         ]
+
+    def fence(self) -> Item:
+        """A warp passes a ``fence.sc``; its row says so, and all behind it do."""
+        self._has_fenced = 1
+        return self._row_write()[-1]
 
     def new_epoch(self) -> NewEpoch:
         """A clock would wrap."""

@@ -12,10 +12,12 @@ from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.collector import Collector as GoldenCollector
 from racetrap.golden_model.causality.detector_bank import Step, concerns_collector
 from racetrap.golden_model.causality.packets import (
+    HELD,
     CollectorEvent,
     FenceOrder,
     Marker,
     PacketKind,
+    ResumeKind,
     TransactionKind,
 )
 from racetrap.golden_model.causality.params import CausalityParams
@@ -35,7 +37,8 @@ _OF_BLOCK = (_KIND.BLOCK_START, _KIND.BLOCK_END, _KIND.BARRIER, _KIND.PARTIAL_BA
 
 @dataclass
 class Item:
-    """What a bank or an SM tells the collector; a wrap of clocks if it is neither.
+    """What a bank or an SM tells the collector; a wrap of clocks if it is neither, or only time
+    until all before it is taken.
 
     ``warps`` are warp slots of the GPU that a marker concerns.
     """
@@ -44,6 +47,7 @@ class Item:
     marker: Marker | None = None
     bank: int = 0
     warps: tuple[int, ...] = ()
+    rests: bool = False
 
 
 class _Recorded(Causality):
@@ -54,11 +58,10 @@ class _Recorded(Causality):
         return super().parts(region)
 
     def transact(self, sm: int, transaction: Any) -> list[Step]:
-        packets_before = self.collector.has_fenced()
         steps = super().transact(sm, transaction)
         for step in steps:
             row = self.collector.rows[step.packet.warp]
-            if concerns_collector(step, row, packets_before):
+            if concerns_collector(step, row):
                 bank = bank_of(self._params, step.packet.word)
                 self.items.append(Item(step=step, bank=bank))
         return steps
@@ -143,9 +146,9 @@ class CollectorBench:
             {**values, "packet": step.packet._asdict(), "before": before}
         )
 
-    def _mark(self, item):
+    def _mark(self, block):
         fields = self.params.packet_layout.fields
-        packet = dict.fromkeys(fields, 0) | {"kind": PacketKind.MARK, "block": item.marker.block}
+        packet = dict.fromkeys(fields, 0) | {"kind": PacketKind.MARK, "block": block}
         empty = self.params.entry_layout.unpack(0)
         values = dict.fromkeys(self.params.notice_layout.fields, 0)
         return self.params.notice_layout.pack({**values, "packet": packet, "before": empty})
@@ -153,6 +156,7 @@ class CollectorBench:
     async def _drive(self, ctx):
         """Hand out items in order; an SM goes on when its marker is settled."""
         dut = self.dut
+        ctx.set(dut.i_arrives, -(self._seed is None))
         await self._rest(ctx)
         for launch in self.launches:
             await pulse(ctx, dut.i_clear)
@@ -162,9 +166,29 @@ class CollectorBench:
                     await self._hand(ctx, item)
                     continue
                 await self._rest(ctx)
-                await pulse(ctx, dut.i_epoch)
-                self.golden.begin_epoch()
+                if not item.rests:
+                    await self._wrap(ctx)
             await self._rest(ctx)
+
+    async def _wrap(self, ctx):
+        """All SMs hold; then an epoch begins."""
+        params, wraps = self.params, self.counts["clock_wraps"]
+        self._tell(ResumeKind.HOLD)
+        held = dict.fromkeys(params.marker_layout.fields, 0) | {"kind": HELD}
+        for sm in range(params.sm_count):
+            for bank in range(params.banks):
+                mark = self._mark(params.block_id(sm, 0))
+                self._queues[False, bank].append((None, mark))
+            self._queues[True, sm].append((None, params.marker_layout.pack(held)))
+        while self.counts["clock_wraps"] == wraps:
+            await ctx.tick()
+        await self._rest(ctx)
+
+    def _tell(self, kind):
+        """All SMs are told something."""
+        for sm in range(self.params.sm_count):
+            values = {"kind": kind, "warp": 0, "clock": 0, "sc": 0, "is_last": 0}
+            self.resumes[sm].append(self.params.resume_layout.pack(values))
 
     async def _hand(self, ctx, item):
         sm = self.params.sm_of_block((item.marker or item.step.packet).block)
@@ -173,7 +197,7 @@ class CollectorBench:
         if item.marker and item.marker.kind not in _WITHOUT_ANSWER:
             self._blocked[sm] = True
             for bank in range(self.params.banks):
-                self._queues[False, bank].append((None, self._mark(item)))
+                self._queues[False, bank].append((None, self._mark(item.marker.block)))
         source = (True, sm) if item.marker else (False, item.bank)
         self._queues[source].append((item, self._word(item)))
         self._handed += 1
@@ -250,7 +274,8 @@ class CollectorBench:
                 values = {name: getattr(row, name) for name in params.row_layout.fields}
                 values["know"] = table_values(params, row.know, params.known)
                 self.rows.append(params.row_write_layout.pack({
-                    "warp": warp, "begins": kind == _KIND.BLOCK_START, "met": met, "row": values,
+                    "warp": warp, "begins": kind == _KIND.BLOCK_START, "met": met, "epoch": 0,
+                    "fenced": self.golden.has_fenced(), "row": values,
                 }))  # fmt: skip
             self._answer(marker, warp, warp == waiting[-1])
 
@@ -258,8 +283,8 @@ class CollectorBench:
         """A warp goes on; if none has waited, the last one of the block."""
         params, carried = self.params, self.golden.carried[warp]
         self.resumes[params.sm_of_block(marker.block)].append(params.resume_layout.pack({
-            "warp": warp & (1 << params.warp_bits) - 1, "clock": carried.clock,
-            "sc": carried.sc, "is_last": is_last,
+            "kind": ResumeKind.WARP, "warp": warp & (1 << params.warp_bits) - 1,
+            "clock": carried.clock, "sc": carried.sc, "is_last": is_last,
         }))  # fmt: skip
 
     async def _watch(self, ctx):
@@ -273,7 +298,10 @@ class CollectorBench:
             self._count(counts)
             cycle += 1
             kind, source = trace >> 1 & 3, trace >> 3
-            if not trace & 1 or kind > CollectorEvent.MARKER:
+            if not trace & 1:
+                continue
+            if kind == CollectorEvent.EPOCH:
+                self._begin_epoch()
                 continue
             if begun is not None:
                 self.cycles[begun[0]].append((cycle - begun[1], begun[2]))
@@ -281,12 +309,25 @@ class CollectorBench:
             item = self.sent[is_marker, source].popleft()
             self.taken += 1
             begun = (_KIND(item.marker.kind).name if is_marker else "notice", cycle, self.taken)
-            for race in self._settle(item):
+            was_full = self.golden.latest >= params.last_clock
+            races = self._settle(item)
+            if self.golden.latest >= params.last_clock and not was_full:
+                self._tell(ResumeKind.FULL)
+            for race in races:
                 report = RaceReport.from_race(params, race, bank_of(params, race.step.packet.word))
                 values = {name: getattr(report, name) for name in RaceReport.__slots__}
                 self.reports.append(
                     params.report_layout.pack({**values, "reserved": 0, "reserved_end": 0})
                 )
+
+    def _begin_epoch(self):
+        params = self.params
+        assert self.golden.latest >= params.last_clock
+        self.golden.begin_epoch()
+        values = dict.fromkeys(params.row_write_layout.fields, 0)
+        row = params.row_layout.unpack(0)
+        self.rows.append(params.row_write_layout.pack({**values, "epoch": 1, "row": row}))
+        self._tell(ResumeKind.EPOCH)
 
     def _count(self, counts):
         for place, name in enumerate(self.dut.o_counts.shape().members):
@@ -302,20 +343,35 @@ class CollectorBench:
             while True:
                 for _ in range(idle()):
                     await ctx.tick()
-                got = layout.unpack(await get(ctx, stream))
+                got = _meant(layout.unpack(await get(ctx, stream)))
                 assert count < len(due), f"{name} {count} is one too many: {got}"
-                expected = layout.unpack(due[count])
+                expected = _meant(layout.unpack(due[count]))
                 assert got == expected, f"{name} {count}: {got}, not {expected}"
                 count += 1
                 self.left[name, number] = due, count
                 if then:
-                    then(got)
+                    await then(ctx, got)
 
         return testbench
 
     def _go_on(self, sm):
-        def then(resume):
-            self._blocked[sm] &= not resume["is_last"]
+        async def then(ctx, resume):
+            self._blocked[sm] &= not resume.get("is_last", False)
+
+        return then
+
+    def _arrive(self, bank):
+        """The row is in force there, some time later; at once without waiting."""
+        idle = self.idle(f"arrives {bank}")
+        if self._seed is None:
+            return None
+
+        async def then(ctx, row):
+            for _ in range(idle()):
+                await ctx.tick()
+            ctx.set(self.dut.i_arrives[bank], 1)
+            await ctx.tick()
+            ctx.set(self.dut.i_arrives[bank], 0)
 
         return then
 
@@ -331,7 +387,8 @@ class CollectorBench:
                 *(self._feed((True, n), port) for n, port in enumerate(dut.i_marker)),
                 *(self._take("resume", n, port, self.resumes[n], self._go_on(n))
                   for n, port in enumerate(dut.o_resume)),
-                *(self._take("row_write", n, port, self.rows) for n, port in enumerate(dut.o_row)),
+                *(self._take("row_write", n, port, self.rows, self._arrive(n))
+                  for n, port in enumerate(dut.o_row)),
                 self._take("report", 0, dut.o_report, self.reports),
             ],
             cycles=cycles,
@@ -340,3 +397,10 @@ class CollectorBench:
             assert count == len(due), f"{len(due) - count} of {name} are missing"
         due = {name: self.golden.counters.get(name, 0) for name in self.counts}
         assert dict(self.counts) == due
+
+
+def _meant(values):
+    """What has a meaning of a row or a resume."""
+    if values.get("epoch") or values.get("kind"):
+        return {name: values[name] for name in ("epoch", "kind") if name in values}
+    return values

@@ -17,16 +17,17 @@ KEEPER = "causality/mark_keeper.py"
 
 
 class KeeperHarness(Harness):
-    """A mark keeper beside a bank that checks at any speed, with any notices.
+    """A mark keeper before a bank that checks at any speed, with any notices.
 
-    An SM sends no mark while it has one here.
+    What the bank has done is told at any time, before or after a notice comes.  An SM sends no
+    mark while it has one here.
 
     Parameters
     ----------
     params : CausalityParams
         Configuration: two SMs.
     packets : int
-        Packets that the bank holds, instead of what the hardware has.
+        Packets in flight, instead of what the hardware has.
     case : Case
         What is asked.
     """
@@ -48,21 +49,18 @@ class KeeperHarness(Harness):
         dut, params, packets = self._keeper, self._params, self._packets
         inner = OpenComponent(dut)
         m.submodules.keeper = inner.fragment
-        most = packets + params.report_fifo_depth
-        in_bank, pending = Signal(range(packets + 1)), Signal(range(most + 1))
+        in_bank, pending = Signal(range(packets + 1)), Signal(range(packets + 1))
         held = Signal(params.sm_count)
         given, source, sink = dut.i_packet, dut.i_notice, dut.o_notice
         is_mark = given.payload.kind == PacketKind.MARK
         sm = given.payload.block >> params.slot_bits
         m.d.comb += [
             given.valid.eq(self.i_valid), given.payload.eq(self.i_packet),
-            dut.o_packet.ready.eq(self.i_ready & (in_bank < packets)),
+            dut.o_packet.ready.eq(self.i_ready),
             dut.i_leaves.eq(self.i_leaves), dut.i_noticed.eq(self.i_noticed),
             source.valid.eq(self.i_offers), source.payload.eq(self.i_notice),
             sink.ready.eq(self.i_takes), keeps(m, given, "packet"), keeps(m, source, "notice"),
             Assume(~self.i_leaves | (in_bank != 0)),
-            Assume(~(self.i_leaves & self.i_noticed) | (pending != most)),
-            Assume(~source.valid | (pending != 0)),
             Assume(source.payload.packet.kind != PacketKind.MARK),
             Assume(~(given.valid & is_mark) | ~held.bit_select(sm[0], 1)),
         ]  # fmt: skip
@@ -105,8 +103,11 @@ class KeeperHarness(Harness):
             ~(got & is_next)
             | ((ahead == 0) & (notices == 0) & (sink.payload.packet.block == block)),
             ~got | (marks != 0),
-            dut.o_idle == (marks == 0),
+            dut.o_idle == ((marks == 0) & (in_bank == 0) & (pending == 0)),
+            in_bank + pending <= packets,
             taken == (passes & ~got),
+            # A notice that comes before its packet is known to be done waits.
+            ~taken | (pending != 0),
             ~taken | (Value.cast(sink.payload) == Value.cast(source.payload)),
             ~waits | (sink.valid & (meant == before)),
             ~dut.o_packet.valid | (given.valid & ~is_mark),
@@ -124,6 +125,7 @@ class KeeperHarness(Harness):
             "in-an-empty-bank": got & is_next & (in_bank == 0),
             "behind-another-mark": watching & (marks_ahead != 0) & (ahead == 0),
             "later-packets-meanwhile": got & is_next & (overtaken > 2),
+            "notice-known-late": source.valid & (pending == 0) & (in_bank != 0),
         }
         self.state(m, rules, events, helps)
         return m
@@ -146,7 +148,7 @@ class KeeperHarness(Harness):
         helps = [
             (entered - left)[:bits] == in_bank,
             (come - gone)[: len(come)] == marks,
-            in_bank <= self._packets, pending <= self._packets + self._params.report_fifo_depth,
+            inner["in_flight"] == in_bank + pending,
             inner["noticed"] == pending, ~counted | (before <= pending),
             ~counted | (marks != 0),
             ~watching | (marks > marks_ahead),

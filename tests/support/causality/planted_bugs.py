@@ -111,12 +111,12 @@ PLANTED_BUGS: dict[str, Patch] = {
         'Phase(start, [Value.cast(taker[name]).eq(0) for name in ("here",)])',
     ),
     "banks-never-hear-of-a-fence": Patch(
-        "causality/collector.py", "m.d.sync += self.o_fenced.eq(1)",
-        "m.d.sync += self.o_fenced.eq(0)",
+        "causality/collector.py", "self._outlet.i_row.fenced.eq(self._fenced | fences)",
+        "self._outlet.i_row.fenced.eq(0)",
     ),
     # The whole
     "fence-known-to-one-bank": Patch(
-        "causality/system.py", "bank.i_fenced.eq(collector.o_fenced)",
-        "bank.i_fenced.eq(collector.o_fenced & (number == 0))",
+        "causality/detector_bank.py", "m.d.sync += fenced.eq(1)",
+        "m.d.sync += fenced.eq(self.i_port == 0)",
     ),
 }  # fmt: skip

@@ -48,10 +48,19 @@ class RandomItems:
         wrap = self._rng.randrange(2 * count)
         for number in range(count):
             if number == wrap:
-                self._clock = 1
-                items.append(Item())
+                items += self._wrap()
             items += self._any()
         return items
+
+    def _wrap(self) -> Iterator[Item]:
+        """A block starts at the last clock; then all are 1."""
+        yield Item(rests=True)
+        self._clock = self._params.last_clock - 1
+        block = next(iter(self._warps))
+        yield self._marker(_KIND.BLOCK_END, block, self._warps[block][0], self._warps[block])
+        yield self._start(block)
+        yield Item()
+        self._clock = 1
 
     def _any(self) -> Iterator[Item]:
         rng = self._rng
@@ -133,7 +142,7 @@ class RandomItems:
         before = Entry(message=message, mixed=rng.randrange(2), writer=writer, reader=reader)
         return Step(
             packet, 1, against, undecided, met, int(bool(message) and rng.random() < 0.4),
-            int(rng.random() < 0.04), 0, 0, before, before,
+            int(rng.random() < 0.04), 0, 0, 0, before, before,
         )  # fmt: skip
 
     def _undecided(self, packet: Packet, writer: Side | None, reader: Side | None) -> int:

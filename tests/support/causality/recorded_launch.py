@@ -41,13 +41,10 @@ class RecordedLaunch(Causality):
             self.transact(sm, transaction)
 
     def transact(self, sm: int, transaction: Transaction) -> list[Step]:
-        had = self.collector.has_fenced()
         if transaction.kind > TransactionKind.ATOMIC:
             steps = super().transact(sm, transaction)
             if transaction.kind not in (TransactionKind.ELSE, TransactionKind.FI):
                 self.seen.append((CollectorEvent.MARKER, sm))
-            if self.collector.has_fenced() != had:
-                self.seen.append((CollectorEvent.FENCED, 0))
             return steps
         packet = self.trackers[sm].packet(transaction)
         bank = bank_of(self._params, packet.word)
@@ -55,7 +52,7 @@ class RecordedLaunch(Causality):
         self._accesses += 1
         packed = {name: getattr(step, name).pack(self._params) for name in ("before", "after")}
         self.seen.append((bank, step._replace(**packed)))
-        if concerns_collector(step, self.collector.rows[packet.warp], had):
+        if concerns_collector(step, self.collector.rows[packet.warp]):
             self.seen.append((CollectorEvent.NOTICE, bank))
             self._report(self.collector.meet(step))
         return [step]

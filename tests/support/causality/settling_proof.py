@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Assume, Cat, Module, Signal, Value
+from amaranth.hdl import Assume, Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In
 
-from racetrap.golden_model.causality.packets import PacketKind, TransactionKind
+from racetrap.golden_model.causality.packets import HELD, PacketKind, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.common.layout import struct_layout
 from tests.support.formal.internals import OpenComponent
@@ -30,6 +30,8 @@ def keeps(m: Module, port: Any, name: str) -> Assume:
 class GateHarness(Harness):
     """A gate with free banks and SMs; each bank tells of a marker's place once.
 
+    It is told to hold, and of an epoch while nothing is in flight, at any time.
+
     Parameters
     ----------
     params : CausalityParams
@@ -45,7 +47,7 @@ class GateHarness(Harness):
         super().__init__(case, {
             "i_has_notice": In(params.banks), "i_notice": In(notice).array(params.banks),
             "i_has_marker": In(params.sm_count), "i_marker": In(marker).array(params.sm_count),
-            "i_ready": In(2),
+            "i_ready": In(2), "i_hold": In(1), "i_epoch": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -56,7 +58,12 @@ class GateHarness(Harness):
         m.d.comb += [
             gate.o_notice.ready.eq(self.i_ready[0]),
             gate.o_marker.ready.eq(self.i_ready[1]),
+            gate.i_hold.eq(self.i_hold),
+            gate.i_epoch.eq(self.i_epoch),
+            Assume(~self.i_epoch | gate.o_drained),
         ]
+        #: Whether an epoch has begun while a marker of an SM has waited.
+        self._old = [Signal(name=f"old_{sm}") for sm in range(self._params.sm_count)]
         for name, ports, has, payloads in (
             ("notice", gate.i_notice, self.i_has_notice, self.i_notice),
             ("marker", gate.i_marker, self.i_has_marker, self.i_marker),
@@ -71,7 +78,8 @@ class GateHarness(Harness):
         for name, ports, out, wanted, is_held in (
             ("notice", gate.i_notice, gate.o_notice,
              lambda port: port.payload.packet.kind != PacketKind.MARK, held),
-            ("marker", gate.i_marker, gate.o_marker, lambda port: 1, Signal(name="marker_held")),
+            ("marker", gate.i_marker, gate.o_marker,
+             lambda port: port.payload.kind != HELD, Signal(name="marker_held")),
         ):  # fmt: skip
             rules += self._elaborate_stream(m, name, ports, out, wanted, is_held)
         rules.append(
@@ -84,6 +92,9 @@ class GateHarness(Harness):
             "a-second-marker": self._second,
             "a-branch-passes": gate.o_marker.valid
             & (gate.o_marker.payload.marker.kind == TransactionKind.IF) & self._done[0][0],
+            "epoch-with-both": self.i_epoch & (gate.i_marker[0].payload.kind == HELD)
+            & (gate.i_marker[1].payload.kind == TransactionKind.BLOCK_START),
+            "a-branch-passes-while-others-hold": self.i_hold & gate.o_marker.valid & gate.o_asks,
         }  # fmt: skip
         self.state(m, rules, events, helps)
         return m
@@ -119,7 +130,16 @@ class GateHarness(Harness):
                 told.append(done)
             with m.If(gate.o_notice.valid & gate.o_notice.ready):
                 m.d.sync += older.eq(0)
-            rules += [~leaves | Cat(told).all(), ~leaves | ~older]
+            holds = marker.payload.kind == HELD
+            rules += [
+                ~leaves | Cat(told).all(), ~leaves | ~older,
+                ~leaves | Mux(holds, self.i_epoch, ~self.i_hold),
+                ~(self.i_epoch & holds) | leaves,
+                ~gate.o_drained | (marker.valid & waits & Cat(told).all()),
+                ~(marker.valid & waits) | gate.o_asks,
+            ]  # fmt: skip
+            m.d.sync += self._old[sm].eq((self._old[sm] | self.i_epoch) & ~leaves)
+            helps.append(self._inner[f"is_old_{sm}"] == self._old[sm])
             helps.append(~older)
             is_mine = is_held & ((held.block >> params.slot_bits) == sm)
             helps += [
@@ -145,6 +165,10 @@ class GateHarness(Harness):
         for number, (port, takes) in enumerate(zip(ports, taken, strict=True)):
             with m.If(takes):
                 m.d.sync += [payload[name].eq(port.payload), payload[source].eq(number)]
+                if name == "marker":
+                    # Clocks of before an epoch are 1 then, and a block starts behind them.
+                    with m.If(self._old[number]):
+                        m.d.sync += payload.marker.clock.eq(2)
         return [
             sum(taken) <= 1,
             out.valid == held,
@@ -155,6 +179,8 @@ class GateHarness(Harness):
 
 class OutletHarness(Harness):
     """An outlet that is given rows and resumes while it is free; banks and SMs take them any time.
+
+    A row is in force at a bank at any time from when it was taken.
 
     Parameters
     ----------
@@ -173,6 +199,7 @@ class OutletHarness(Harness):
             "i_row": In(struct_layout(params.row_write_layout)),
             "i_resume": In(struct_layout(params.resume_layout)),
             "i_row_ready": In(params.banks), "i_resume_ready": In(params.sm_count),
+            "i_is_for_all": In(1), "i_arrives": In(params.banks),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -183,7 +210,8 @@ class OutletHarness(Harness):
         m.d.comb += [
             outlet.i_leaves.eq(self.i_leaves),
             *(getattr(outlet, name).eq(getattr(self, name))
-              for name in ("i_has_row", "i_has_resume", "i_sm", "i_row", "i_resume")),
+              for name in ("i_has_row", "i_has_resume", "i_sm", "i_is_for_all", "i_arrives",
+                           "i_row", "i_resume")),
             *(port.ready.eq(self.i_row_ready[bank]) for bank, port in enumerate(outlet.o_row)),
             *(port.ready.eq(self.i_resume_ready[sm]) for sm, port in enumerate(outlet.o_resume)),
             Assume(~self.i_leaves | outlet.o_is_free),
@@ -193,41 +221,49 @@ class OutletHarness(Harness):
             Signal.like(self.i_row, name="kept_row"),
             Signal.like(self.i_resume, name="kept"),
         )
-        sm, due = Signal(params.sm_bits), Signal(params.banks)
-        is_due = Signal()
+        # Banks that have not taken the row, or where it is not in force; SMs that go on behind it.
+        due, late, sms = Signal(params.banks), Signal(params.banks), Signal(params.sm_count)
         given = Cat(port.valid & port.ready for port in outlet.o_row)
         goes = Cat(port.valid & port.ready for port in outlet.o_resume)
+        told = Mux(self.i_is_for_all, (1 << params.sm_count) - 1, 1 << self.i_sm)
+        m.d.comb += Assume((self.i_arrives & ~(late & ~(due & ~given))) == 0)
         with m.If(self.i_leaves):
+            all_banks = self.i_has_row.replicate(params.banks)
             m.d.sync += [
-                row.eq(self.i_row), resume.eq(self.i_resume), sm.eq(self.i_sm),
-                due.eq(self.i_has_row.replicate(params.banks)), is_due.eq(self.i_has_resume),
+                row.eq(self.i_row), resume.eq(self.i_resume), due.eq(all_banks), late.eq(all_banks),
+                sms.eq(Mux(self.i_has_resume, told, 0)),
             ]  # fmt: skip
         with m.Else():
-            m.d.sync += [due.eq(due & ~given), is_due.eq(is_due & ~goes.any())]
+            m.d.sync += [
+                due.eq(due & ~given), late.eq(late & ~self.i_arrives), sms.eq(sms & ~goes),
+            ]  # fmt: skip
         rules = [
-            # Each bank the newest row once; the warp behind the row at every bank, once.
+            # Each bank the newest row once; SMs when it is in force at every bank, once.
             *(~port.valid | (due[bank] & (port.payload == row))
               for bank, port in enumerate(outlet.o_row)),
-            *(~port.valid | (is_due & ~due.any() & (sm == number) & (port.payload == resume))
+            *(~port.valid | (sms[number] & ~late.any() & (port.payload == resume))
               for number, port in enumerate(outlet.o_resume)),
-            outlet.o_is_free == ~(due.any() | is_due),
+            outlet.o_is_free == ~(late.any() | sms.any()),
             # Nobody waits without an offer.
             *(~due[bank] | port.valid for bank, port in enumerate(outlet.o_row)),
-            ~is_due | due.any() | Cat(port.valid for port in outlet.o_resume).any(),
+            *(~sms[number] | late.any() | port.valid
+              for number, port in enumerate(outlet.o_resume)),
         ]  # fmt: skip
         has_row = inner["has_row"]
         helps = [
-            has_row == due.any(),
-            ~has_row | (due == ~inner["taken"]),
-            inner["has_resume"] == is_due,
+            has_row == late.any(),
+            (due & ~late) == 0,
+            ~has_row | ((due == ~inner["taken"]) & (late == ~inner["arrived"])),
+            inner["due"] == sms,
             ~has_row | (Value.cast(inner["row"]) == Value.cast(row)),
-            ~is_due | (Value.cast(inner["resume"]) == Value.cast(resume)),
-            ~is_due | (inner["sm"] == sm),
+            ~sms.any() | (Value.cast(inner["resume"]) == Value.cast(resume)),
         ]  # fmt: skip
         events = {
-            "one-bank-late": due[-1] & ~due[0] & is_due,
-            "resume-waits": is_due & ~due.any() & ~goes.any(),
-            "row-alone": due.any() & ~is_due,
+            "one-bank-late": due[-1] & ~due[0] & sms.any(),
+            "one-bank-on-its-way": late[-1] & ~due[-1] & ~late[0] & sms.any(),
+            "resume-waits": sms.any() & ~late.any() & ~goes.any(),
+            "one-sm-late": sms[-1] & ~sms[0] & ~late.any(),
+            "row-alone": due.any() & ~sms.any(),
             "resume-alone": self.i_leaves & self.i_has_resume & ~self.i_has_row,
         }
         self.state(m, rules, events, helps)

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from amaranth.hdl import Value
 
 from racetrap.golden_model.causality.causality import Causality
+from racetrap.golden_model.causality.detector_bank import Step
+from racetrap.golden_model.causality.packets import Packet
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.gpu.region import Region
 from racetrap.rtl.causality.registers import compile_registers
 from racetrap.rtl.causality.system import CausalitySystem
+from racetrap.sim.cosim.causality.scoreboard import Scoreboard
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.axi_memory import AxiMemory
 from tests.support.rtl.metadata_memory import MemoryKnobs, MetadataMemory
@@ -33,6 +36,8 @@ class SystemBench:
     ----------
     steps : list of list of int
         Steps of each bank, as on its trace port.
+    seen : list of (int, int, int, int)
+        Cycle, bank or -1, and word of each step and of what the collector's trace port says.
     counters : dict of str to int
         Counters at the end.
     """
@@ -50,13 +55,14 @@ class SystemBench:
             for bank, port in enumerate(self.dut.m_axi_metadata)
         ]
         self.steps: list[list[int]] = [[] for _ in range(params.banks)]
+        self.seen: list[tuple[int, int, int]] = []
         self.counters: dict[str, int] = {}
         self._is_launched = False
 
     def run(self, *testbenches, cycles: int = 60_000) -> None:
         """Run testbenches with the memories and monitors."""
         background = [*self.ring.testbenches(), *map(self._memory, self.memories)]
-        background += [self._watch(bank) for bank in range(self.params.banks)]
+        background += [self._watch(bank) for bank in range(-1, self.params.banks)]
         simulate(self.dut, *testbenches, background=background, cycles=cycles)
 
     def _memory(self, memory):
@@ -70,11 +76,14 @@ class SystemBench:
 
     def _watch(self, bank):
         async def testbench(ctx):
-            port = self.dut.trace[bank]
+            port, cycle = self.dut.trace_collector if bank < 0 else self.dut.trace[bank], 0
             while True:
                 *_, valid, word = await ctx.tick().sample(port.valid, Value.cast(port.payload))
+                cycle += 1
                 if valid:
-                    self.steps[bank].append(word)
+                    self.seen.append((cycle, bank, word))
+                    if bank >= 0:
+                        self.steps[bank].append(word)
 
         return testbench
 
@@ -139,18 +148,47 @@ class SystemBench:
                     assert layout.unpack(got) == layout.unpack(layout.pack(values)), event
         assert [len(steps) for steps in self.steps] == [len(steps) for steps in due]
 
-    async def check(self, ctx) -> None:
-        """Counters and reports are those of the golden model."""
+    async def count(self, ctx) -> None:
+        """Read all counters."""
         names = [
             name for name, address in _ADDRESS.items() if address >= _ADDRESS["ACCESSES"]
         ]  # fmt: skip
         self.counters = {name.lower(): await self.read(ctx, name) for name in names}
+
+    async def compare(self, ctx, transactions) -> None:
+        """Let the golden model follow the hardware's order; steps, reports and counters are its.
+
+        ``transactions`` are those of each SM.
+        """
+        await self.count(ctx)
+        board, params = Scoreboard(self.params, self.region), self.params
+        for sm, of_sm in enumerate(transactions):
+            for transaction in of_sm:
+                board.transaction(sm, transaction)
+        # What the collector says in a cycle comes behind the steps of that cycle.
+        for _, bank, word in sorted(self.seen, key=lambda seen: (seen[0], seen[1] < 0)):
+            if bank < 0:
+                board.told(**params.collector_event_layout.unpack(word))
+            else:
+                values = params.step_layout.unpack(word)
+                board.step(bank, Step(**values | {"packet": Packet(**values["packet"])}))
+        for record in self.records():
+            board.report(record)
+        board.finish(self.counters)
+
+    def records(self) -> list[int]:
+        """Records in the ring."""
+        return [
+            sum(self.ring.words[address // 8 + beat] << 64 * beat for beat in range(4))
+            for address, _ in self.ring.bursts
+        ]
+
+    async def check(self, ctx) -> None:
+        """Counters and reports are those of the golden model."""
+        await self.count(ctx)
         golden = self.golden.counters | {"reports_written": self.golden.race_count}
         ignored = ("stall_cycles", "reports_suppressed")
         assert {
             name: count for name, count in self.counters.items() if count and name not in ignored
         } == {name: count for name, count in golden.items() if count}
-        assert [
-            sum(self.ring.words[address // 8 + beat] << 64 * beat for beat in range(4))
-            for address, _ in self.ring.bursts
-        ] == [report.record() for report in self.golden.races]
+        assert self.records() == [report.record() for report in self.golden.races]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 
 from racetrap.golden_model.causality.packets import (
+    HELD,
+    Marker,
     Packet,
     PacketKind,
+    ResumeKind,
     Transaction,
     TransactionKind,
 )
@@ -18,7 +22,6 @@ from tests.support.rtl.streams import (
     get_forever,
     monitor,
     never_idle,
-    pulse,
     put,
     put_all,
     random_idle,
@@ -52,16 +55,26 @@ def random_transactions(params, rng, count):
 
 
 class TrackerBench:
-    """A tracker, a collector that answers with any clocks, and control of wraps."""
+    """A tracker, and a collector that answers with any clocks and begins epochs.
 
-    def __init__(self, params, seed=None, sm=0, tracker=Tracker):
-        self.params, self.sm = params, sm
+    Once a clock is the last one the collector settles nothing before it has begun an epoch.  With
+    the probability ``others`` it is another SM's clock: it tells the tracker so, or to hold.
+
+    Attributes
+    ----------
+    waited : list of (int, ResumeKind or None, bool)
+        Of each marker that waits, its kind, what was told before, and whether an epoch began then.
+    """
+
+    def __init__(self, params, seed=None, sm=0, tracker=Tracker, others=0.0):
+        self.params, self.sm, self.others = params, sm, others
         self.dut = shared(tracker, params)
         self.rng = random.Random(seed)
         self.idle = (lambda name: random_idle(f"{seed} {name}")) if seed else lambda _: never_idle
         self.taken, self.packets, self.markers, self.resumes = [], [], [], []
+        self._idle = self.idle("collector")
         self.answers = []  # of each marker that is answered
-        self.wraps = 0
+        self.waited = []
         self.latest = 0
 
     def run(self, transactions):
@@ -82,98 +95,126 @@ class TrackerBench:
                 get_forever(dut.o_packet, [], idle=self.idle("get")),
                 monitor(dut.i_transaction, self.taken), monitor(dut.o_packet, self.packets),
                 monitor(dut.o_marker, self.markers), monitor(dut.i_resume, self.resumes),
-                self._collector, self._wrap_control,
+                self._collector,
             ],
         )  # fmt: skip
 
     async def _collector(self, ctx):
-        params, dut, idle = self.params, self.dut, self.idle("collector")
+        params, dut, told = self.params, self.dut, None
         while True:
-            for _ in range(idle()):
-                await ctx.tick()
+            await self._pause(ctx)
             marker = params.marker_layout.unpack(await get(ctx, dut.o_marker))
-            self.latest = max(self.latest, marker["clock"])
-            if marker["kind"] >= KIND.IF:
-                self.latest = max(self.latest, marker["clock"] + 1)
+            kind = marker["kind"]
+            self.latest = max(self.latest, marker["clock"] + (kind in _ADVANCES))
+            if kind in _ADVANCES:
                 continue
-            resumes = [self._answer() for _ in range(self.rng.randint(1, 3))]
-            if marker["kind"] not in _OF_BLOCK:
-                self.latest = max(self.latest, *(clock for _, clock, _ in resumes))
-            self.answers.append(resumes)
-            for number, (warp, clock, sc) in enumerate(resumes, 1):
-                for _ in range(idle()):
-                    await ctx.tick()
-                word = resume(params, warp, clock, sc, number == len(resumes))
-                await put(ctx, dut.i_resume, word)
-
-    def _answer(self):
-        top = min(self.latest + 2, self.params.last_clock + 1)
-        return [self.rng.randrange(self.params.warps_per_sm), top, self.rng.getrandbits(3)]
-
-    async def _wrap_control(self, ctx):
-        dut, idle = self.dut, self.idle("wrap")
-        while True:
-            *_, wraps = await ctx.tick().sample(dut.o_wrap)
+            wraps = (
+                told is not None or kind == HELD or self.latest >= params.last_clock
+                or self.rng.random() < self.others / 2
+            )  # fmt: skip
+            self.waited.append((kind, told, wraps))
             if wraps:
-                for _ in range(idle()):
-                    await ctx.tick()
-                ctx.set(dut.i_hold, 1)
-                await ctx.tick()
-                while not ctx.get(dut.o_drained):
-                    await ctx.tick()
-                await pulse(ctx, dut.i_epoch)
-                self.wraps += 1
-                self.latest = 1
-                while ctx.get(dut.o_busy):
-                    await ctx.tick()
-                ctx.set(dut.i_hold, 0)
+                # Whatever it was told before.
+                for each in [ResumeKind.FULL, ResumeKind.HOLD][self.rng.randrange(3) :]:
+                    await self._tell(ctx, each)
+                await self._tell(ctx, ResumeKind.EPOCH)
+                self.latest, told = 1 + (kind == KIND.BLOCK_START), None
+            if kind != HELD:
+                await self._answer(ctx, kind)
+                if self.rng.random() < self.others:
+                    told = self.rng.choice((ResumeKind.FULL, ResumeKind.HOLD))
+                    await self._tell(ctx, told)
+
+    async def _pause(self, ctx):
+        for _ in range(self._idle()):
+            await ctx.tick()
+
+    async def _tell(self, ctx, kind):
+        await self._pause(ctx)
+        await put(ctx, self.dut.i_resume, resume(self.params, kind=kind))
+
+    async def _answer(self, ctx, kind):
+        """Let the SM go on; some of its warps have other clocks."""
+        params, rng = self.params, self.rng
+        top = min(self.latest + 2, params.last_clock + 1)
+        resumes = [
+            (rng.randrange(params.warps_per_sm), top, rng.getrandbits(3))
+            for _ in range(rng.randint(1, 3))
+        ]
+        if kind not in _OF_BLOCK:
+            self.latest = top
+        self.answers.append(resumes)
+        for number, (warp, clock, sc) in enumerate(resumes, 1):
+            await self._pause(ctx)
+            await put(
+                ctx, self.dut.i_resume, resume(params, warp, clock, sc, number == len(resumes))
+            )
 
     def expected(self, transactions):
-        """Packets and markers of the golden tracker with the same answers, and its wraps."""
+        """Packets and markers of the golden tracker with the same answers and epochs."""
         params, golden, answers = self.params, GoldenTracker(self.params, self.sm), [*self.answers]
-        packets, markers, wraps = [], [], 0
-        for transaction in transactions:
-            kind, warps = transaction.kind, golden.warps
-            if kind <= KIND.ATOMIC:
-                packets.append(golden.packet(transaction))
-                continue
-            if any(state.clock >= params.last_clock for state in warps):
-                wraps += 1
-                for state in warps:
+        packets, markers, waited = [], [], deque(self.waited)
+        due = deque(transactions)
+        while due or waited:
+            is_access = not due or due[0].kind <= KIND.ATOMIC
+            is_full = any(state.clock >= params.last_clock for state in golden.warps)
+            # Marks are told apart by their markers.
+            place = params.packet_layout.unpack(self.packets[len(packets)][1])
+            is_mark = place["kind"] == PacketKind.MARK
+            kind, told, wraps = waited.popleft() if is_mark else (None, None, False)
+            if kind == HELD:
+                assert told == ResumeKind.HOLD or (not is_access and (is_full or told is not None))
+                packets.append(None)
+                markers.append(None)
+            else:
+                transaction = due.popleft()
+                assert is_access or not is_full, transaction
+                self._send(golden, transaction, packets, markers)
+            if wraps:
+                for state in golden.warps:
                     state.clock = 1
-            marker = golden.marker(transaction)
-            if kind in _ADVANCES:
-                warps[transaction.warp].clock += 1
-            packet = golden.packet(transaction)
-            of_kind = kind - KIND.IF + PacketKind.IF if kind >= KIND.IF else PacketKind.MARK
-            packets.append(packet._replace(kind=of_kind))
-            if kind == KIND.BLOCK_START:
-                slots = list(lanes_of(transaction.warps))
-                marker = marker._replace(clock=golden.begin_block(transaction.slot, slots))
-            if kind in (KIND.FENCE, KIND.BEGIN):
-                golden.pass_fence(transaction)
-            if kind not in _UNTOLD:
-                markers.append(marker)
-            if kind < KIND.IF:
+                if kind == KIND.BLOCK_START:
+                    golden.begin_block(transaction.slot, list(lanes_of(transaction.warps)))
+            if kind not in (None, HELD):
                 for warp, clock, sc in answers.pop(0):
                     if kind not in _OF_BLOCK:
-                        warps[warp].clock, warps[warp].sc = clock, sc
+                        golden.warps[warp].clock, golden.warps[warp].sc = clock, sc
         assert not answers
-        return packets, markers, wraps
+        return packets, markers
+
+    def _send(self, golden, transaction, packets, markers):
+        """What the golden tracker makes of a transaction."""
+        kind, warps = transaction.kind, golden.warps
+        if kind <= KIND.ATOMIC:
+            packets.append(golden.packet(transaction))
+            return
+        marker = golden.marker(transaction)
+        if kind in _ADVANCES:
+            warps[transaction.warp].clock += 1
+        packet = golden.packet(transaction)
+        of_kind = kind - KIND.IF + PacketKind.IF if kind >= KIND.IF else PacketKind.MARK
+        packets.append(packet._replace(kind=of_kind))
+        if kind == KIND.BLOCK_START:
+            slots = list(lanes_of(transaction.warps))
+            marker = marker._replace(clock=golden.begin_block(transaction.slot, slots))
+        if kind in (KIND.FENCE, KIND.BEGIN):
+            golden.pass_fence(transaction)
+        if kind not in _UNTOLD:
+            markers.append(marker)
 
     def check(self, transactions):
         """Everything is as the golden model has it, and a marker has waited for its answers."""
         params = self.params
-        packets, markers, wraps = self.expected(transactions)
-        assert len(self.packets) == len(transactions) == len(self.taken)
+        packets, markers = self.expected(transactions)
+        assert len(self.taken) == len(transactions)
         got = [Packet(**params.packet_layout.unpack(word)) for _, word in self.packets]
-        assert got == packets
-        assert [word for _, word in self.markers] == [
-            params.marker_layout.pack(marker._asdict()) for marker in markers
-        ]
-        assert wraps == self.wraps
+        told = [Marker(**params.marker_layout.unpack(word)) for _, word in self.markers]
+        assert all_but_held(got, packets) == [each for each in packets if each is not None]
+        assert all_but_held(told, markers) == [each for each in markers if each is not None]
+        assert {params.sm_of_block(each.block) for each in (*got, *told)} == {self.sm}
+        resumes = [(cycle, params.resume_layout.unpack(word)) for cycle, word in self.resumes]
         last = [
-            cycle for cycle, word in self.resumes if params.resume_layout.unpack(word)["is_last"]
+            cycle for cycle, each in resumes if each["is_last"] and each["kind"] == ResumeKind.WARP
         ]
         answered = [
             number for number, each in enumerate(transactions) if KIND.ATOMIC < each.kind < KIND.IF
@@ -183,8 +224,13 @@ class TrackerBench:
             assert not later or cycle < later[0][0]
 
 
-def resume(params, warp=0, clock=0, sc=0, is_last=True):
+def all_but_held(got, expected):
+    """What is not of an SM that holds."""
+    return [one for one, due in zip(got, expected, strict=True) if due is not None]
+
+
+def resume(params, warp=0, clock=0, sc=0, is_last=True, kind=ResumeKind.WARP):
     """Word of a resume."""
     return params.resume_layout.pack(
-        {"warp": warp, "clock": clock, "sc": sc, "is_last": int(is_last)}
+        {"kind": kind, "warp": warp, "clock": clock, "sc": sc, "is_last": int(is_last)}
     )

@@ -5,7 +5,12 @@ from __future__ import annotations
 from amaranth.hdl import Array, Assume, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In
 
-from racetrap.golden_model.causality.packets import PacketKind, TransactionKind
+from racetrap.golden_model.causality.packets import (
+    HELD,
+    PacketKind,
+    ResumeKind,
+    TransactionKind,
+)
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.common.layout import struct_layout
 from tests.support.causality.settling_proof import keeps
@@ -19,8 +24,8 @@ STATES, TRACKER = "causality/warp_states.py", "causality/tracker.py"
 class TrackerHarness(Harness):
     """A tracker behind an SM that keeps what it offers; its outputs are taken at any time.
 
-    Resumes come behind the marker that they answer, with a clock that is not below the warp's.  An
-    epoch begins while the tracker is held and drained, and it is held until that is done.
+    Resumes come behind the marker that they answer, with a clock that is not below the warp's, and
+    not from when it was told to hold until an epoch begins.  That begins while it waits.
 
     Parameters
     ----------
@@ -42,7 +47,7 @@ class TrackerHarness(Harness):
             "i_packet_ready": In(1), "i_marker_ready": In(1), "i_resumes": In(1),
             "i_resume": In(struct_layout(params.resume_layout)),
             **{name: ports[name]
-               for name in ("i_enable", "i_clear", "i_full", "i_hold", "i_epoch")},
+               for name in ("i_enable", "i_clear")},
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -56,7 +61,7 @@ class TrackerHarness(Harness):
             dut.o_packet.ready.eq(self.i_packet_ready), dut.o_marker.ready.eq(self.i_marker_ready),
             resume.valid.eq(self.i_resumes), resume.payload.eq(self.i_resume),
             *(getattr(dut, name).eq(getattr(self, name))
-              for name in ("i_enable", "i_clear", "i_full", "i_hold", "i_epoch")),
+              for name in ("i_enable", "i_clear")),
             keeps(m, dut.i_transaction, "transaction"), keeps(m, resume, "resume"),
             Assume(given.kind <= TransactionKind.WARP_BARRIER),
             Assume(given.warp < params.warps_per_sm),
@@ -66,10 +71,8 @@ class TrackerHarness(Harness):
         clears = Signal()
         m.d.sync += clears.eq((clears | self.i_clear) & (self.i_clear | dut.o_busy))
         m.d.comb += [
-            Assume(~self.i_clear | (dut.o_idle & ~self.i_epoch & ~self.i_valid)),
-            Assume(~self.i_epoch | (self.i_hold & dut.o_drained & ~dut.o_busy)),
-            Assume(~(dut.o_busy & ~clears) | self.i_hold),
-            Assume(~(dut.o_busy & clears) | ~self.i_valid),
+            Assume(~self.i_clear | (dut.o_idle & ~resume.valid & ~self.i_valid)),
+            Assume(~(dut.o_busy & clears) | ~(self.i_valid | resume.valid)),
         ]
         rules, helps = self._elaborate_waits(m)
         more_rules, more_helps = self._elaborate_clocks(m)
@@ -77,7 +80,8 @@ class TrackerHarness(Harness):
         events = {
             "resumed": self._resumed & (packet.payload.kind == PacketKind.LOAD) & packet.valid,
             "two-resumes": self._waiting & self._again & resume.valid,
-            "waits-for-an-epoch": dut.o_wrap & ~packet.valid,
+            "waits-for-an-epoch": self._is_held & ~packet.valid & inner["holds"],
+            "epoch-before-an-answer": self._epoch & ~self._is_held,
             "behind-an-epoch": self._restarted & packet.valid
             & (packet.payload.kind == PacketKind.WARP_BARRIER),
             "starts-behind-another-block": self._starts,
@@ -94,13 +98,24 @@ class TrackerHarness(Harness):
             Signal(4, name="kind"),
         )  # fmt: skip
         is_mark = packet.valid & (packet.payload.kind == PacketKind.MARK)
-        is_answered = marker.valid & (marker.payload.kind < TransactionKind.IF)
-        goes_on = resume.valid & resume.ready & resume.payload.is_last
+        is_answered = marker.valid & (
+            (marker.payload.kind < TransactionKind.IF) | (marker.payload.kind == HELD)
+        )
+        takes, of_warp = resume.valid & resume.ready, resume.payload.kind == ResumeKind.WARP
+        is_held, stopped, epoch = kind == HELD, Signal(name="stopped"), Signal(name="epoch")
+        goes_on = Mux(epoch, is_held, takes & of_warp & resume.payload.is_last)
+        m.d.comb += epoch.eq(takes & (resume.payload.kind == ResumeKind.EPOCH))
+        holds_now = takes & (resume.payload.kind == ResumeKind.HOLD)
+        m.d.sync += stopped.eq((stopped | holds_now) & ~epoch)
+        self._epoch, self._is_held = epoch, is_held & has_marker
         told, answered = Signal(), Signal()
         # What a SM sends when it is resumed comes after the packet and the marker were taken.
         m.d.comb += [
             told.eq(is_mark & packet.ready), answered.eq(is_answered & marker.ready),
-            Assume(~resume.valid | (waiting & has_packet & has_marker)),
+            Assume(~(resume.valid & of_warp)
+                   | (waiting & has_packet & has_marker & ~stopped & ~is_held)),
+            Assume(~(resume.valid & (resume.payload.kind == ResumeKind.EPOCH))
+                   | (waiting & has_packet & has_marker)),
         ]  # fmt: skip
         m.d.sync += [
             waiting.eq((waiting | told | answered) & ~goes_on),
@@ -117,6 +132,7 @@ class TrackerHarness(Harness):
         self._told = has_marker
         transaction = struct_layout(self._params.transaction_layout)(inner["transaction"])
         waits, has_both = inner["waits"], has_packet & has_marker
+        stops = waits | inner["is_held"]
         held_kind = transaction.kind
         is_waited = (held_kind > TransactionKind.ATOMIC) & (held_kind < TransactionKind.IF)
         rules = [
@@ -130,21 +146,25 @@ class TrackerHarness(Harness):
             ~(is_mark & is_answered)
             | ((packet.payload.warp == marker.payload.warp)
                & (packet.payload.block == marker.payload.block)),
-            ~dut.o_drained | ~waiting,
-            ~resume.valid | waits,
+            ~dut.o_idle | ~waiting,
+            ~(resume.valid & of_warp) | waits,
+            # Told to hold, it sends nothing more.
+            ~(stopped & inner["leaves"]),
         ]  # fmt: skip
         helps = [
-            waits == (is_mark | is_answered | waiting),
+            stops == (is_mark | is_answered | waiting),
+            ~(waits & inner["is_held"]), inner["is_stopped"] == stopped,
             ~waits | (inner["holds"] & is_waited),
-            ~is_mark | waits, ~is_answered | waits,
-            ~waits | (is_mark ^ has_packet), ~waits | (is_answered ^ has_marker),
+            ~stops | (is_mark ^ has_packet), ~stops | (is_answered ^ has_marker),
             waiting == (has_packet | has_marker),
-            waits | ~(has_packet | has_marker | waiting),
-            ~has_both | waits,
-            ~is_answered | (marker.payload.kind == held_kind),
-            ~is_answered | (marker.payload.warp[: self._params.warp_bits] == transaction.warp),
+            ~has_both | stops,
+            ~(is_answered & waits) | (marker.payload.kind == held_kind),
+            ~(is_answered & inner["is_held"]) | (marker.payload.kind == HELD),
+            ~has_marker | (is_held == inner["is_held"]),
+            ~(is_answered & waits)
+            | (marker.payload.warp[: self._params.warp_bits] == transaction.warp),
             ~inner["holds"] | (held_kind <= TransactionKind.WARP_BARRIER),
-            ~inner["holds"] | (transaction.warp < self._params.warps_per_sm),
+            transaction.warp < self._params.warps_per_sm,
             ~packet.valid | (packet.payload.warp[: self._params.warp_bits]
                              < self._params.warps_per_sm),
         ]  # fmt: skip
@@ -159,7 +179,7 @@ class TrackerHarness(Harness):
             for warp in range(params.warps_per_sm)
         ]
         low = [Signal(params.clock_bits, name=f"low_{warp}") for warp in range(len(rows))]
-        restarts = self.i_epoch | self.i_clear
+        restarts = self._epoch | self.i_clear
         warp = packet.payload.warp[: params.warp_bits]
         clock, kind = packet.payload.clock, packet.payload.kind
         is_block = (marker.payload.kind == TransactionKind.BLOCK_START) | (
@@ -178,7 +198,8 @@ class TrackerHarness(Harness):
                 m.d.sync += Array(last)[slot].eq(marker.payload.warps)
         with m.Elif(self.i_clear):
             m.d.sync += [each.eq(0) for each in last]
-        resumes = resume.valid & resume.ready & ~of_block
+        of_warp = resume.payload.kind == ResumeKind.WARP
+        resumes = resume.valid & resume.ready & of_warp & ~of_block
         rises = (kind == PacketKind.IF) | (kind == PacketKind.WARP_BARRIER)
         is_mark = kind == PacketKind.MARK
         for number, known in enumerate(low):
@@ -189,7 +210,7 @@ class TrackerHarness(Harness):
             with m.Elif(packet.valid & packet.ready & ~is_mark & (warp == number)):
                 m.d.sync += known.eq(clock)
         m.d.comb += Assume(
-            ~resume.valid | of_block
+            ~(resume.valid & of_warp) | of_block
             | (resume.payload.clock >= Array(rows)[resume.payload.warp[: params.warp_bits]])
         )  # fmt: skip
         mine = Array(low)[warp]
@@ -197,7 +218,7 @@ class TrackerHarness(Harness):
         takes = takes_new | Array(last)[slot]
         transaction = struct_layout(params.transaction_layout)(inner["transaction"])
         restarted, starts_behind = Signal(), Signal()
-        m.d.sync += restarted.eq(restarted | self.i_epoch)
+        m.d.sync += restarted.eq(restarted | self._epoch)
         m.d.comb += starts_behind.eq(starts & (low[0] > 1) & ~marker.payload.warps[0] & takes[0])
         self._restarted, self._starts = restarted, starts_behind
         rules = [
@@ -207,9 +228,11 @@ class TrackerHarness(Harness):
             *(~(starts & takes[number]) | (marker.payload.clock > known)
               for number, known in enumerate(low)),
             # Clocks cannot wrap.
-            *(dut.o_full | (row < params.last_clock) | dut.o_busy for row in rows),
+            *(~(inner["leaves"] & (transaction.kind > TransactionKind.ATOMIC))
+              | (row < params.last_clock) for row in rows),
         ]  # fmt: skip
         return rules, [
+            *(inner["warps.o_full"] | (row < params.last_clock) | dut.o_busy for row in rows),
             *(known <= row for known, row in zip(low, rows, strict=True)),
             ~packet.valid | is_mark | (clock == Array(rows)[warp]),
             *self._starting(rows, of_block),
@@ -226,7 +249,7 @@ class TrackerHarness(Harness):
                 ~dut.o_busy | ((known == 0) & ((row <= 1) | (inner["warps.place"] <= number)))
                 for number, (known, row) in enumerate(zip(low, rows, strict=True))
             ),
-            ~dut.o_busy | dut.o_drained,
+            ~dut.o_busy | ~(packet.valid | marker.valid),
         ]
 
     def _starting(self, rows: list[Value], of_block: Value) -> list[Value]:
@@ -236,17 +259,19 @@ class TrackerHarness(Harness):
         state, latest, place, before = (
             inner[f"start.{name}"] for name in ("fsm_state", "latest", "place", "before")
         )
-        searches, found, begins = (state == number for number in (1, 2, 3))
+        searches, restarts, begins, found = (state == number for number in (1, 2, 3, 4))
         is_start = inner["holds"] & (transaction.kind == TransactionKind.BLOCK_START)
         is_block = is_start | (inner["holds"] & (transaction.kind == TransactionKind.BLOCK_END))
         is_looking = searches | found
         return [
+            *(~restarts | self._tracker.o_busy | (row <= 1) for row in rows),
+            ~restarts | ((latest == 1) & (place == 0) & is_start & inner["waits"]),
             *(
                 ~(((searches & (place > number)) | found) & is_start & before[number])
                 | (latest >= row) | ~inner["i_search"]
                 for number, row in enumerate(rows)
             ),
-            ~is_looking | self._tracker.o_full | (latest < params.last_clock)
+            ~is_looking | inner["warps.o_full"] | (latest < params.last_clock)
             | ~inner["i_search"],
             ~begins | (latest < params.last_clock),
             *(
@@ -254,5 +279,5 @@ class TrackerHarness(Harness):
                 for number, row in enumerate(rows)
             ),
             ~begins | (is_start & inner["waits"]),
-            ~(self._waiting & self._told) | (of_block == is_block),
+            ~(inner["waits"] & self._told) | (of_block == is_block),
         ]  # fmt: skip

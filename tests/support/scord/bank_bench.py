@@ -48,6 +48,10 @@ class BankBench:
         """Hardware and golden model of the bank."""
         return shared(DetectorBank, self.params), GoldenBank(self.params, self.region, self.bank)
 
+    def _monitors(self):
+        """What else looks at the bank."""
+        return []
+
     def _report_of(self, record: int):
         """What the bank reports."""
         return RaceReport.from_record(record)
@@ -62,7 +66,9 @@ class BankBench:
             set_region(ctx, self.dut.i_region, self.params, self.region)
             await testbench(ctx)
 
-        simulate(self.dut, with_region, background=[self._environment], cycles=cycles)
+        simulate(
+            self.dut, with_region, background=[self._environment, *self._monitors()], cycles=cycles
+        )
 
     async def clear(self, ctx) -> int:
         """Launch a kernel; the cycles it took."""

@@ -102,6 +102,16 @@ def test_every_field_of_a_step_is_compared(program, device, field):
         tell(_board(program), [*device.seen[:place], (bank, changed)])
 
 
+def test_a_bank_forgets_no_fence(program, device):
+    place = max(
+        n for n, (kind, what) in enumerate(device.seen)
+        if not isinstance(kind, CollectorEvent) and what.fenced
+    )  # fmt: skip
+    bank, step = device.seen[place]
+    with pytest.raises(Mismatch, match="fenced must be 1, not 0"):
+        tell(_board(program), [*device.seen[:place], (bank, step._replace(fenced=0))])
+
+
 @pytest.mark.parametrize("field", _ACCESS_FIELDS)
 def test_every_field_of_an_access_counts(program, device, field):
     place = next(n for n, (_, each) in enumerate(program) if each.kind == _KIND.LOAD)
