@@ -43,6 +43,7 @@ def plot(rows: Sequence[PointResult]) -> str:
             axes.set_xlabel("metadata, % of the data")
             axes.set_ylabel(name.replace("_", " "))
             axes.set_ylim(bottom=0)
+            axes.locator_params(axis="y", integer=True)
         legend_above(figure, axes)
 
     return "\n".join(line for line in svg_text((8.0, 3.4), draw).splitlines() if line.strip())

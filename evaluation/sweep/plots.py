@@ -31,6 +31,7 @@ def plot_front(spec: Spec, rows: Sequence[PointResult]) -> str:
             axes.set_xlabel(cost.replace("_", " "))
             axes.set_ylabel(name.replace("_", " "))
             axes.set_ylim(bottom=0)
+            axes.locator_params(axis="y", integer=True)
         legend_above(figure, axes)
 
     return svg_text(_INCHES, draw)
