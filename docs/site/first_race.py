@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from racetrap.api import RunResult, run
@@ -16,6 +15,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 _PROGRAM = Path("docs", "examples", "block-sum.cu")
 #: The kernel, without its host code.
 _LINES = 11
+#: More than the search for the cure takes on a busy machine.
+_SECONDS = 600
 
 
 def first_race() -> str:
@@ -24,8 +25,7 @@ def first_race() -> str:
     # Places are named as a reader in the checkout sees them.
     os.chdir(_ROOT)
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            return race_text(run(_PROGRAM, patch=Path(folder, "cure.patch")))
+        return race_text(run(_PROGRAM, seconds=_SECONDS))
     finally:
         os.chdir(before)
 

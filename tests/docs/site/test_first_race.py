@@ -12,7 +12,7 @@ def test_a_run_gives_the_race_and_its_cure():
     text = first_race()
     assert "no barrier of the block lies between them [RT101]" in text
     assert "object: shared `part[" in text
-    assert "help: insert `__syncthreads();` before block-sum.cu:8" in text
+    assert "help: insert `__syncthreads();` before docs/examples/block-sum.cu:8" in text
     assert ":emphasize-lines: 8\n" in text
     assert "\n+        __syncthreads();\n" in text
     assert 'class="missing"' in text
