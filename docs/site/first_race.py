@@ -34,8 +34,9 @@ def race_text(found: RunResult) -> str:
     """The only race of a run as a part of a page."""
     (finding,) = found.races
     race, cure = finding.first, finding.cure
-    assert race.timeline is not None
-    assert cure is not None
+    if race.timeline is None or cure is None or not cure.diff:
+        why = cure.reason if cure else "it was not looked for"
+        raise ValueError(f"Race of {_PROGRAM} must have a timeline and a cure, not none: {why}")
     source = (_ROOT / _PROGRAM).read_text(encoding="utf-8").splitlines()[:_LINES]
     lines = sorted({int(place.rpartition(":")[2]) for place in race.places})
     drawing = timeline_drawing(race.timeline, "first-race")
