@@ -80,7 +80,7 @@ def conflict(side: Side, is_writer: bool, packet: Packet, row: WarpRow) -> Confl
     same_block = row.in_block(side, packet.block)
     has_released = packet.released if same_block else packet.released_device
     if packet.writes and has_released and (not is_writer or side.atomic):
-        if packet.is_atomic or row.is_own(side, packet.warp):
+        if row.is_own(side, packet.warp):
             return Conflict.STRONG
         return Conflict.FLAG_WRITTEN
     return Conflict.RACE
@@ -169,7 +169,7 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
         if lanes_meet and (lanes != packet.lanes or row.is_own(side, packet.warp)):
             continue
         kinds[place] = conflict(side, not place, packet, row)
-    if kinds[1] == Conflict.FLAG_WRITTEN and _is_flag_of(entry, packet, row):
+    if kinds[1] == Conflict.FLAG_WRITTEN and _is_flag_of(entry, packet):
         kinds[1] = Conflict.STRONG
     against = (kinds[0] == Conflict.RACE) * Against.WRITER + (
         kinds[1] == Conflict.RACE
@@ -180,11 +180,11 @@ def _conflicts(entry: Entry, packet: Packet, row: WarpRow) -> tuple[Against, Und
     return Against(against), Undecided(written[0] + 2 * written[1] + (written[0] or written[1]))
 
 
-def _is_flag_of(entry: Entry, packet: Packet, row: WarpRow) -> bool:
-    """Whether what others have read is a message of the packet's own warp, which writes the flag
+def _is_flag_of(entry: Entry, packet: Packet) -> bool:
+    """Whether others have read a message by the packet's instruction, which writes the flag
     again."""
     writer, is_read = entry.writer, entry.observed != Observed.NOBODY
-    return bool(writer and entry.message and is_read and row.is_own(writer, packet.warp))
+    return bool(writer and entry.message and is_read and writer.place == packet.place)
 
 
 def _unordered_by_observers(entry: Entry, packet: Packet, row: WarpRow, lanes: int) -> int:
@@ -210,11 +210,8 @@ def _joined(old: Side | None, new: Side) -> Side:
         return new
     several = int(old.lane != new.lane or old.several)
     joined = new._replace(bytes=old.bytes | new.bytes, several=several)
-    return (
-        joined
-        if old._replace(bytes=joined.bytes, lane=new.lane, several=several) == joined
-        else new
-    )
+    by_new = {"bytes": joined.bytes, "lane": new.lane, "several": several, "place": new.place}
+    return joined if old._replace(**by_new) == joined else new
 
 
 def _read(entry: Entry, packet: Packet, row: WarpRow) -> Entry:
@@ -247,6 +244,7 @@ def _write(entry: Entry, packet: Packet, has_wrapped: bool) -> tuple[Entry, bool
         released_device=packet.released_device or int(unknown),
         operation=packet.release,
         handed=int(took_on or unknown or (packet.is_atomic and not had and has_wrapped)),
+        place=packet.place,
     )
     is_message = packet.strong and (packet.released or packet.released_device)
     if took_on and old is not None:

@@ -16,9 +16,9 @@ class Side(NamedTuple):
     ``lane`` is the highest of the lanes that made it; ``several`` says that its bytes are of
     accesses by different lanes, so that no byte's lane is known.  ``named`` says that it is an
     atomic or names its order.  ``sc`` are the ``fence.sc`` (``Fenced``)
-    before it.  The last four are of a writer: whether its warp has released before, to its block
-    and to the device, whether it is a release operation itself, and whether it took on the message
-    that was there.
+    before it.  The last five are of a writer: whether its warp has released before, to its block
+    and to the device, whether it is a release operation itself, whether it took on the message
+    that was there, and a hash of its instruction's place.
     """
 
     warp: int
@@ -37,6 +37,7 @@ class Side(NamedTuple):
     released_device: int = 0
     operation: int = 0
     handed: int = 0
+    place: int = 0
 
 
 class Entry(NamedTuple):

@@ -5,10 +5,12 @@ Ref: ScoRD (ISCA'20) Section VI; the order of fences as in the PTX memory model.
 
 from __future__ import annotations
 
+from typing import Any
+
 from racetrap.golden_model.causality.detection_logic import missing
 from racetrap.golden_model.causality.detector_bank import Step
 from racetrap.golden_model.causality.learning import Learning, Pending, Race
-from racetrap.golden_model.causality.packets import Against, Undecided
+from racetrap.golden_model.causality.packets import Against, Packet, Undecided
 
 #: What is undecided of a write over the writer, and over the reader.
 _WRITTEN = {
@@ -36,35 +38,34 @@ class Flags(Learning):
         if packet.acquire and (same_block or writer.atomic or packet.device):
             return
         pending = Pending(
-            self._found(step, Against.WRITER), writer.warp, writer.block,
+            self._found(step, Against.WRITER), writer.warp,
             same_block or bool(writer.atomic), bool(writer.atomic), self._stamp(writer, same_block),
         )  # fmt: skip
         self._keep(self.carried[packet.warp].flags_read, pending)
 
     def _write_flag(self, step: Step, against: Against) -> list[Race]:
-        """A volatile write over what another warp has read."""
-        packet = step.packet
+        """A write over what another warp has read: that warp may read the flag yet."""
         side = step.before.writer if against == Against.WRITER else step.before.reader
         assert side is not None
-        row, other = self.rows[side.warp], self.carried[side.warp]
-        same_block = self.rows[packet.warp].in_block(side, packet.block)
-        own = self.rows[packet.warp]
-        stamp = min(packet.clock - 1, own.release if same_block else own.release_device)
-        if other.retired or side.clock < row.start or 0 < stamp <= row.know.direct(packet.warp):
+        other = self.carried[side.warp]
+        if other.retired or side.clock < self.rows[side.warp].start:
             return [self._race(step, against)]
-        self._keep(
-            other.flags_written,
-            Pending(
-                self._found(step, against), packet.warp, packet.block, same_block, False, stamp
-            ),
-        )
+        self._keep(other.flags_written, self._found(step, against))
         return []
 
-    def _keep(self, places: list[Pending], pending: Pending) -> None:
+    def _keep(self, places: list[Any], undecided: Pending | Race) -> None:
         if len(places) < self._params.undecided:
-            places.append(pending)
+            places.append(undecided)
         else:
             self._counts["pending_full"] += 1
+
+    def _find_flag(self, packet: Packet) -> None:
+        """A read that finds a message, or may: what was written over an earlier read is a flag."""
+        carried = self.carried[packet.warp]
+        carried.flags_written = [
+            race for race in carried.flags_written
+            if (race.step.packet.shared, race.step.packet.word) != (packet.shared, packet.word)
+        ]  # fmt: skip
 
     def _decide_reads(self, warp: int, device: int) -> list[Race]:
         """At an acquire a flag's read is one, unless its writer was known before by itself."""
@@ -77,15 +78,6 @@ class Flags(Learning):
                 races.append(self._report(read.race))
         carried.flags_read = kept
         return races
-
-    def _may_know(self, warp: int, written: Pending) -> bool:
-        row, carried = self.rows[warp], self.carried[warp]
-        if written.same_block and written.stamp <= row.bar:
-            return True
-        return any(
-            table.has(written.partner, written.block, written.stamp)
-            for table in (row.know, carried.here, carried.far)
-        )
 
     def _race(self, step: Step, against: Against, late: int = 1) -> Race:
         return self._report(self._found(step, against, late))

@@ -38,16 +38,14 @@ class Race(NamedTuple):
 
 
 class Pending(NamedTuple):
-    """A volatile access that is a race if it is no flag.
+    """A volatile read that is a race if it is not that of a flag.
 
     Parameters
     ----------
     race : Race
         The race.
     partner : int
-        Warp slot of the GPU of the other warp: the writer of a flag.
-    block : int
-        Its block slot.
+        Warp slot of the GPU of the flag's writer.
     same_block : bool
         Whether both are of one block.
     by_atomic : bool
@@ -58,7 +56,6 @@ class Pending(NamedTuple):
 
     race: Race
     partner: int
-    block: int
     same_block: bool
     by_atomic: bool
     stamp: int
@@ -87,8 +84,10 @@ class Carried:
         Its clock at its last marker.
     arrived, arrived_clock : int
         Barriers at which it has arrived without waiting, one bit each, and its clock at the last.
-    flags_read, flags_written : list of Pending
-        Flags that it has read, and those written over what it has read.
+    flags_read : list of Pending
+        Flags that it has read.
+    flags_written : list of Race
+        Flags that were written over what it has read.
     retired : bool
         Whether its block has ended.
     """
@@ -107,7 +106,7 @@ class Carried:
         self.block = 0
         self.arrived = self.arrived_clock = 0
         self.flags_read: list[Pending] = []
-        self.flags_written: list[Pending] = []
+        self.flags_written: list[Race] = []
         self.retired = True
 
     @property

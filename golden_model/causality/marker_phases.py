@@ -99,11 +99,7 @@ class MarkerPhases(Flags):
         for warp in self._blocks.get(block, ()):
             carried = self.carried[warp]
             races += [self._report(read.race) for read in carried.flags_read]
-            races += [
-                self._report(written.race)
-                for written in carried.flags_written
-                if not self._may_know(warp, written)
-            ]
+            races += [self._report(race) for race in carried.flags_written]
             carried.flags_read, carried.flags_written = [], []
             carried.retired = True
         return races

@@ -33,6 +33,8 @@ class MeetingPhases(Flags):
         if packet.unequal and not step.against:
             self._counts["races_unequal_store"] += 1
             races.append(Race(step, RaceKind.UNEQUAL_STORE, Against.NONE, 0))
+        if packet.reads and packet.strong and (before.message or step.unknown):
+            self._find_flag(packet)
         if writer:
             if before.message and packet.reads and packet.strong:
                 self._meet_message(step, packet, writer)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from racetrap.golden_model.causality.params import PLACE_BITS
+
 
 class TransactionKind(IntEnum):
     """What an SM hands to its tracker: accesses, and what orders them.
@@ -227,6 +229,14 @@ class Packet(NamedTuple):
     def lane(self) -> int:
         """The highest lane: the one that an entry names."""
         return self.lanes.bit_length() - 1
+
+    @property
+    def place(self) -> int:
+        """Hash of the instruction's place: two that differ are of two instructions."""
+        place, pc = 0, self.pc
+        while pc:
+            place, pc = place ^ pc % (1 << PLACE_BITS), pc >> PLACE_BITS
+        return place
 
 
 class Marker(NamedTuple):

@@ -17,6 +17,8 @@ from racetrap.golden_model.parameters import integer
 #: Bits of a lane's number in its warp, of a word's bytes, and of a size code.
 LANE_BITS = WARP_SIZE.bit_length() - 1
 SIZE_BITS = 3
+#: Bits of a hash of an instruction's place: those of its program counter, so many at a time.
+PLACE_BITS = 4
 #: Bits of the number of a barrier.
 BARRIER_BITS = 4
 
@@ -151,7 +153,7 @@ class CausalityParams(GpuParams):
         """What an entry has of a writer."""
         return Layout({
             **self.side_layout.fields, "released": 1, "released_device": 1, "operation": 1,
-            "handed": 1,
+            "handed": 1, "place": PLACE_BITS,
         })  # fmt: skip
 
     @property
@@ -421,16 +423,15 @@ class CausalityParams(GpuParams):
 
     @cached_property
     def flag_layout(self) -> Layout:
-        """A volatile access that is a race if it is no flag: what is undecided of a warp slot.
+        """A volatile access that is a race if it is no flag's: what is undecided of a warp slot.
 
-        ``slot`` is the block slot of the ``partner``, a warp slot, in the SM of both.
+        The last four are of a read: its ``partner`` is the warp slot of the flag's writer.
         """
         return Layout({
             "valid": 1,
+            "race": self.race_layout,
             "same_block": 1,
             "by_atomic": 1,
             "partner": self.slot_warp_bits,
-            "slot": self.slot_bits,
             "stamp": self.clock_bits,
-            "race": self.race_layout,
         })  # fmt: skip

@@ -5,11 +5,14 @@ Ref: ScoRD (ISCA'20) Section VI (threads of a warp).
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import xor
+
 from amaranth.hdl import Cat, Const, Mux, Value
 from amaranth.lib import data
 
 from racetrap.golden_model.causality.packets import PacketKind
-from racetrap.golden_model.causality.params import LANE_BITS, CausalityParams
+from racetrap.golden_model.causality.params import LANE_BITS, PLACE_BITS, CausalityParams
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.rtl.common.bits import lowest_set
 from racetrap.rtl.common.layout import struct_layout
@@ -20,12 +23,14 @@ TILE_BITS = WHOLE_WARP.bit_length()
 
 
 def access_layout(params: CausalityParams) -> data.StructLayout:
-    """A packet, the tag of its word, its highest lane, and whether that is its only one."""
+    """A packet, the tag of its word, its highest lane, whether that is its only one, and a hash of
+    its instruction's place."""
     return data.StructLayout({
         "packet": struct_layout(params.packet_layout),
         "tag": params.tag_bits,
         "lane": LANE_BITS,
         "is_single": 1,
+        "place": PLACE_BITS,
     })  # fmt: skip
 
 
@@ -36,7 +41,12 @@ def describe(access: data.View, packet: data.View, tag: Value) -> list:
         access.tag.eq(tag),
         access.lane.eq(~lowest_set(packet.lanes[::-1])),
         access.is_single.eq(~(packet.lanes & (packet.lanes - 1)).any()),
+        access.place.eq(_place_of(packet.pc)),
     ]
+
+
+def _place_of(pc: Value) -> Value:
+    return reduce(xor, (pc[bit : bit + PLACE_BITS] for bit in range(0, len(pc), PLACE_BITS)))
 
 
 def reads(packet: data.View) -> Value:

@@ -64,7 +64,8 @@ class Taking:
             work.read.addr.eq(Mux(has_marker, marker.warp, packet.warp)), work.read.en.eq(1),
             work.block_read.addr.eq(marker.block), work.block_read.en.eq(1),
             work.block_write.addr.eq(marker.block), work.block_write.data.eq(marker.warps),
-            flags.address.eq(Cat(Const(0, 1), marker.warp)), flags.reads.eq(1),
+            flags.address.eq(Cat(~has_marker, Mux(has_marker, marker.warp, packet.warp))),
+            flags.reads.eq(1),
             self._ports.o_trace.valid.eq(has_marker | gate.o_notice.valid),
             self._ports.o_trace.told.kind.eq(
                 Mux(has_marker, CollectorEvent.MARKER, CollectorEvent.NOTICE)

@@ -51,7 +51,9 @@ class Walk:
         with m.State("LOAD"):
             self._elaborate_load(m)
         with m.State("SIDE"):
-            m.d.comb += work.flags.loads.eq(1)
+            m.d.comb += [
+                work.flags.loads.eq(1), work.flags.looks.eq(work.routine[Routine.WRITER]),
+            ]  # fmt: skip
             with m.If(~learning.is_same):
                 m.d.sync += learning.giver.eq(read.data)
             m.d.comb += learning.starts.eq(1)

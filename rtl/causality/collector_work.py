@@ -101,7 +101,7 @@ class Work:
         markers = MarkerPhases(params, m, learning, routine)
         of_barriers = barriers.phases(marker, barrier, self.warp)
         before = meetings.learning(meeting, self.latest, self._has_fenced)
-        of_flags = flags.phases(meeting, marker, self.warp)
+        of_flags = flags.phases(meeting, marker)
         fired = learning.elaborate(m, [
             *before, *of_flags, *meetings.seeing(meeting, barriers.met),
             *meetings.taking_on(meeting), *markers.operations(marker),

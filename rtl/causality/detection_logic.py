@@ -12,7 +12,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.causality.packets import Observed, PacketKind, Undecided
+from racetrap.golden_model.causality.packets import Observed, Undecided
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.access import access_layout, is_same_lane, reads
 from racetrap.rtl.causality.warp_order import RELATION
@@ -153,19 +153,17 @@ class DetectionLogic(wiring.Component):
                 with m.If(is_flag_read):
                     m.d.comb += conflict.flag_read.eq(~packet.writes)
                 with m.Elif(has_released):
-                    is_silent = (packet.kind == PacketKind.ATOMIC) | relation.is_own
-                    if not is_writer:
-                        is_silent |= self._is_flag_of()
-                    m.d.comb += conflict.flag_written.eq(~is_silent)
+                    is_flag = 0 if is_writer else self._is_flag_of()
+                    m.d.comb += conflict.flag_written.eq(~(relation.is_own | is_flag))
                 with m.Else():
                     m.d.comb += conflict.races.eq(1)
         return conflict
 
     def _is_flag_of(self) -> Value:
-        """Whether what others have read is a message of the access's warp, which writes again."""
+        """Whether others have read a message by the access's instruction, which writes again."""
         before = self.i_before
         is_read = before.observed != Observed.NOBODY
-        return before.message.any() & is_read & self.i_writer.is_own
+        return before.message.any() & is_read & (before.writer.place == self.i_access.place)
 
     def _behind_neither(self) -> Value:
         """As ``_unordered`` of the last write and of a read that observed it."""

@@ -150,7 +150,8 @@ class EntryUpdate(wiring.Component):
         """
         packet = self.i_access.packet
         joins, alike = Signal(name="joins"), Signal(name="alike")
-        fields = [name for name in new.shape().members if name not in ("lane", "several", "bytes")]
+        own = ("lane", "several", "bytes", "place")
+        fields = [name for name in new.shape().members if name not in own]
         m.d.comb += [
             alike.eq(Cat(old[name] for name in fields) == Cat(if_kept[name] for name in fields)),
             joins.eq(keeps & (old.bytes & ~packet.bytes).any() & alike),
@@ -241,6 +242,7 @@ class EntryUpdate(wiring.Component):
                 packet.released_device | unknown | (took_on & old.released_device)
             ),
             new.operation.eq(packet.release),
+            new.place.eq(self.i_access.place),
             new.handed.eq(took_on | unknown | (is_atomic & ~had & self.i_has_wrapped)),
         ]
         return took_on, unknown, rest

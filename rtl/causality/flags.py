@@ -11,7 +11,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data
 
-from racetrap.golden_model.causality.packets import Against, FenceOrder, Undecided
+from racetrap.golden_model.causality.packets import Against, FenceOrder, PacketKind, Undecided
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.collector_phases import Routine
 from racetrap.rtl.causality.learning import Learning, Phase
@@ -32,6 +32,9 @@ class Flags:
         Place that is read at the next ``reads``: whether of a flag written, then the warp slot.
     reads, loads, clears : Signal
         Read that place, take what was read in the cycle before, and empty the place ``cleared``.
+    looks : Signal
+        The place is of flags that were written over what the access's warp has read: empty it if
+        the access reads a message of that word, or may.
     fires : Signal
         A race may be found in this cycle.
     reports, race : Signal
@@ -48,6 +51,7 @@ class Flags:
         self.reads, self.loads, self.clears = (
             Signal(name=f"flag_{name}") for name in ("reads", "loads", "clears")
         )
+        self.looks = Signal(name="looks_for_flag")
         self.fires, self.reports, self.is_full, self.is_late = (
             Signal(name=name) for name in ("fires", "reports", "is_full", "is_late")
         )
@@ -72,7 +76,7 @@ class Flags:
         ]
         return Cat(found).any() & (stamp != 0)
 
-    def phases(self, meeting: Meeting, marker: Any, warp: Value) -> list[Phase]:
+    def phases(self, meeting: Meeting, marker: Any) -> list[Phase]:
         """Phases in which a race or a flag may be found; ``elaborate`` needs them in this order."""
         notice, packet, side, kept = meeting.notice, meeting.packet, meeting.side, self._kept
         writer, reader = (
@@ -86,12 +90,6 @@ class Flags:
         def is_any(*kinds: Undecided) -> Value:
             return Cat(undecided == kind for kind in kinds).any()
 
-        partner = Signal(struct_layout(self._params.known_layout), name="partner")
-        self._m.d.comb += [
-            partner.warp.eq(kept.partner), partner.slot.eq(kept.slot),
-            partner.clock.eq(kept.stamp), partner.direct.eq(0),
-        ]  # fmt: skip
-        written = self._during(Routine.END_WRITTEN)
         unequal = self._during(Routine.WRITER) & packet.unequal & (notice.against == 0)
         late = self._is_direct(self._learning.taker.know, kept.partner, kept.stamp)
         self._is_late_read = late & ~kept.by_atomic
@@ -100,9 +98,7 @@ class Flags:
                 unequal | (writer & notice.against[0])
                 | (reader & (notice.against == Against.READER))
             ),
-            Phase(
-                writer & is_any(Undecided.READ) & ~is_taken_in
-            ),
+            Phase(writer & is_any(Undecided.READ) & ~is_taken_in),
             Phase(
                 (writer & is_any(Undecided.WRITE_AFTER_WRITER, Undecided.WRITE_AFTER_BOTH))
                 | (reader & is_any(Undecided.WRITE_AFTER_READER, Undecided.WRITE_AFTER_BOTH))
@@ -110,48 +106,41 @@ class Flags:
             Phase(self._during(Routine.FENCE) & acquires),
             Phase(self._during(Routine.END) & acquires),
             Phase(self._during(Routine.END_READ) & kept.valid),
-            *(Phase(written & kept.valid, target=name, known=partner, asks=True)
-              for name in ("know", "here", "far")),
-            Phase(written, [self._learning.taker.retired.eq(1)]),
+            Phase(self._during(Routine.END_WRITTEN), [self._learning.taker.retired.eq(1)]),
         ]  # fmt: skip
 
     def elaborate(self, fired: Sequence[Value], meeting: Meeting, race: Value, warp: Value) -> None:
         """Add what the phases do; ``fired`` are pulses of each."""
         m, kept, learning = self._m, self._kept, self._learning
-        found, reads, writes, fence, end, ends_read, asks, _, _, ends_written = fired
+        found, reads, writes, fence, end, ends_read, ends_written = fired
         packet, side = meeting.packet, meeting.side
-        taker, giver, near = learning.taker, learning.giver, meeting.same_block
-        flag, may_know, is_race = Signal(self._flag), Signal(), Signal()
-        with m.If(asks):
-            m.d.sync += may_know.eq(kept.same_block & (kept.stamp <= taker.bar))
-        with m.If(learning.has):
-            m.d.sync += may_know.eq(1)
+        giver, near = learning.giver, meeting.same_block
+        flag, is_race = Signal(self._flag), Signal()
         last = Mux(near, giver.release, giver.release_device)
-        own = Mux(near, taker.release, taker.release_device)
         m.d.comb += [
-            flag.valid.eq(1), flag.race.eq(race),
-            flag.partner.eq(Mux(reads, side.warp, packet.warp)),
-            flag.slot.eq(Mux(reads, meeting.block, packet.block)[: self._params.slot_bits]),
-            flag.by_atomic.eq(reads & side.atomic),
-            flag.same_block.eq(near | (reads & side.atomic)),
-            flag.stamp.eq(
-                Mux(reads, least(side.clock - ~side.operation, last), least(packet.clock - 1, own))
-            ),
-            is_race.eq(
-                giver.retired | (side.clock < giver.start)
-                | self._is_direct(giver.know, packet.warp, flag.stamp)
-            ),
-        ]  # fmt: skip
+            flag.valid.eq(1),
+            flag.race.eq(race),
+            flag.partner.eq(side.warp),
+            flag.by_atomic.eq(side.atomic),
+            flag.same_block.eq(near | side.atomic),
+            flag.stamp.eq(least(side.clock - ~side.operation, last)),
+            is_race.eq(giver.retired | (side.clock < giver.start)),
+        ]
+        is_found = (
+            self.looks & kept.valid & packet.strong & (packet.kind != PacketKind.STORE)
+            & (meeting.before.message.any() | meeting.notice.unknown)
+            & (kept.race.word == packet.word) & (kept.race.shared == packet.shared)
+        )  # fmt: skip
         keeps = reads | (writes & ~is_race)
         ends = fence | end | ends_read | (ends_written & kept.valid)
-        late = ends_read | (fence & self._is_late_read) | (ends_written & kept.valid & ~may_know)
+        late = ends_read | (fence & self._is_late_read) | (ends_written & kept.valid)
         m.d.comb += [
             self.is_full.eq(keeps & kept.valid),
             self.fires.eq(Cat(fired).any()),
             self.is_late.eq(~found),
             self.reports.eq(found | (writes & is_race) | late),
             self.race.eq(Mux(late, kept.race, race)),
-            self._write.en.eq((keeps & ~kept.valid) | ends | self.clears),
+            self._write.en.eq((keeps & ~kept.valid) | is_found | ends | self.clears),
             self._write.data.eq(Mux(keeps, flag, Const(0, self._flag.size))),
         ]
         with m.If(self.clears):
@@ -159,7 +148,7 @@ class Flags:
         with m.Elif(keeps):
             m.d.comb += self._write.addr.eq(Cat(~reads, Mux(reads, packet.warp, side.warp)))
         with m.Else():
-            m.d.comb += self._write.addr.eq(Cat(ends_written, warp))
+            m.d.comb += self._write.addr.eq(Cat(is_found | ends_written, warp))
 
 
 def least(one: Value, other: Value) -> Value:

@@ -68,15 +68,13 @@ class KnowledgeTable(wiring.Component):
     i_usable : ``In(places)``
         Places that this table has: the lowest ones.
     i_known : ``In(known_layout)``
-        What is to be added, or asked for; nothing if its clock is 0.
+        What is to be added; nothing if its clock is 0.
     i_bits : ``In(hash_bits)``, i_lossy : ``In(clock_bits)``, i_fenced : ``In(3)``
         What is united with the table's own, or 0; ``i_known`` does not see it yet.
     o_table : ``Out(table_layout(places))``
         The table behind.
     o_evicts : ``Out(1)``
         ``i_known`` does not fit: it, or what makes room for it, has gone to the bits.
-    o_has : ``Out(1)``
-        Whether the table before has what ``i_known`` names, by its warp or its block.
     """
 
     def __init__(self, params: CausalityParams, places: int):
@@ -91,7 +89,6 @@ class KnowledgeTable(wiring.Component):
             "i_fenced": In(3),
             "o_table": Out(table),
             "o_evicts": Out(1),
-            "o_has": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -109,22 +106,12 @@ class KnowledgeTable(wiring.Component):
         )
         room, free = Signal(self._places), Signal(self._places)
         m.d.comb += [room.eq(self.i_usable & ~used), free.eq(lowest_one_hot(room))]
-        named = Cat(
-            (place.clock >= new.clock)
-            & Mux(
-                place.is_block,
-                block_of(params, place) == block_of(params, new),
-                place.warp == new.warp,
-            )
-            for place in places
-        )
         m.d.comb += [
             covered.eq((table.bits & new_bit).any() & (new.clock < table.lossy)),
             adds.eq((new.clock != 0) & (new.direct | ~covered)),
             is_known.eq((used & same).any()),
             has_room.eq(free.any()),
             self.o_evicts.eq(adds & ~is_known & ~has_room),
-            self.o_has.eq(covered | (used & named).any()),
         ]
         oldest = Signal(self._places)
         m.d.comb += oldest.eq(self._oldest(places))

@@ -44,8 +44,6 @@ class Phase:
         Whether the giver is of another block, and what is direct stays so.
     passes : bool
         Whether what passes through the giver goes on to the taker.
-    asks : bool
-        Whether the target is only asked for the exact entry.
     repeats : ValueLike
         Whether it comes again.
     """
@@ -60,7 +58,6 @@ class Phase:
     is_far: ValueLike = 0
     keeps_direct: ValueLike = 0
     passes: bool = False
-    asks: bool = False
     repeats: ValueLike = 0
 
 
@@ -105,8 +102,6 @@ class Learning:
         No further step may be chosen.
     takes_known : Signal
         The phase's exact entry is taken.
-    has : Signal
-        A cycle later: the target was only asked for it, and has it.
     evicts : Signal
         An exact entry goes to the bits.
 
@@ -125,7 +120,6 @@ class Learning:
             Signal(name=name)
             for name in ("is_same", "starts", "is_over", "blocked", "takes_known", "evicts")
         )
-        self.has = Signal(name="has")
         self._tables = list(params.tables)
         self._places = max(1, *params.tables.values())
 
@@ -219,12 +213,10 @@ class Learning:
             is_target = self._where(phases, active, lambda phase, name=name: phase.target == name)
             is_passed = {"here": mine, "through": through}.get(name, 0)
             m.d.comb += chosen.eq((is_target & ~passes) | is_passed)
-        asks = self._where(phases, active, lambda phase: phase.asks)
-        values, writes, asked = [], Signal(name="writes"), Signal(name="asked")
+        values, writes = [], Signal(name="writes")
         targets = Signal(len(target), name="targets")
         m.d.sync += [
-            writes.eq(step.any() & ~asks), asked.eq(takes_known & asks),
-            targets.eq(Cat(*target.values())),
+            writes.eq(step.any()), targets.eq(Cat(*target.values())),
         ]  # fmt: skip
         for name, places in params.tables.items():
             table = Signal(unit.i_table.shape(), name=f"padded_{name}")
@@ -250,7 +242,6 @@ class Learning:
             ),
             self.evicts.eq(unit.o_evicts & writes),
             self.takes_known.eq(takes_known),
-            self.has.eq(asked & unit.o_has),
         ]
         self._elaborate_inputs(m, phases, active, unit, (takes_known, takes_block, joins, passes))
         with m.If(through):

@@ -277,26 +277,46 @@ def test_tag_conflict_drops_a_message_but_reports_nothing():
     assert model.counters["messages_dropped"] == 2
 
 
-@pytest.mark.parametrize(("again", "races"), [(MINE, 0), (NEAR, 1)])
-def test_flag_that_its_warp_writes_again_is_no_race_with_a_reader_that_has_ended(again, races):
-    """A reader waits for one of the values of a counter, and ends while the writer goes on."""
+_WRITES, _READS = 0x6000, 0x7000
+
+
+@pytest.mark.parametrize("write", ["store", "atomic"])
+@pytest.mark.parametrize(("pc", "races"), [(_WRITES, 0), (_WRITES + 1, 1)])
+def test_instruction_that_has_written_a_flag_may_write_it_again(write, pc, races):
+    """A reader waits for one of the values of a counter, and ends while the writer goes on; what
+    another instruction writes it cannot have waited for."""
     program = Program()
     for _ in range(2):
         program.weak_store(MINE, DATA)
         program.fence(MINE, DEVICE)
-        program.fence(NEAR, DEVICE)
-        program.store(MINE, FLAG, pc=0x6000)
-        program.load(FAR, FLAG, pc=0x7000)
+        getattr(program, write)(MINE, FLAG, pc=_WRITES)
+        program.load(FAR, FLAG, pc=_READS)
         program.fence(FAR, DEVICE)
     trace = program.trace
     *events, retired, _, end = trace
     assert retired.kind == EventKind.BLOCK_RETIRED
     far = Event(EventKind.BLOCK_RETIRED, 1, 0)
-    store = next(event for event in events if event.pc == 0x6000)._replace(warp=again[1])
-    events += [far, store, Event(EventKind.BLOCK_RETIRED, 0, 0), end]
+    again = next(event for event in events if event.pc == _WRITES)._replace(pc=pc)
+    events += [far, again, Event(EventKind.BLOCK_RETIRED, 0, 0), end]
     found = judged(Trace.from_events(trace.header, events))
+    assert bool(found.races) == bool(found.reported) == races
+    assert found.reported <= found.races
+
+
+@pytest.mark.parametrize("write", ["store", "atomic"])
+@pytest.mark.parametrize(("behind", "races"), [(None, 1), (DATA, 1), (FLAG, 0)])
+def test_write_over_a_read_is_a_race_if_its_warp_never_reads_it(write, behind, races):
+    """Whatever else that warp learns of the writer, here by a barrier."""
+    program = Program()
+    program.load(NEAR, FLAG, pc=_READS)
+    program.fence(MINE, DEVICE)
+    getattr(program, write)(MINE, FLAG, pc=_WRITES)
+    program.barrier(0)
+    if behind is not None:
+        program.load(NEAR, behind, pc=_READS)
+    found = judged(program.trace)
     assert bool(found.reported) == races
-    assert found.reported <= found.races | found.strong
+    assert found.reported <= found.races
 
 
 def test_slot_that_a_later_block_takes_keeps_its_races():

@@ -22,7 +22,7 @@ def random_side(params: CausalityParams, rng: Random, *, writer: bool) -> Side:
     return Side(
         warp, block, rng.randrange(1 << params.clock_bits), rng.randrange(32), flags[0],
         rng.randrange(1, 16), *flags[1:5], rng.randrange(8), rng.randrange(5),
-        *(flags[4:] if writer else (0, 0, 0, 0)),
+        *((*flags[4:], rng.randrange(16)) if writer else ()),
     )  # fmt: skip
 
 

@@ -183,6 +183,17 @@ _PLANTED = {
     "reader is forgotten": Patch(
         "causality/collector_walk.py", "routine[Routine.WRITER] & reader.bytes.any()", "Const(0, 1)"
     ),
+    "no flag is found": Patch(
+        "causality/flags.py", "(keeps & ~kept.valid) | is_found", "(keeps & ~kept.valid)"
+    ),
+    "any flag is found": Patch("causality/flags.py", "(kept.race.word == packet.word) &", ""),
+    "flag that is found in shared memory": Patch(
+        "causality/flags.py", "& (kept.race.shared == packet.shared)", ""
+    ),
+    "displaced message finds no flag": Patch(
+        "causality/flags.py", "(meeting.before.message.any() | meeting.notice.unknown)",
+        "meeting.before.message.any()",
+    ),
     "wrap keeps what is known": Patch(
         "causality/collector_sweep.py", 'kept = ("block",', 'kept = ("know", "block",'
     ),

@@ -115,7 +115,13 @@ BUGS = {
         "causality/detection_logic.py", "relation.is_own | ~every", "relation.is_own"
     ),
     "flag-written-again-is-new": Patch(
-        "causality/detection_logic.py", "is_silent |= self._is_flag_of()", "pass"
+        "causality/detection_logic.py", "0 if is_writer else self._is_flag_of()", "0"
+    ),
+    "flag-written-elsewhere-is-old": Patch(
+        "causality/detection_logic.py", " & (before.writer.place == self.i_access.place)", ""
+    ),
+    "lanes-of-a-warp-write-flags": Patch(
+        "causality/detection_logic.py", "~(relation.is_own | is_flag)", "~Value.cast(is_flag)"
     ),
     "observed-write-unordered": Patch(
         "causality/detection_logic.py", "(observed != Observed.SEVERAL).replicate(2)", "3"

@@ -35,9 +35,6 @@ PROOF = Proof(
         "lossy-clock-of-the-other-dropped": Patch(
             FILE, "[table.lossy, self.i_lossy]", "[table.lossy]"
         ),
-        "asked-for-a-block-it-has-a-warp": Patch(
-            FILE, "(used & named).any()", "(used & same & named).any()"
-        ),
     },
     cycles=6,
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from racetrap.golden_model.causality.entry import Entry, Side
 from racetrap.golden_model.causality.knowledge import Known
 from racetrap.golden_model.causality.packets import Packet, PacketKind
-from racetrap.golden_model.causality.params import CausalityParams
+from racetrap.golden_model.causality.params import PLACE_BITS, CausalityParams
 from racetrap.golden_model.causality.warp_row import Level, Record, WarpRow
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, lanes_of
 from racetrap.golden_model.layout import Layout
@@ -162,6 +162,7 @@ class Encounters:
             released_device=packet.released_device if is_alike else rng.getrandbits(1),
             operation=packet.release if is_alike else rng.getrandbits(1),
             handed=int(rng.random() < 0.2),
+            place=packet.place if is_alike else rng.getrandbits(PLACE_BITS),
         )
 
     def entry(self, packet: Packet, row: WarpRow, epoch: int, tag: int) -> Entry:

@@ -85,7 +85,7 @@ PLANTED_BUGS: dict[str, Patch] = {
         "is_released.eq((owner.release > side.clock)",
     ),
     "full-places-overwritten": Patch(
-        "causality/flags.py", "(keeps & ~kept.valid) | ends", "keeps | ends"
+        "causality/flags.py", "(keeps & ~kept.valid)", "keeps"
     ),
     "retired-readers-wait": Patch(
         "causality/flags.py", "giver.retired | (side.clock < giver.start)",

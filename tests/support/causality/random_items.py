@@ -115,11 +115,7 @@ class RandomItems:
             warp, block, clock, lane, *self._bits(1), rng.randrange(1, 16), *self._bits(4),
             rng.randrange(8), rng.randrange(5),
         )  # fmt: skip
-        return (
-            side._replace(**dict(zip(Side._fields[12:], self._bits(4), strict=True)))
-            if (is_writer)
-            else side
-        )
+        return Side(*side[:12], *self._bits(4), rng.randrange(16)) if is_writer else side
 
     def _step(self, block: int, warp: int) -> Step:
         rng, params = self._rng, self._params
@@ -130,7 +126,7 @@ class RandomItems:
         packet = Packet(
             kind, block, warp, rng.getrandbits(params.pc_bits), shared, writes, strong, named,
             device, acquire, release, int(writes and rng.random() < 0.2), rng.randrange(5),
-            rng.randrange(1, 16), rng.getrandbits(params.word_bits), lanes,
+            rng.randrange(1, 16), rng.choice((0, 1, rng.getrandbits(params.word_bits))), lanes,
             rng.randint(1, self._clock + 2), *self._bits(2), rng.randrange(8),
         )  # fmt: skip
         writer, reader = self._side(packet, True), self._side(packet, False)

@@ -89,13 +89,8 @@ class TableHarness(Harness):
         ]
         places = [table[f"known_{number}"] for number in range(self._places)]
         exact = [each.clock >= self.i_clock for each in places]
-        asks = (
-            (known.warp == self.i_warp) & (block_of(params, known) == self.i_block)
-            & ~known.is_block & (known.clock == self.i_clock)
-        )  # fmt: skip
         rules = [
             ~given | self._claims(table),
-            ~(asks & given) | unit.o_has,
             (fenced & ~table.fenced) == 0,
             # What a message of the warp itself has not brought is not said to be of it.
             *(
