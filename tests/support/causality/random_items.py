@@ -121,12 +121,14 @@ class RandomItems:
         rng, params = self._rng, self._params
         kind = rng.choice((PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC))
         writes = 0 if kind == PacketKind.LOAD else 1
+        # A flag is found again by its word.
+        word = rng.choice((0, 0, 0, 1, rng.getrandbits(params.word_bits)))
         lanes = 1 << rng.randrange(32) | (rng.getrandbits(32) if rng.random() < 0.4 else 0)
-        shared, strong, named, device, acquire, release = self._bits(6)
+        shared, strong, named, device, acquire, release = int(rng.random() < 0.25), *self._bits(5)
         packet = Packet(
             kind, block, warp, rng.getrandbits(params.pc_bits), shared, writes, strong, named,
             device, acquire, release, int(writes and rng.random() < 0.2), rng.randrange(5),
-            rng.randrange(1, 16), rng.choice((0, 1, rng.getrandbits(params.word_bits))), lanes,
+            rng.randrange(1, 16), word, lanes,
             rng.randint(1, self._clock + 2), *self._bits(2), rng.randrange(8),
         )  # fmt: skip
         writer, reader = self._side(packet, True), self._side(packet, False)
