@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from racetrap.calls.report import Report
 from racetrap.presenters.json_array import write_document
 from racetrap.presenters.tables import cell_text
-from racetrap.verdict.source_text import with_relative_places
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -220,6 +219,8 @@ class StressResult(Result):
         return f"{self.subject}: {self.document['failing']} of {len(self.runs)} runs fail"
 
     def _rows(self) -> list[dict[str, Any]]:
+        from racetrap.verdict.source_text import with_relative_places  # slow to import
+
         return [
             {
                 "run": number,

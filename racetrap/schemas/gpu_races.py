@@ -17,7 +17,9 @@ class LineAccess(TypedDict):
     """One side of a finding."""
 
     place: Annotated[str, "line of the source, such as `kernel.cu:12`, or program counter"]
-    column: Annotated[int, "column in the line, or 0"]
+    column: Annotated[
+        int, "column of the expression, or of the line's first statement, from 1; 0 if not known"
+    ]
     stack: Annotated[list[StackFrame], "functions that it is in, the innermost first"]
     kind: Annotated[NotRequired[str], "`load`, `store`, `atomic` and the like"]
     pc: Annotated[NotRequired[int], "its program counter"]

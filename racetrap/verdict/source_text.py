@@ -112,6 +112,11 @@ def _lines(path: str) -> list[str]:
         return []
 
 
+def source_text(path: str) -> str:
+    """Text of a file; empty if not readable."""
+    return "\n".join(_lines(path))
+
+
 def source_line(place: str) -> str:
     """Text of a place; empty if not readable."""
     path, _, line = place.rpartition(":")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -11,11 +12,13 @@ import numpy as np
 from racetrap.golden_model.barracuda import Party, Race, RaceClass
 from racetrap.golden_model.call_stacks import call_stack, chain_of
 from racetrap.golden_model.events import EventKind, TraceHeader
+from racetrap.sim.gpu.editing.expressions import access_column
 from racetrap.verdict.cause import Cause, Instruction
 from racetrap.verdict.gpu.causes import RaceCause
 from racetrap.verdict.gpu.findings import Access, Finding
 from racetrap.verdict.gpu.memory_names import named_object
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
+from racetrap.verdict.source_text import source_text
 
 _IN_A_BLOCK = (RaceClass.DIVERGENCE, RaceClass.INTRA_BLOCK)
 
@@ -43,11 +46,11 @@ def oracle_races_by_line(
         Events of the trace, for the size of an element.
     """
 
-    def side(party: Party) -> Side:
+    def side(party: Party, name: str, space: str) -> Side:
         has_thread = party.access <= EventKind.ATOMIC
         return _side(
             party.pc, header, party.access.name.lower().replace("_", " "),
-            f"thread {party.thread} of block {party.grid_block}" * has_thread,
+            f"thread {party.thread} of block {party.grid_block}" * has_thread, name, space,
             {
                 "kind": party.access.name.lower(), "pc": party.pc, "event": party.event,
                 "grid_block": party.grid_block, "thread": party.thread,
@@ -63,8 +66,9 @@ def oracle_races_by_line(
         where = f"{space} address {race.address:#x}"
         if memory is not None and memory.name:
             where = f"{memory.name}{element}"
+        name = memory.name if memory is not None else ""
         yield LineRace(
-            side(race.first), side(race.second), race.kind.value,
+            side(race.first, name, space), side(race.second, name, space), race.kind.value,
             cause.missing.reason if cause else race.reason,
             race.race_class.value, f"{where}, launch {race.kernel}",
             race.instances,
@@ -95,24 +99,35 @@ def named_causes(
 
 
 def _side(
-    pc: int, header: TraceHeader, access: str, actor: str,
+    pc: int, header: TraceHeader, access: str, actor: str, name: str, space: str,
     details: Mapping[str, Any] = MappingProxyType({}),
 ) -> Side:  # fmt: skip
     place, frame = place_of(pc, header.locations), header.stacks.get(pc, 0)
+    column = header.columns.get(pc, 0)
+    if column:
+        column = _column(place, access, name, space) or column
     return Side(
-        place, access, actor, header.columns.get(pc, 0), tuple(call_stack(header.frames, frame)),
+        place, access, actor, column, tuple(call_stack(header.frames, frame)),
         chain_of(place, header.frames, frame), details,
     )  # fmt: skip
 
 
+@lru_cache(maxsize=1 << 12)
+def _column(place: str, access: str, name: str, space: str) -> int:
+    """Column of the expression in a line that makes an access; 0 if that is not known."""
+    path, _, line = place.rpartition(":")
+    text = source_text(path)
+    return access_column(text, int(line), access, name, space) if text else 0
+
+
 def finding_race(finding: Finding, header: TraceHeader) -> LineRace:
     """A race that a detector reports in a trace with a header."""
+    report = finding.report
 
     def side(access: Access) -> Side:
         actor = f"warp {access.warp} of block {access.grid_block}"
-        return _side(access.pc, header, access.kind, actor)
+        return _side(access.pc, header, access.kind, actor, "", report.space)
 
-    report = finding.report
     return LineRace(
         side(finding.earlier), side(finding.access), report.kind_words, report.reason,
         f"{report.race_scope.name.lower()} scope", f"{report.space} address {report.address:#x}",

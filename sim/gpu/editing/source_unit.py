@@ -31,6 +31,11 @@ def _parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
 
 
+def parse(source: bytes) -> tree_sitter.Tree:
+    """Syntax tree of a CUDA source."""
+    return _parser().parse(source)
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A place at which a statement can be put.
@@ -92,14 +97,14 @@ class SourceUnit:
         self.file, self._source, self._lines = file, source, {line}
         self._newline = "\r\n" if b"\r\n" in source else "\n"
         uses = list(_macro_uses(source))
-        self._root = _parser().parse(_without(source, uses)).root_node
+        self._root = parse(_without(source, uses)).root_node
         node = _outermost(self._root, line - 1) if line else self._root
         own = [use for use in uses if self.line_of(use[0]) <= line <= self.line_of(use[1])]
         self.is_macro = bool(own)
         self.start, self.end = own[0] if own else (node.start_byte, node.end_byte)
         if own:
             outside = [(0, self.start), (self.end, len(source))]
-            node = _parser().parse(_without(source, outside)).root_node
+            node = parse(_without(source, outside)).root_node
         self._node = node
 
     @property
