@@ -19,6 +19,7 @@ _FUNCTIONS = {
     "min": "atomicMin", "max": "atomicMax", "__hadd": "atomicAdd", "__hadd2": "atomicAdd",
 }  # fmt: skip
 
+_VOLATILE = re.compile(r"\(\s*volatile\s+(?=[^()]*\*\s*\))")
 _EXTREMUM = re.compile(
     r"if\s*\(\s*(?P<one>[^<>=]+?)\s*(?P<sign>[<>])\s*[^;{}]+\)\s*\{?\s*(?P<other>[^=;{}]+?)\s*="
     r"\s*(?P<value>[^;{}]+?)\s*;?\s*\}?$"
@@ -51,7 +52,7 @@ def _atomic(node: tree_sitter.Node) -> str:
     """The atomic that does what an expression does; empty if there is none."""
     if node.type == "update_expression":
         operator = _text(node.child_by_field_name("operator"))[0]
-        return _UPDATES[operator].format(_text(node.child_by_field_name("argument")), 1)
+        return _UPDATES[operator].format(_plain(node.child_by_field_name("argument")), 1)
     if node.type == "if_statement":
         return _extremum(_text(node))
     if node.type == "assignment_expression":
@@ -62,7 +63,7 @@ def _atomic(node: tree_sitter.Node) -> str:
         parent.type == "assignment_expression" and parent.child_by_field_name("left") == node
     )
     is_address = node.type == "pointer_expression" and not _text(node).startswith("*")
-    return "" if is_target or is_address else f"atomicAdd(&{_text(node)}, 0)"
+    return "" if is_target or is_address else f"atomicAdd(&{_plain(node)}, 0)"
 
 
 def _extremum(statement: str) -> str:
@@ -76,13 +77,13 @@ def _extremum(statement: str) -> str:
 
 def _assignment(node: tree_sitter.Node) -> str:
     left, right = (node.child_by_field_name(name) for name in ("left", "right"))
-    operator, target = _text(node.child_by_field_name("operator")), _text(left)
+    operator, target = _text(node.child_by_field_name("operator")), _plain(left)
     if operator != "=":
         form = _UPDATES.get(operator[:-1], "")
         return form.format(target, _text(right))
     assert right is not None
     if right.type == "binary_expression":
-        sides = [_text(right.child_by_field_name(name)) for name in ("left", "right")]
+        sides = [_plain(right.child_by_field_name(name)) for name in ("left", "right")]
         inner = _text(right.child_by_field_name("operator"))
         if target in sides and inner in _UPDATES and (inner != "-" or sides[0] == target):
             sides.remove(target)
@@ -102,3 +103,8 @@ def _assignment(node: tree_sitter.Node) -> str:
 
 def _text(node: tree_sitter.Node | None) -> str:
     return text_of((node and node.text) or b"")
+
+
+def _plain(node: tree_sitter.Node | None) -> str:
+    """Text of a location, whose pointer no cast makes volatile: atomics take none of these."""
+    return _VOLATILE.sub("(", _text(node))

@@ -116,7 +116,7 @@ def _usual(
     yield Strategy("another place for what synchronises", [
         change for unit in units for change in _swapped(unit)
     ])  # fmt: skip
-    yield Strategy("a wider scope", list(_wider(units)), 2)
+    yield Strategy("a wider scope", list(_wider(units)), 99)
     yield Strategy("a wider scope of a type", list(_wider(files)))
     yield Strategy("waiting", list(_replacing(units, _TRYING, rb"\1")))
     yield Strategy("an order of memory", list(_ordered(units)), 2)

@@ -17,7 +17,8 @@ from racetrap.sim.gpu.editing.source_unit import SourceUnit
 from racetrap.sim.gpu.stress.search import random_runs
 from racetrap.verdict.cause import Cause, Cure
 from racetrap.verdict.gpu.cure.candidates import Strategy, strategies
-from racetrap.verdict.gpu.cure.trials import OUTSIDE, Outcome, Places, Sources
+from racetrap.verdict.gpu.cure.outcomes import Outcome, Places
+from racetrap.verdict.gpu.cure.trials import OUTSIDE, Sources
 
 #: Races of one bug.
 Races = frozenset[Places]

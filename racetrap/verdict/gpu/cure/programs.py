@@ -26,7 +26,7 @@ from racetrap.sim.gpu.stress.kernel_subject import KernelSubject
 from racetrap.sim.gpu.stress.program_subject import ProgramSubject
 from racetrap.sim.gpu.stress.subject import Subject
 from racetrap.sim.toml_file import TomlError
-from racetrap.verdict.gpu.cure.trials import OUTSIDE, Program, Sources
+from racetrap.verdict.gpu.cure.trials import OUTSIDE, Program, Ran, Sources
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _FAULT, _RESULT, _END = "a fault", "another result", "no end"
@@ -52,12 +52,15 @@ class KernelProgram(Program):
     module: Module
     launch: LaunchSpec
 
-    def run(self, number: int) -> tuple[Trace | None, set[str]]:
+    def run(self, number: int, limit: int | None = None) -> Ran:
         try:
-            done = capture(self.module, self.launch, number, keeps_going=True)
+            done = capture(
+                self.module, self.launch, number, instruction_limit=limit, keeps_going=True
+            )
         except (ExecutionError, PtxError, TomlError):
-            return None, {_END}
-        return done.trace, _wrong(done.trace, bool(done.fault), bool(done.differences))
+            return Ran(None, {_END})
+        wrong = _wrong(done.trace, bool(done.fault), bool(done.differences))
+        return Ran(done.trace, wrong, None if done.hangs else done.stats.warp_instructions)
 
     def subject(self) -> Subject:
         return KernelSubject(self.module, self.launch)
@@ -102,13 +105,18 @@ class CudaProgram(Program):
     command: Sequence[str]
     settings: Callable[[int], RunSettings]
 
-    def run(self, number: int) -> tuple[Trace | None, set[str]]:
+    def run(self, number: int, limit: int | None = None) -> Ran:
+        settings = self.settings(number)
+        if limit is not None:
+            settings = replace(settings, instruction_limit=min(limit, settings.instruction_limit))
         try:
-            done = run_program(self.command, self.settings(number))
+            done = run_program(self.command, settings)
         except ProgramError:
-            return None, {_END}
+            return Ran(None, {_END})
         has_fault = any(launch.fault for launch in done.launches)
-        return done.trace, _wrong(done.trace, has_fault, bool(done.status or done.problems))
+        wrong = _wrong(done.trace, has_fault, bool(done.status or done.problems))
+        counts = [each.stats.warp_instructions for each in done.launches if each.stats]
+        return Ran(done.trace, wrong, None if has_fault else max(counts, default=0))
 
     def subject(self) -> Subject:
         return ProgramSubject(self.command, replace(self.settings(0), keeps_going=False))

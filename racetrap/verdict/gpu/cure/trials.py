@@ -1,92 +1,49 @@
-"""Trials of edited sources: what races in them in some runs, and what else goes wrong."""
+"""Trials of edited sources: a copy of them is compiled and run."""
 
 from __future__ import annotations
 
-import re
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
-from racetrap.golden_model.barracuda.race import RaceClass
-from racetrap.golden_model.events import ALL_LANES, EventKind
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.editing.edits import (
     Edit,
-    LineMap,
     diff,
     edited,
     edits_of,
-    inserted_lines,
     replacements,
 )
-from racetrap.sim.gpu.oracle import JUDGE, run_oracle
-from racetrap.sim.gpu.stress.subject import Subject
+from racetrap.sim.gpu.stress.subject import Subject, instruction_limit
 from racetrap.verdict.cause import Cure
-from racetrap.verdict.gpu.line_races import oracle_races_by_line
+from racetrap.verdict.gpu.cure.outcomes import EditedPlaces, Outcome
 from racetrap.verdict.source_text import relative_place
 
-_BARRIER = "a barrier that not all threads of the block reach"
-_WARP_BARRIER = "a barrier that not all lanes of the warp reach"
 #: What is wrong with a run that loads from outside all memory, and goes on.
 OUTSIDE = "a load from outside memory"
-#: Relations of threads, the nearest first.
-_NEAR = list(RaceClass)
-#: A barrier of the whole block or warp.
-_WHOLE = re.compile(r"__sync(?:threads|warp)\(\)")
-#: Places of the two accesses of a race.
-Places = frozenset[str]
 
 
-class Threads(NamedTuple):
-    """How the two threads of a race came to its accesses.
+class Ran(NamedTuple):
+    """A run of a program.
 
     Parameters
     ----------
-    relation : RaceClass
-        Their relation; of several the widest.
-    calls : tuple of str
-        Places in the original sources of the calls of the functions of the accesses, inner ones
-        first.
+    trace : Trace or None
+        Its trace; none if it cannot be run.
+    wrong : set of str
+        What is wrong with it.
+    instructions : int or None
+        Warp instructions of it, or of its longest kernel; none if one did not end.
     """
 
-    relation: RaceClass
-    calls: tuple[str, ...]
-
-    def __or__(self, other: Threads) -> Threads:
-        relation = max(self.relation, other.relation, key=_NEAR.index)
-        return Threads(relation, tuple(dict.fromkeys((*self.calls, *other.calls))))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What some runs have shown.
-
-    Parameters
-    ----------
-    races : mapping of Places to Threads
-        Races by their places in the original sources.
-    wrong : frozenset of str
-        What else is wrong: faults, results, barriers that some threads do not reach.
-    """
-
-    races: Mapping[Places, Threads] = field(default_factory=dict)
-    wrong: frozenset[str] = frozenset()
-
-    def __or__(self, other: Outcome) -> Outcome:
-        races = dict(self.races)
-        for places, threads in other.races.items():
-            races[places] = races.get(places, threads) | threads
-        return Outcome(races, self.wrong | other.wrong)
-
-    def cures(self, races: Iterable[Places], before: Outcome) -> bool:
-        """Whether races are gone, and nothing is there that was not before."""
-        is_no_worse = self.races.keys() <= before.races.keys() and self.wrong <= before.wrong
-        return is_no_worse and self.races.keys().isdisjoint(races)
+    trace: Trace | None
+    wrong: set[str]
+    instructions: int | None = None
 
 
 class Program(ABC):
@@ -96,8 +53,8 @@ class Program(ABC):
     """
 
     @abstractmethod
-    def run(self, number: int) -> tuple[Trace | None, set[str]]:
-        """Trace of a run, and what is wrong with it; no trace if it cannot be run."""
+    def run(self, number: int, limit: int | None = None) -> Ran:
+        """A run, in which a kernel hangs after a number of warp instructions."""
 
     @abstractmethod
     def subject(self) -> Subject:
@@ -141,6 +98,8 @@ class Sources:
     def __init__(self, folder: Path, texts: Mapping[str, bytes], compiler: Compiler) -> None:
         self.folder, self.texts = folder, texts
         self._compiler, self.trials, self.end = compiler, 0, float("inf")
+        #: Warp instructions of the longest run without edits; none if one did not end.
+        self._longest: int | None = 0
 
     @contextmanager
     def compiled(self, edits: Sequence[Edit]) -> Iterator[Program | None]:
@@ -153,6 +112,17 @@ class Sources:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(edited(text, edits_of(edits, file)))
             yield self._compiler(folder)
+
+    def _note(self, instructions: int | None) -> None:
+        """Take a run without edits as the measure of those with edits: these must end, too."""
+        if instructions is None:
+            self._longest = None
+        elif self._longest is not None:
+            self._longest = max(self._longest, instructions)
+
+    @property
+    def _limit(self) -> int | None:
+        return None if self._longest is None else instruction_limit(self._longest)
 
     def require_time(self) -> None:
         """Raise ``OutOfTime`` if no run may begin any more."""
@@ -194,81 +164,15 @@ class Sources:
         with self.compiled(edits) as program:
             if program is None:
                 return None
-            found, edited_places = Outcome(), _EditedPlaces(self.texts, edits)
+            found, edited_places = Outcome(), EditedPlaces(self.texts, edits)
             for number in runs:
                 self.require_time()
-                trace, wrong = program.run(number)
-                found |= Outcome(wrong=frozenset(wrong))
-                if trace is not None:
-                    found |= edited_places.outcome(trace)
+                ran = program.run(number, self._limit if edits else None)
+                found |= Outcome(wrong=frozenset(ran.wrong))
+                if ran.trace is not None:
+                    found |= edited_places.outcome(ran.trace)
+                if not edits:
+                    self._note(ran.instructions)
                 if is_enough(found):
                     break
             return found
-
-
-class _EditedPlaces:
-    """Places in edited sources, and what a trace of these shows at the original ones.
-
-    Parameters
-    ----------
-    texts : mapping of str to bytes
-        The original sources by name.
-    edits : sequence of Edit
-        Edits of them.
-    """
-
-    def __init__(self, texts: Mapping[str, bytes], edits: Sequence[Edit]) -> None:
-        own = {file: edits_of(edits, file) for file in texts}
-        self._lines = {file: LineMap(text, own[file]) for file, text in texts.items()}
-        #: Lines of barriers that were inserted.
-        self._added = {
-            f"{file}:{line}"
-            for file, text in texts.items() for line in inserted_lines(text, own[file], _WHOLE)
-        }  # fmt: skip
-
-    def outcome(self, trace: Trace) -> Outcome:
-        """Races in a trace, and what is wrong with barriers."""
-        header = trace.header
-        result = run_oracle(trace, JUDGE, bool(header.independent_threads))
-        races: dict[Places, Threads] = {}
-        for race in oracle_races_by_line(result, header):
-            places = frozenset(map(self._original, race.places))
-            calls = (frame.place for _, side in race.sides for frame in side.stack if frame.place)
-            threads = Threads(RaceClass(race.relation), tuple(map(self._original, calls)))
-            races[places] = races.get(places, threads) | threads
-        wrong = {
-            *self._missed_barriers(trace), *(_BARRIER for _ in result.barrier_divergences),
-        }  # fmt: skip
-        return Outcome(races, frozenset(wrong))
-
-    def _original(self, place: str) -> str:
-        """The place in the original sources of one in the edited ones."""
-        file, _, line = place.rpartition(":")
-        return f"{file}:{self._lines[file].original(int(line))}" if file in self._lines else place
-
-    def _missed_barriers(self, trace: Trace) -> Iterator[str]:
-        """What is wrong with inserted barriers: threads that had ended, or that are elsewhere."""
-        pcs = {pc for pc, place in trace.header.locations.items() if place in self._added}
-        if not pcs:
-            return
-        lanes: dict[tuple[int, int], int] = {}
-        ended: set[tuple[int, int]] = set()
-        for event in trace:
-            block = event.sm, event.slot
-            if event.kind == EventKind.BLOCK_PLACED:
-                ended.discard(block)
-                last = event.warp + event.warp_count - 1
-                for warp in range(event.warp, last + 1):
-                    lanes[event.sm, warp] = event.mask if warp == last and event.mask else ALL_LANES
-            elif event.kind == EventKind.EXIT:
-                ended.add(block)
-                lanes[event.sm, event.warp] &= ~(event.mask or ALL_LANES)
-            elif event.pc not in pcs:
-                continue
-            elif event.kind == EventKind.BARRIER and block in ended:
-                yield _BARRIER
-            elif event.kind == EventKind.WARP_BARRIER and event.mask not in (
-                0,
-                lanes[event.sm, event.warp],
-            ):
-                yield _WARP_BARRIER

@@ -31,6 +31,8 @@ def atomics_of(statement):
         ("a[0] = a[0] >= 9 ? 0 : a[0] + 1;", "atomicInc((unsigned *)&a[0], 9);"),
         ("n = a[0];", "n = atomicAdd(&a[0], 0);"),
         ("n = *a;", "n = atomicAdd(&*a, 0);"),
+        ("*(volatile int *)a = n;", "atomicExch(&*(int *)a, n);"),
+        ("n = ((volatile int *)a)[1];", "n = atomicAdd(&((int *)a)[1], 0);"),
     ],
 )
 def test_access_becomes_an_atomic(statement, atomic):

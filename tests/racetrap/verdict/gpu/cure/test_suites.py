@@ -1,4 +1,4 @@
-"""Cures of the racy kernels of two suites, which take minutes: a campaign."""
+"""Cures of the racy kernels of suites, which take minutes: a campaign."""
 
 import re
 import shutil
@@ -13,12 +13,18 @@ from racetrap.sim.gpu.cuda.runtime_library import runtime_library
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_program
 from racetrap.sim.gpu.editing.edits import diff
 from racetrap.sim.gpu.launch.nvrtc import ARCHITECTURE, has_nvrtc
-from racetrap.verdict.gpu.cure.cure import CureSearch
+from racetrap.sim.gpu.suites import weak_memory
+from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.sim.gpu.suites.micro.program import VARIABLES
+from racetrap.sim.gpu.suites.weak_memory.launches import launch_of as weak_launch
+from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS as WEAK_PROGRAMS
+from racetrap.verdict.gpu.cure.cures import FindingCures
 from racetrap.verdict.gpu.cure.programs import program_sources
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.gpu.constructs import cases
 from tests.support.gpu.cure_sources import launch_of, sources_of
 from tests.support.gpu.cures.programs import FOLDER, PROGRAMS
+from tests.support.gpu.micro_sources import micro_source
 
 pytestmark = [
     pytest.mark.campaign,
@@ -26,6 +32,12 @@ pytestmark = [
 ]
 _CONSTRUCTS = Path(cases.__file__).parent
 _PAIRS = [pair for pairs in cases.GROUPS.values() for pair in pairs]
+_RUNS = range(4)
+_WEAK_FOLDER = Path(weak_memory.__file__).parent
+_WEAK = [
+    (program, variant) for program in WEAK_PROGRAMS.values() for variant in program.variants
+    if variant.is_racy
+]  # fmt: skip
 _LACKING = [program for programs in PROGRAMS.values() for program in programs if program.text]
 
 #: Constructs that no edit cures, and why.
@@ -50,6 +62,30 @@ _UNCURED = {
 }
 
 
+#: Variants of programs for weak memory that no edit cures, and why.
+_UNCURED_WEAK: dict[str, str] = {}
+#: Micro-benchmarks that race by the exact analysis.
+_RACY_MICRO = 23
+
+
+def cures_of(sources, runs=_RUNS):
+    """Findings of sources in some runs, with their cures."""
+    check = TraceCheck()
+    with sources.compiled(()) as program:
+        traces = [program.run(number)[0] for number in runs]
+    for trace in filter(None, traces):
+        check.add(trace)
+    found = FindingCures(check, sources)
+    words = [words for finding in found.findings for words in finding.cure.words]
+    print(f"{sources.trials} trials: {'; '.join(words)}")
+    return found
+
+
+def uncured(found):
+    """Reasons why findings have no cure."""
+    return [finding.cure.reason for finding in found.findings if not finding.cure.edits]
+
+
 @pytest.mark.parametrize("pair", _PAIRS, ids=[pair.racy for pair in _PAIRS])
 def test_racy_construct_is_cured_or_known_not_to_be(pair):
     name = f"{pair.source}.cu"
@@ -58,13 +94,33 @@ def test_racy_construct_is_cured_or_known_not_to_be(pair):
     number = re.search(r"_sm(\d+)$", pair.source)
     architecture = f"compute_{number[1]}" if number else ARCHITECTURE
     launch = launch_of(pair.racy, list(pair.grid), list(pair.block), data=1024, sync=64)
-    search = CureSearch(sources_of(name, texts, launch, architecture))
-    races = sorted(search.races, key=sorted)
-    assert races, "the kernel must race"
-    cures = [search.cure([race]) for race in races]
-    uncured = [cure.reason for cure in cures if not cure.edits]
-    print("; ".join(words for cure in cures for words in cure.words))
-    assert bool(uncured) == (pair.racy in _UNCURED), uncured
+    found = cures_of(sources_of(name, texts, launch, architecture))
+    assert found.findings, "the kernel must race"
+    assert bool(uncured(found)) == (pair.racy in _UNCURED), uncured(found)
+
+
+def test_every_racy_micro_benchmark_is_cured():
+    """They are tables of instructions: here as CUDA."""
+    found = {}
+    for program in MICRO_BENCHMARKS.values():
+        launch = launch_of(
+            "k", program.blocks, 32 * program.warps_per_block, **dict.fromkeys(VARIABLES, 1)
+        )
+        texts = {"k.cu": micro_source(program).encode()}
+        found[program.name] = cures_of(sources_of("k.cu", texts, launch), range(8))
+    racy = {name: uncured(each) for name, each in found.items() if each.findings}
+    assert (len(racy), set(map(tuple, racy.values()))) == (_RACY_MICRO, {()}), racy
+
+
+@pytest.mark.parametrize("case", _WEAK, ids=[f"{case[0].name}-{case[1].name}" for case in _WEAK])
+def test_program_for_weak_memory_is_cured_or_known_not_to_be(case):
+    program, variant = case
+    texts = {
+        name: (_WEAK_FOLDER / name).read_bytes() for name in (f"{program.name}.cu", "common.cuh")
+    }
+    found = cures_of(sources_of(f"{program.name}.cu", texts, weak_launch(program, variant)))
+    assert found.findings, "the variant must race"
+    assert bool(uncured(found)) == (program.kernel(variant) in _UNCURED_WEAK), uncured(found)
 
 
 def settings(number):
@@ -72,6 +128,16 @@ def settings(number):
         scheduler="random" if number else "round-robin", seed=number, independent_threads=True,
         output=2, stall_limit=50_000,
     )  # fmt: skip
+
+
+def checked(program, runs, *, is_right=False):
+    """Check of some runs of a program."""
+    check = TraceCheck()
+    for number in runs:
+        run = run_program([str(program)], settings(number))
+        check.add(run.trace)
+        assert not is_right or (run.status, run.problems) == (0, ())
+    return check
 
 
 @pytest.mark.parametrize("program", _LACKING, ids=[program.name for program in _LACKING])
@@ -82,22 +148,12 @@ def test_program_is_cured_by_a_patch_that_git_takes(program, tmp_path):
     target = tmp_path / program.name
     compile_program([source], target, runtime_library(), CompilerOptions())
     sources = program_sources([source], [str(target)], CompilerOptions(), settings)
-    search = CureSearch(sources)
-    races = sorted(search.races, key=sorted)
-    cures = [search.cure([race]) for race in races]
-    cures = [
-        cure if cure.edits else search.other_cure([race]) or cure
-        for cure, race in zip(cures, races, strict=True)
-    ]
-    assert [cure.reason for cure in cures if not cure.edits] == []
-    edits = list(dict.fromkeys(edit for cure in cures for edit in cure.edits))
+    found = FindingCures(checked(target, _RUNS), sources)
+    assert uncured(found) == []
+    edits = found.together()
     print("; ".join(edit.words for edit in edits if edit.words))
     text = diff(sources.texts, edits, {name: name for name in sources.texts})
     subprocess.run(["git", "apply"], input=text, text=True, cwd=folder, check=True)
     compile_program([source], target, runtime_library(), CompilerOptions())
-    check = TraceCheck()
-    for number in range(200, 205):
-        run = run_program([str(target)], settings(number))
-        check.add(run.trace)
-        assert (run.status, run.problems) == (0, ())
+    check = checked(target, range(200, 205), is_right=True)
     assert not check.has_findings
