@@ -27,7 +27,7 @@ from racetrap.verdict.gpu.memory_names import named_object
 from racetrap.verdict.line_pairs import LineRace, place_of
 from racetrap.verdict.timeline import Moment, Timeline
 
-#: Events ahead of the earlier access and behind the later one that are looked through.
+#: Events ahead of a thread's access and behind it that are looked through, as a trace may be long.
 _REACH = 1 << 16
 #: Instructions of a thread that are shown, at most: between the two accesses, and beyond either.
 _MOST_BETWEEN, _MOST_BEYOND = 4, 2
@@ -104,8 +104,8 @@ class _Thread:
         self._access = (self._first, self._second)[number]
         self._thread = int(sides[number].details["thread"])
         self._lane = 1 << self._thread % WARP_SIZE
-        self._begin = max(self._first - _REACH, 0)
-        self._window = trace.events[self._begin : self._second + _REACH]
+        self._begin = max(self._access - _REACH, 0)
+        self._window = trace.events[self._begin : self._access + _REACH]
         self._kind = np.ascontiguousarray(self._window["kind"])
         self._events = np.flatnonzero(self._own()) + self._begin
         self._pcs = trace.events["pc"][self._events]

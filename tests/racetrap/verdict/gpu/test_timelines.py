@@ -2,6 +2,7 @@
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, MemoryOrder
 from racetrap.golden_model.trace import Trace
+from racetrap.verdict.gpu import timelines
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.oracle.programs import ALL, BLOCK, DEVICE, SHARED, Program
 
@@ -198,6 +199,22 @@ def test_at_most_so_many_are_shown():
     assert len(own) == 2 + 1 + 4 + 2
     # The five that are left out between the accesses.
     assert timeline.skipped == 5
+
+
+def test_only_what_is_near_in_the_run_is_looked_through(monkeypatch):
+    """So that a race in a trace of millions of events costs no more than another."""
+    monkeypatch.setattr(timelines, "_REACH", 4)
+    program = Program(blocks=2, warps=2)
+    program.weak_store((0, 0), _DATA)
+    spin = program.atomic((1, 0), _FLAG)
+    for _ in range(9):
+        program.atomic((1, 0), _FLAG, pc=spin)
+    program.fence((0, 0), DEVICE)
+    program.weak_load((1, 0), _DATA)
+    timeline = _timeline(program.trace)
+    assert [(*each.sides, each.words, each.times) for each in timeline.moments] == [
+        (0, "store", 1), (1, "atomic", 3), (1, "load", 1),
+    ]  # fmt: skip
 
 
 def test_orders_and_scopes_are_named():
