@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from racetrap.calls.check import check
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.sarif import sarif_log
 from racetrap.sim.gpu.editing.edits import Edit
 from racetrap.verdict.gpu.cure.trials import Sources
+from tests.support import REPOSITORY
 from tests.support.oracle.findings import line_pair
 
 
@@ -38,6 +40,17 @@ def test_sarif_is_valid_by_its_schema(tmp_path, monkeypatch):
     first["level"] = "bad"
     with pytest.raises(ValueError, match="level"):
         schema.model_validate(document)
+
+
+def test_columns_are_those_of_expressions():
+    """PTX has the column of the statement, 9 in both lines."""
+    result = check(REPOSITORY / "docs" / "examples" / "handover.ptx")
+    (run,) = sarif_log(result.findings)["runs"]
+    (found,) = run["results"]
+    places = [*found["locations"], *found["relatedLocations"]]
+    regions = [place["physicalLocation"]["region"] for place in places]
+    lines = [(region["startLine"], region.get("startColumn")) for region in regions]
+    assert lines[:2] == [(12, 27), (6, 9)]
 
 
 def test_level_of_advice_is_a_note():
