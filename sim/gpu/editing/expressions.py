@@ -37,7 +37,7 @@ class AccessExpression(NamedTuple):
     names : frozenset of str
         Variables and members that it goes through, those of indices left out.
     is_name : bool
-        Whether it is a name alone: an access only if the variable is in memory.
+        Whether it is a name alone, and no reference: an access only if the variable is in memory.
     """
 
     column: int
@@ -99,19 +99,19 @@ class _Line:
                 function = node
             inner = [child for child in node.named_children if self._is_around(child)]
             node = inner[0] if len(inner) == 1 else None
-        self.shared, self.local = _declared(function)
+        self.shared, self.local, self._references = _declared(function)
         self._visit(function, "load")
 
     def _is_around(self, node: tree_sitter.Node) -> bool:
         return node.start_point[0] <= self._row <= node.end_point[0]
 
-    def _record(self, node: tree_sitter.Node, *kinds: str) -> None:
+    def _record(self, node: tree_sitter.Node, *kinds: str, is_name: bool = False) -> None:
         row, column = node.start_point
         if row == self._row:
             before = self._bytes[:column].decode(errors="replace")
             self.accesses.append(AccessExpression(
                 len(before) + 1, frozenset(kinds), frozenset(_names(node)),
-                node.type == "identifier",
+                is_name and self._references.isdisjoint(_names(node)),
             ))  # fmt: skip
 
     def _visit(self, node: tree_sitter.Node, *kinds: str) -> None:
@@ -143,7 +143,7 @@ class _Line:
         elif node.type == "call_expression":
             self._visit_call(node)
         elif node.type == "identifier":
-            self._record(node, *kinds)
+            self._record(node, *kinds, is_name=True)
         else:
             passes = node.type in ("parenthesized_expression", "cast_expression")
             for child in node.named_children:
@@ -180,14 +180,17 @@ def _names(node: tree_sitter.Node) -> Iterator[str]:
             yield from _names(child)
 
 
-def _declared(function: tree_sitter.Node) -> tuple[frozenset[str], frozenset[str]]:
-    """Names in shared memory, and arrays of each thread, that a function declares."""
+def _declared(function: tree_sitter.Node) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Names in shared memory, arrays of each thread, and references that a function declares."""
     shared: set[str] = set()
     local: set[str] = set()
+    references: set[str] = set()
     pending = [function]
     while pending:
         node = pending.pop()
         pending += node.named_children
+        if node.type == "reference_declarator":
+            references.update(_names(node))
         if node.type != "declaration":
             continue
         is_shared = b"__shared__" in (node.text or b"")
@@ -198,4 +201,4 @@ def _declared(function: tree_sitter.Node) -> tuple[frozenset[str], frozenset[str
                 shared.update(_names(child))
             elif child.type == "array_declarator":
                 local.update(_names(child.named_children[0]))
-    return frozenset(shared), frozenset(local)
+    return frozenset(shared), frozenset(local), frozenset(references)

@@ -15,6 +15,8 @@ def written_name(name: str) -> str:
     """Name in the source, with template arguments but without parameters, of a name in the PTX."""
     if not name.startswith("_Z"):
         return name
+    # The compiler divides some structures into their members, and numbers these.
+    name = re.sub(r"_\$_\d+$", "", name)
     text = run_tool(["c++filt", name], "Names of kernels cannot be read").strip()
     depth = 0
     for place, character in enumerate(text):
@@ -30,6 +32,8 @@ def variable_name(name: str) -> str:
     """Name in the source of a variable, without its function, of a name in the PTX."""
     if not name.startswith("_Z"):
         return name
+    # The compiler divides some structures into their members, and numbers these.
+    name = re.sub(r"_\$_\d+$", "", name)
     text = run_tool(["c++filt", name], "Names of variables cannot be read").strip()
     text = text.rpartition(")::")[2]
     return re.sub(r"^_INTERNAL_\w+::", "", text)

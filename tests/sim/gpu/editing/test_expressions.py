@@ -7,13 +7,17 @@ from racetrap.sim.gpu.editing.expressions import access_column
 _SOURCE = """\
 struct Node {{ int *value; int next[4]; Node *link; }};
 __device__ int counter;
+__device__ void swap(int &a, int &b) {{
+  int kept = a; a = b;
+}}
 __global__ void total(const int *numbers, int *sum, Node *nodes, volatile int *flag) {{
   __shared__ int parts[64], last;
   int own[4], i = threadIdx.x, x = 0;
   {0}
 }}
 """
-_BEGIN = 3  # column of a statement
+#: Line and first column of the statement.
+_LINE, _BEGIN = 9, 3
 
 
 @pytest.mark.parametrize(
@@ -35,6 +39,7 @@ _BEGIN = 3  # column of a statement
         ("nodes[i].link->next[2] = sum[3];", "store", "", "global", "nodes"),
         ("x = 7; while (*flag != 0) x++;", "load", "flag", "global", "*flag"),
         ("x = 7; atomicAdd(&sum[x], parts[5]);", "atomic", "sum", "global", "sum[x]"),
+        ("atomicAdd(&last, 1);", "atomic", "other", "shared", "last"),
         ("atomicAdd(sum + x, 1);", "atomic", "", "global", "sum + x"),
         ("x = __ldcg(&numbers[i]) + own[2];", "load", "", "global", "numbers"),
         ("own[1] = numbers[i] + own[2];", "load", "", "global", "numbers"),
@@ -43,7 +48,7 @@ _BEGIN = 3  # column of a statement
     ],
 )  # fmt: skip
 def test_the_expression_is_found(statement, kind, name, space, expression):
-    column = access_column(_SOURCE.format(statement), 6, kind, name, space)
+    column = access_column(_SOURCE.format(statement), _LINE, kind, name, space)
     assert column == _BEGIN + statement.index(expression)
 
 
@@ -60,7 +65,13 @@ def test_the_expression_is_found(statement, kind, name, space, expression):
     ],
 )
 def test_no_expression_is_guessed(statement, kind, name, space):
-    assert access_column(_SOURCE.format(statement), 6, kind, name, space) == 0
+    assert access_column(_SOURCE.format(statement), _LINE, kind, name, space) == 0
+
+
+def test_a_reference_is_in_memory():
+    source = _SOURCE.format("")
+    assert access_column(source, 4, "store", "parts", "global") == 17
+    assert access_column(source, 4, "load", "parts", "global") == 0  # both `a` and `b`
 
 
 def test_a_line_that_is_not_there():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from racetrap.sim.gpu.ptx.kernel_names import is_named, written_name
+from racetrap.sim.gpu.ptx.kernel_names import is_named, variable_name, written_name
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,15 @@ def test_written_name(name, written):
     assert is_named(name, written)
     assert is_named(name, written.partition("<")[0])
     assert not is_named(name, written + "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("counter", "counter"),
+        ("_ZZ5totalPKiPiE5parts", "parts"),
+        ("_ZZ8exchangePKiPiE6record_$_1", "record"),  # a member of a structure, by itself
+    ],
+)
+def test_variable_name(name, written):
+    assert variable_name(name) == written
