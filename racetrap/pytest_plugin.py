@@ -29,7 +29,7 @@ def racetrap_run() -> Callable[..., RunResult]:
 
         result = run(program, arguments, **options)
         if result.has_findings and not may_race:
-            pytest.fail(str(result), pytrace=False)
+            pytest.fail(result.text, pytrace=False)
         return result
 
     return run_program

@@ -1,8 +1,13 @@
 """Plug-in of pytest: a race fails the test that runs the program."""
 
 import tomllib
+from contextlib import nullcontext
 from importlib import import_module
+from types import SimpleNamespace
 
+import pytest
+
+from racetrap.pytest_plugin import racetrap_run  # noqa: F401, a fixture of this module
 from tests.support import REPOSITORY
 from tests.support.gpu.cuda_programs import needs_compiler
 
@@ -21,6 +26,21 @@ def test_no_file(racetrap_run):
 """
 
 
+@pytest.mark.parametrize("may_race", [False, True])
+def test_findings_fail_the_test_unless_they_may_be(may_race, request, monkeypatch):
+    run = request.getfixturevalue("racetrap_run")
+    result = SimpleNamespace(has_findings=True, text="sum.cu:7: race")
+    calls = []
+    monkeypatch.setattr(
+        "racetrap.calls.run.run", lambda *given, **options: calls.append((given, options)) or result
+    )
+    failed = nullcontext() if may_race else pytest.raises(pytest.fail.Exception, match=r"sum\.cu:7")
+    with failed:
+        assert run("sum.cu", ["64"], may_race=may_race, seed=2) is result
+    assert calls == [(("sum.cu", ["64"]), {"seed": 2})]
+
+
+@pytest.mark.campaign
 @needs_compiler
 def test_a_race_fails_the_test(pytester):
     pytester.makefile(".cu", sum="""

@@ -34,12 +34,12 @@ _CALLS = {
     ),
     "check threads": (["check", _UNLOCKED], lambda: api.check(_UNLOCKED)),
     "stress": (
-        ["stress", _HANDOVER, "--launch", _LAUNCH, "--budget", "20", "--advise"],
-        lambda: api.stress(_HANDOVER, launch=_LAUNCH, runs=20, advise=True),
+        ["stress", _HANDOVER, "--launch", _LAUNCH, "--budget", "5", "--advise"],
+        lambda: api.stress(_HANDOVER, launch=_LAUNCH, runs=5, advise=True),
     ),
     "stress systematically": (
-        ["stress", _HANDOVER, "--launch", _LAUNCH, "--budget", "20", "--deviations", "1"],
-        lambda: api.stress(_HANDOVER, launch=_LAUNCH, runs=20, deviations=1),
+        ["stress", _HANDOVER, "--launch", _LAUNCH, "--budget", "5", "--deviations", "1"],
+        lambda: api.stress(_HANDOVER, launch=_LAUNCH, runs=5, deviations=1),
     ),
     "simulate": (
         ["simulate", "scord-tiny", _FENCES], lambda: api.simulate("scord-tiny", _FENCES)

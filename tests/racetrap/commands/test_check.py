@@ -56,7 +56,7 @@ def test_json_file(detected, racy, tmp_path):
     data = json.loads(file.read_text())
     assert data.keys() == {
         "trace", "preset", "parameters", "events", "unique", "counters", "races", "faults",
-        "results",
+        "outside", "results",
     }  # fmt: skip
     (race,) = data["races"]
     assert race["access"] == {
