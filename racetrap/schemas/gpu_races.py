@@ -71,7 +71,7 @@ class LineFinding(TypedDict):
     address: Annotated[NotRequired[int], "byte address of the first race"]
     launch: Annotated[NotRequired[int], "launch of the first race, from 0"]
     instances: Annotated[int, "races of these lines"]
-    block_pairs: Annotated[int, "pairs of blocks that they belong to"]
+    block_pairs: Annotated[int, "pairs of different blocks that they belong to; 0 inside a block"]
     kinds: Annotated[dict[str, int], "races by kind"]
     classes: Annotated[dict[str, int], "races by how their threads are related"]
     schedules: Annotated[list[int], "schedules in which they were found"]
