@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from racetrap.presenters.line_pairs import (
+    advice_text,
     annotation,
     number_text,
-    pairs_text,
     race_sentence,
     times_text,
 )
@@ -111,7 +111,7 @@ def print_findings(console: Console, findings: Findings, choice: RaceChoice) -> 
     """Print the findings, then the summary, and the notes if they are chosen."""
     lines = [*findings.opening, *findings_text(findings.races, choice, findings.schedules)]
     for kind, pairs in findings.advice.items():
-        lines += pairs_text(pairs, choice, findings.schedules, f"advice: {ADVICE[kind]}", "and")
+        lines += advice_text(pairs, choice, findings.schedules, ADVICE[kind], code_of(kind))
     for sentences in findings.other_lines.values():
         lines += sentences
     lines += findings.summary

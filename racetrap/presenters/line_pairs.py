@@ -115,9 +115,9 @@ def exposure_text(exposure: Mapping[str, Any]) -> str:
     )
 
 
-def _pair_text(pair: LinePair, schedules: int, label: str, verb: str) -> str:
-    sentence = race_sentence(pair.first, verb)
-    line = f"{relative_place(pair.first.later.place)}: {label}: {sentence}"
+def _advice_text(pair: LinePair, schedules: int, label: str, code: str) -> str:
+    sentence = race_sentence(pair.first, "and")
+    line = f"{relative_place(pair.first.later.place)}: advice: {label}: {sentence} [{code}]"
     return "\n".join([line, *pair_lines(pair, schedules), ""])
 
 
@@ -133,8 +133,8 @@ def pair_lines(pair: LinePair, schedules: int) -> list[str]:
     return lines + ([f"  {exposure_text(pair.exposure)}"] if pair.exposure else [])
 
 
-def pairs_text(
-    pairs: Sequence[LinePair], choice: RaceChoice, schedules: int, label: str, verb: str
+def advice_text(
+    pairs: Sequence[LinePair], choice: RaceChoice, schedules: int, label: str, code: str
 ) -> list[str]:
     """Pairs that are no races, and the number of those omitted.
 
@@ -146,10 +146,10 @@ def pairs_text(
         Selection to show.
     schedules : int
         Number of runs checked.
-    label, verb : str
-        Label of a pair, and verb between its two accesses.
+    label, code : str
+        What a pair is, and its code.
     """
-    return first_texts(pairs, choice, lambda pair: _pair_text(pair, schedules, label, verb))
+    return first_texts(pairs, choice, lambda pair: _advice_text(pair, schedules, label, code))
 
 
 def first_texts(

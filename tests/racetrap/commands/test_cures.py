@@ -8,8 +8,10 @@ import pytest
 
 from racetrap.verdict.gpu.cure.cure import CureSearch
 from tests.support.gpu.cuda_programs import needs_compiler
+from tests.support.gpu.cures.programs import FOLDER, PROGRAMS
 
 _EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+_RIGHT = [program for programs in PROGRAMS.values() for program in programs if not program.text]
 _PROGRAM = """__global__ void k(int *a) {
   __shared__ int s[64];
   s[threadIdx.x] = threadIdx.x;
@@ -77,6 +79,16 @@ def test_program_gets_a_patch_that_ends_its_race(racetrap, tmp_path):
     assert f"help: insert `__syncthreads();` before {program}:4\n" in result.output
     subprocess.run(["git", "apply", "cure.patch"], cwd=tmp_path, check=True)
     assert racetrap("run", str(program)).exit_code == 0
+
+
+@pytest.mark.campaign
+@needs_compiler
+@pytest.mark.parametrize("program", _RIGHT, ids=[program.name for program in _RIGHT])
+def test_right_program_has_one_line(racetrap, program):
+    result = racetrap("run", str(FOLDER / program.source))
+    (line,) = result.output.splitlines()
+    assert line.startswith("Races: none (exact, by rule causality). Checked: ")
+    assert result.exit_code == 0
 
 
 @pytest.mark.parametrize(
