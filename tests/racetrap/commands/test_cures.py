@@ -11,6 +11,8 @@ from tests.support.gpu.cuda_programs import needs_compiler
 from tests.support.gpu.cures.programs import FOLDER, PROGRAMS
 
 _EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+#: A machine may be busy with other tests.
+_PATIENT = ("--budget", "600s")
 _RIGHT = [program for programs in PROGRAMS.values() for program in programs if not program.text]
 _PROGRAM = """__global__ void k(int *a) {
   __shared__ int s[64];
@@ -32,7 +34,7 @@ def test_kernel_gets_a_patch_that_git_takes_and_that_ends_its_race(racetrap, tmp
         (tmp_path / name).write_bytes((_EXAMPLES / name).read_bytes())
     patch, report = tmp_path / "cure.patch", tmp_path / "report.json"
     kernel = str(tmp_path / "handover.cu")
-    result = racetrap("check", kernel, "-o", str(patch), "--json", str(report))
+    result = racetrap("check", kernel, *_PATIENT, "-o", str(patch), "--json", str(report))
     edit = f"change `__threadfence_block` to `__threadfence` at {kernel}:7"
     assert f"  help: {edit}\n" in result.output
     (finding,) = json.loads(report.read_text())["findings"]
@@ -75,7 +77,7 @@ def test_program_that_runs_once_is_not_run_again(racetrap, tmp_path, monkeypatch
 def test_program_gets_a_patch_that_ends_its_race(racetrap, tmp_path):
     program = tmp_path / "prog.cu"
     program.write_text(_PROGRAM)
-    result = racetrap("run", str(program), "-o", str(tmp_path / "cure.patch"))
+    result = racetrap("run", str(program), *_PATIENT, "-o", str(tmp_path / "cure.patch"))
     assert f"help: insert `__syncthreads();` before {program}:4\n" in result.output
     subprocess.run(["git", "apply", "cure.patch"], cwd=tmp_path, check=True)
     assert racetrap("run", str(program)).exit_code == 0
