@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from racetrap.fpga.boards.table import BOARDS, board_params
+from racetrap.fpga.causality.self_test import random_trace
 from racetrap.fpga.gpu.board import largest_region
 from racetrap.generators.presets import PRESETS
+from racetrap.golden_model.causality.causality import Causality
+from racetrap.golden_model.causality.packets import Transaction
 from racetrap.golden_model.events import DataRegion, Geometry, TraceHeader
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import NoncoherentTrace, Trace
@@ -25,7 +28,13 @@ from racetrap.sim.gpu.suites.micro.scheduler import FIXED_SCHEDULES, BlockPlacem
 from tests.support import REPOSITORY
 from tests.support.fpga.monitor_device import monitor_device
 from tests.support.fpga.sigrace_device import sigrace_device
-from tests.support.fpga.virtual_device import Fault, core_device, on_terminal, scord_device
+from tests.support.fpga.virtual_device import (
+    Fault,
+    core_device,
+    gpu_device,
+    on_terminal,
+    scord_device,
+)
 
 _BOARD = "ulx3s-85f"
 #: Boards that have the same configurations.
@@ -247,3 +256,16 @@ def test_trace_of_a_larger_gpu(racetrap, params, racy):
         result = racetrap("fpga", "run", racy, "--port", port)
     assert result.exit_code == 2
     assert "Parameter sm_count must be at least the 4 of the trace, not 2" in result.stderr
+
+
+def test_lanes_must_be_scheduled_as_on_the_board(racetrap, tmp_path):
+    params = board_params(BOARDS[_BOARD], "causality-tiny")
+    trace, path = random_trace(params, 1), tmp_path / "trace.bin"
+    header = replace(trace.header, independent_threads=0)
+    Trace.from_events(header, trace).write_binary(path)
+    with on_terminal(gpu_device(Causality, Transaction, params).receive) as port:
+        result = racetrap("fpga", "run", path, "--port", port, "--timeout", 2)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Lanes of the trace must be independent threads as on the board, not in lockstep" in (
+        result.stderr
+    )
