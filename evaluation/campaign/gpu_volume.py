@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
+from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 
 #: Approximate number of accesses in the first launch of a case, and in the second.
 ACCESSES = (16_000, 4_000)
@@ -55,3 +57,55 @@ def memory_timing(random: Random) -> MemoryTiming:
     if random.random() < 0.25:
         return replace(timing, read_errors=random.choice((20, 2000)), write_errors=500)
     return timing
+
+
+@dataclass(frozen=True)
+class TwoLaunches:
+    """Cases of two launches of random events, which a call plays.
+
+    Parameters
+    ----------
+    simulation : callable
+        The detector's ``FastSim``.
+    check_launch, transactions_of, random_events : callable
+        The detector's functions of these names.
+    styles : mapping
+        Styles of its random events by name; cases take turns.
+    share : int
+        Only one of so many accesses is made.
+    """
+
+    simulation: Callable[..., Any]
+    check_launch: Callable[..., LaunchResult]
+    transactions_of: Callable[..., Any]
+    random_events: Callable[..., Any]
+    styles: Mapping[str, Any]
+    share: int = 1
+
+    def __call__(
+        self, model: FastModel[Any], number: int, random: Random, observer: Any
+    ) -> Iterator[LaunchResult]:
+        """Play the launches of case ``number``; gives what each compared.
+
+        Raises
+        ------
+        Mismatch
+            If hardware and golden model differ.
+        SimulationError
+            If the simulation cannot continue.
+        """
+        params = model.params
+        style = list(self.styles.values())[number % len(self.styles)]
+        with self.simulation(model, random.getrandbits(63), memory_timing(random)) as sim:
+            for accesses in ACCESSES:
+                region = random_region(random, params)
+                # An access with n lanes at most gives about n/2 accesses to words.
+                instructions = 2 * accesses // (self.share * (style.lanes + 1))
+                if observer is not None:
+                    observer.launch(region)
+                seed = random.getrandbits(32)
+                events = self.random_events(params, region, style, seed, instructions)
+                yield self.check_launch(
+                    sim, params, region, self.transactions_of(events, params),
+                    **launch_options(random), observer=observer,
+                )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from racetrap.evaluation.hirace import campaign
+from racetrap.evaluation.campaign import gpu_volume
 from racetrap.evaluation.hirace.campaign import RANDOM_VOLUME, play
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.hirace.states import State
@@ -12,7 +12,7 @@ from racetrap.sim.cosim.hirace.random_events import STYLES
 
 
 def test_a_case_of_each_style(monkeypatch):
-    monkeypatch.setattr(campaign, "ACCESSES", (3_000, 1_000))
+    monkeypatch.setattr(gpu_volume, "ACCESSES", (3_000, 1_000))
     model = build_fast("hirace-tiny", find_preset("hirace-tiny").params)
     coverage = Coverage(model.params)
     for number in range(len(STYLES)):

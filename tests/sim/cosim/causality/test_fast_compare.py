@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from racetrap.evaluation.campaign import gpu_volume
 from racetrap.evaluation.causality import campaign
 from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.report import RaceReport
@@ -89,7 +90,7 @@ def test_regions_of_any_size(model, size_log2):
 
 
 def test_cases_of_the_random_campaign(model, monkeypatch):
-    monkeypatch.setattr(campaign, "ACCESSES", (1_200, 600))
+    monkeypatch.setattr(gpu_volume, "ACCESSES", (1_200, 600))
     coverage = Coverage(model.params)
     for number in (0, 4):
         for compared in campaign.play(model, number, Random(f"test {number}"), coverage):
