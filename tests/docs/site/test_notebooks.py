@@ -10,6 +10,10 @@ from tests.support.gpu.cuda_programs import needs_compiler
 _NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
+#: Text that comes in two parts.
+_CODE = "import time; print(1 + 1, flush=True); time.sleep(0.5); print(3)"
+
+
 def _read(name):
     return json.loads((FOLDER / f"{name}.ipynb").read_text(encoding="utf-8"))
 
@@ -36,8 +40,8 @@ def test_what_a_cell_gives_is_taken_again():
     pytest.importorskip("nbclient", reason="Package nbclient is not installed")
     cell = {"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}}
     old = {"name": "stdout", "output_type": "stream", "text": "old\n"}
-    notebook = _read("cuda") | {"cells": [cell | {"outputs": [old], "source": "print(1 + 1)"}]}
-    assert list(texts(executed(notebook))) == [("print(1 + 1)", ["2\n"])]
+    notebook = _read("cuda") | {"cells": [cell | {"outputs": [old], "source": _CODE}]}
+    assert list(texts(executed(notebook))) == [(_CODE, ["2\n3\n"])]
 
 
 def test_a_page_has_text_code_and_outputs():
