@@ -9,6 +9,7 @@ from typing import Any
 
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.layout import index_bits
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
@@ -24,9 +25,10 @@ FIGURES = ("accesses", "races")
 
 
 def random_region(random: Random, params: GpuParams) -> Region:
-    """A region anywhere that it fits in the lower half of the address space."""
+    """A region anywhere that it and its metadata fit in the lower half of the address space."""
     low = params.min_region_log2
-    high = min(params.max_region_log2, params.address_bits - 1) - 3
+    described = params.address_bits - 2 + params.entry_share_log2 - index_bits(params.entry_bytes)
+    high = min(params.max_region_log2 - 3, params.address_bits - 4, described)
     size_log2 = random.randint(low, max(low, _SMALL_LOG2))
     if random.random() < ANY_SIZE:
         size_log2 = random.randint(low, max(low, high))
