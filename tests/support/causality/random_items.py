@@ -42,10 +42,10 @@ class RandomItems:
         self._clock = 0
 
     def launch(self, count: int) -> list[Item]:
-        """Items of one launch; clocks wrap once in some."""
+        """Items of one launch; clocks wrap once."""
         self._clock = 1
         items = [self._start(block) for block in self._warps]
-        wrap = self._rng.randrange(2 * count)
+        wrap = self._rng.randrange(2 * count) // 2
         for number in range(count):
             if number == wrap:
                 items += self._wrap()
