@@ -265,7 +265,8 @@ class WarpRows(wiring.Component):
         m.submodules.update = update = BranchUpdate(params)
         read, write = branches.read_port(), branches.write_port()
         following, packet = (Signal.like(self.i_packet, name=f"packet_{n}") for n in (1, 2))
-        is_following, tile, changes = Signal(), Signal(TILE_BITS), Signal()
+        is_following, changes = Signal(name="is_following"), Signal(name="changes")
+        tile = Signal(TILE_BITS, name="tile")
         # What changed last, and what did a cycle earlier.
         changed, older = (
             Signal(

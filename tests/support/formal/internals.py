@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from amaranth.hdl import Array, Fragment, Module, Shape, Signal, Value
 from amaranth.lib import wiring
@@ -75,4 +76,20 @@ class OpenMemory(Memory):
             else:
                 with m.If(port.en):
                     m.d.sync += Value.cast(port.data).eq(rows[port.addr])
+        return m
+
+
+class VagueMemory(OpenMemory):
+    """A memory of which a word that is read at the edge of a write to it is ``vague``: anything
+    that the harness drives."""
+
+    def __init__(self, **arguments):
+        super().__init__(**arguments)
+        self.vague = Signal(Shape.cast(self.shape).width, name="vague")
+
+    def elaborate(self, platform):
+        m = super().elaborate(platform)
+        for write, read in product(self.write_ports, self.read_ports):
+            with m.If(read.en & write.en & (read.addr == write.addr)):
+                m.d.sync += Value.cast(read.data).eq(self.vague)
         return m
