@@ -53,7 +53,7 @@ def test_rule_of_the_oracle(racetrap, write):
     assert found["causality"] == [[0x48], []]
     assert found["ptx"] == [[], [0x48]]
     assert 0x58 in found["scoped"][0]
-    assert "pc 0x48: unordered, but no race: load and store at pc 0x40: " in result.stderr
+    assert "pc 0x48: advice: unordered, but no race: load and store at pc 0x40: " in result.stderr
     assert result.exit_code == 0
 
 
@@ -139,7 +139,7 @@ def test_only_lockstep_orders_the_lanes_of_a_warp(racetrap, write):
         oracle = document["oracle"]
         assert (result.exit_code, oracle["races"]) == (0, [])
         assert [pair["later"]["pc"] for pair in oracle["ordered_by_lockstep"]] == [0x48] * count
-        assert result.stderr.count("pc 0x48: only lockstep orders these: load and ") == count
+        assert result.stderr.count("pc 0x48: advice: only lockstep orders these: load and ") == count
 
 
 def test_imposed_by_the_method(racetrap, write):
