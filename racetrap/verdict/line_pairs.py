@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
 
 
-#: What orders threads of one block alone.
-_BARRIERS = (Missing.BARRIER, Missing.WARP_BARRIER)
+#: What orders the threads of a warp alone, and of a block alone.
+_BARRIERS = (Missing.WARP_BARRIER, Missing.BARRIER)
 
 
 def place_of(pc: int, locations: Mapping[int, str]) -> str:
@@ -137,9 +137,10 @@ class LineRace:
 
     def is_wider_than(self, other: LineRace) -> bool:
         """Whether a cure of another race, a barrier, would not cure this one."""
-        if self.cause is None or other.cause is None:
+        if self.cause is None or other.cause is None or other.cause.missing not in _BARRIERS:
             return False
-        return self.cause.missing not in _BARRIERS and other.cause.missing in _BARRIERS
+        reach = _BARRIERS.index(other.cause.missing)
+        return self.cause.missing not in _BARRIERS[: reach + 1]
 
     @property
     def places(self) -> frozenset[str]:

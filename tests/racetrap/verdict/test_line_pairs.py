@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 
@@ -37,6 +38,16 @@ def test_different_lines_are_different_findings_the_most_instances_first():
     pairs = LinePairs()
     pairs.add([line_race("a:1", "a:1"), line_race("a:1", "a:2", 9), line_race("a:2", "a:9", 4)])
     assert [pair.instances for pair in pairs.by_instances] == [9, 4, 1]
+
+
+@pytest.mark.parametrize("found", list(permutations(range(3))))
+def test_the_race_between_the_threads_that_have_least_in_common_stands_for_all(found):
+    missing = [Missing.WARP_BARRIER, Missing.BARRIER, Missing.RELEASE]
+    pairs = LinePairs()
+    for number in found:
+        pairs.add([line_race("a.cu:1", "a.cu:2", cause=Cause(missing[number]))])
+        (pair,) = pairs.found.values()
+        assert pair.first.cause.missing == missing[max(found[: found.index(number) + 1])]
 
 
 @pytest.mark.parametrize(("pc", "place"), [(2, "a.cu:2"), (0x40, "pc 0x40")])
