@@ -160,6 +160,22 @@ def test_what_is_public_is_imported_without_an_extra(environment, tmp_path):
     subprocess.run([environment(), "-c", "import racetrap.api"], cwd=tmp_path, check=True)
 
 
+@pytest.mark.parametrize(
+    ("extras", "said"),
+    [((), "'racetrap[notebook]'"), (("notebook",), "load races with store")],
+)
+def test_data_frames_take_the_extra_for_notebooks(environment, tmp_path, extras, said):
+    code = f"from racetrap import api; print(api.check({str(_TRACE)!r}).to_pandas().to_string())"
+    done = subprocess.run(
+        [environment(*extras), "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said in done.stdout + done.stderr, done
+
+
 def test_preset_is_shown_without_an_extra_but_for_its_state(environment, tmp_path):
     (shown,) = run_commands(environment(), tmp_path, ("presets", "scord", "--json", "scord.json"))
     assert (shown.status, shown.stderr) == (0, "")
@@ -231,7 +247,7 @@ def test_extra_alone(environment, tmp_path, extra):
 def test_extras_are_those_of_the_package(environment):
     (about,) = environment().parents[1].glob("lib/python*/site-packages/racetrap-*.dist-info")
     named = PathDistribution(about).metadata.get_all("Provides-Extra")
-    assert sorted(named) == sorted([*_OF_EXTRAS, "dev"])
+    assert sorted(named) == sorted([*_OF_EXTRAS, "notebook", "dev"])
 
 
 def test_wheel_runs_from_another_folder(environment, tmp_path):

@@ -101,7 +101,7 @@ def mistakes(tmp_path_factory):
     """What is said of all of them in one build."""
     folder = tmp_path_factory.mktemp("mistakes")
     links = "".join(f"[{name}]({name}.md)\n" for name in _MISTAKES)
-    (folder / "index.md").write_text(f"# Index\n\n## Pages\n\n{links}")
+    (folder / "index.md").write_text(f"# Index\n\n## Pages\n\n### All\n\n{links}")
     for name, (text, _) in _MISTAKES.items():
         (folder / f"{name}.md").write_text(text)
     return build(folder / "site", folder)

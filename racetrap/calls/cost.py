@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from racetrap.calls.results import CostResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import input_errors, kept_console
-from racetrap.fpga.cost.measure import (
-    SYSTEM,
-    BlockMeasurement,
-    make_table,
-    measure,
-    measurement_key,
-    select_blocks,
-    targets,
-)
-from racetrap.fpga.cost.table import Cost
 from racetrap.generators.presets import Preset, find_preset, with_settings
 from racetrap.generators.system import Params
-from racetrap.presenters.cost import cost_words, page_of, to_json
+
+if TYPE_CHECKING:
+    from racetrap.fpga.cost.table import Cost
 
 
 def cost(
@@ -58,27 +51,42 @@ def cost(
     Failure
         If a worker dies.
     """
+    from racetrap.fpga.cost import measure as measuring  # needs the extra `hardware`
+    from racetrap.presenters.cost import page_of, to_json
+
     with input_errors():
         chosen = [_changed(name, settings) for name in dict.fromkeys(presets)]
-        selected = {preset.name: select_blocks(preset.params, blocks) for preset in chosen}
-        found = targets(families)
+        selected = {
+            preset.name: measuring.select_blocks(preset.params, blocks) for preset in chosen
+        }
+        found = measuring.targets(families)
     rows = {
         f"{preset.name}, {block.name}": [
-            BlockMeasurement(preset.name, preset.params, block.name, target,
-                             _seeds(block.name, blocks, seeds), constraint_mhz)
+            measuring.BlockMeasurement(
+                preset.name, preset.params, block.name, target,
+                # Placing a whole system takes long, so only on request.
+                () if block.name == measuring.SYSTEM not in blocks else tuple(range(1, seeds + 1)),
+                constraint_mhz,
+            )
             for target in found
         ]
         for preset in chosen
         for block in selected[preset.name]
     }  # fmt: skip
+    measure = Measure(
+        measuring.measure, _words, measuring.measurement_key,
+        keeps=lambda cost: not cost.problem, folder="cost",
+    )  # fmt: skip
     work = work or LongWork(jobs, console=kept_console())
     target_names = [target.name for target in found]
     costs: dict[str, dict[str, Mapping[str, Cost]]] = {preset.name: {} for preset in chosen}
-    for row, measured in work.rows("Measuring", _MEASURE, rows).items():
+    for row, measured in work.rows("Measuring", measure, rows).items():
         name, block = row.split(", ")
         costs[name][block] = dict(zip(target_names, measured, strict=True))
     tables = [
-        make_table(preset.name, settings, preset.params, selected[preset.name], costs[preset.name])
+        measuring.make_table(
+            preset.name, settings, preset.params, selected[preset.name], costs[preset.name]
+        )
         for preset in chosen
         if costs[preset.name]
     ]
@@ -96,19 +104,11 @@ def cost(
 
 
 def _words(*costs: Cost) -> str:
+    from racetrap.presenters.cost import cost_words
+
     return "; ".join(cost.problem or cost_words(cost) for cost in costs)
-
-
-_MEASURE = Measure(
-    measure, _words, measurement_key, keeps=lambda cost: not cost.problem, folder="cost"
-)
 
 
 def _changed(name: str, settings: Sequence[str]) -> Preset[Params]:
     preset = find_preset(name)
     return Preset(preset.name, preset.summary, with_settings(preset.params, settings))
-
-
-def _seeds(block: str, names: Sequence[str], seeds: int) -> tuple[int, ...]:
-    """Seeds of a block: placing a whole system takes long, so only on request."""
-    return () if block == SYSTEM and SYSTEM not in names else tuple(range(1, seeds + 1))

@@ -23,7 +23,7 @@ def findings_of(check: ProgramCheck, choice: RaceChoice, remarks: Sequence[str] 
         check.traces, choice,
         {
             "faults": [fault_sentence(each) for each in check.faults],
-            "outside": [fault_sentence(each) for each in dict.fromkeys(check.traces.outside)],
+            "outside": [fault_sentence(each) for each in check.traces.outside],
             "program": ending,
         },
         remarks, [_launches(check)],
@@ -46,7 +46,7 @@ def check_to_dict(check: ProgramCheck) -> dict[str, Any]:
         "status": check.status,
         **trace_check_to_dict(check.traces),
         "faults": check.faults,
-        "outside": list(dict.fromkeys(check.traces.outside)),
+        "outside": check.traces.outside,
         "problems": check.problems,
         "events": check.traces.events,
         "launches": [

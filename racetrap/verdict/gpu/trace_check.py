@@ -143,7 +143,7 @@ class TraceCheck:
         Whether a kernel would not end in one of the runs, as far as the caller says so.
     faults, outside, results : list of str
         Faults that ended kernels, loads from outside all memory, and unexpected final contents of
-        memory, in sentences, over all traces.
+        memory, in sentences, over all traces, each once.
     divergences : dict of str to Divergence
         By place.
     detector_runs : list of DetectorRun
@@ -223,9 +223,11 @@ class TraceCheck:
         self.events.append(len(trace))
         self.independent |= bool(header.independent_threads)
         self.ended_early += bool(header.faults)
-        self.faults += header.faults.values()
-        self.outside += header.outside.values()
-        self.results += header.results.values()
+        for said, sentences in (
+            (self.faults, header.faults), (self.outside, header.outside),
+            (self.results, header.results),
+        ):  # fmt: skip
+            said += [each for each in dict.fromkeys(sentences.values()) if each not in said]
 
     def _detect(
         self, trace: Trace, events: Iterable[Event] | None, found: Callable[[Finding], object],

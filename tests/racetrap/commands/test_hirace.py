@@ -71,7 +71,7 @@ def test_suite_of_another_detector_is_refused(racetrap):
     assert "take one of scord" in result.output
 
 
-def test_board_is_refused(racetrap, tmp_path):
+def test_a_board_without_metadata_on_the_chip_is_refused(racetrap, tmp_path):
     result = racetrap("fpga", "build", "hirace", "--board", "ulx3s-85f", "-o", str(tmp_path / "b"))
     assert result.exit_code == 2
-    assert "not hirace" in result.output
+    assert "local_bytes must be positive on a board" in result.output

@@ -9,7 +9,7 @@ from racetrap.rtl.causality.registers import compile_registers, supplied_constan
 from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
 
 _LARGEST = CausalityParams(
-    sm_count=108, blocks_per_sm=32, warps_per_sm=64, clock_bits=14, epoch_bits=4, hash_bits=1024,
+    sm_count=108, blocks_per_sm=32, warps_per_sm=64, clock_bits=12, epoch_bits=4, hash_bits=1024,
     known=4, pending=4, seen=4, levels=4, records=4, ratio=64, banks=128, address_bits=64,
     outstanding=1024, report_fifo_depth=1024, shared_bytes=1 << 18,
 )  # fmt: skip
