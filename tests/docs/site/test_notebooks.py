@@ -35,6 +35,12 @@ def test_a_notebook_keeps_what_its_cells_give(name):
     assert outputs
 
 
+@pytest.mark.parametrize("name", _NAMES)
+def test_what_is_kept_names_no_folder_of_the_machine_that_made_it(name):
+    outputs = [cell.get("outputs", []) for cell in _read(name)["cells"]]
+    assert "/docs/examples/" not in json.dumps(outputs)
+
+
 def test_what_a_cell_gives_is_taken_again():
     """Cheap: a cell without our package."""
     pytest.importorskip("nbclient", reason="Package nbclient is not installed")
