@@ -56,7 +56,6 @@ _UNCURED = {
     "freed_before_read": "the order of two statements in a macro",
     "short_plain": "there is no addition of 16 bits as an atomic",
     "half_mask_other_half": "a mask in a macro",
-    "branches_by_stores": "nothing says which of two stores is the last",
     "tile_of_8": "the size of a tile, an argument of a template in a macro",
     "tile_of_4": "the size of a tile, an argument of a template in a macro",
     "grid_block_sync": "a barrier of the grid, in a macro, which needs another launch",
