@@ -1,4 +1,4 @@
-"""Harnesses for proofs on the interleaver, and on the control of wraps."""
+"""Harness for proofs on the interleaver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
 _FILES = ("common/stream.py", "common/arbiter.py", "gpu/interleaver.py")
-INTERLEAVER, WRAP = "causality/interleaver.py", "causality/wrap_control.py"
+INTERLEAVER = "causality/interleaver.py"
 
 
 class InterleaverHarness(Harness):
@@ -101,62 +101,6 @@ class InterleaverHarness(Harness):
             "other-sm-meanwhile": has[0] & ~has[1] & loads[1][0],
             "held-between-copies": has[0] & ~has[1] & self.i_hold,
             "both-for-all": is_for_all & copies[1][1] & has[0] & copies[1][0][1],
-        }
-        self.state(m, rules, events, helps)
-        return m
-
-
-class WrapHarness(Harness):
-    """Control of wraps with free requests and parts that drain and clear at any time.
-
-    Parameters
-    ----------
-    case : Case
-        What is asked.
-    """
-
-    def __init__(self, case: Case):
-        self._control = modules_with([WRAP], case.bug)[WRAP].WrapControl()
-        super().__init__(case, {"i_wrap": In(1), "i_drained": In(1), "i_busy": In(1)})
-
-    def elaborate(self, platform):
-        m = Module()
-        dut = self._control
-        inner = OpenComponent(dut)
-        m.submodules.control = inner.fragment
-        names = ("i_wrap", "i_drained", "i_busy")
-        m.d.comb += [getattr(dut, name).eq(getattr(self, name)) for name in names]
-        # A wrap is asked for, its epoch has begun, and cycles since.
-        asked, begun = Signal(), Signal()
-        since, held, drained = Signal(range(4)), Signal(), Signal()
-        is_over = begun & (since >= 2) & ~self.i_busy
-        m.d.sync += [
-            held.eq(dut.o_hold),
-            drained.eq(dut.o_hold & self.i_drained),
-            asked.eq((asked | self.i_wrap) & ~is_over),
-            begun.eq((begun | dut.o_epoch) & ~is_over),
-            since.eq(Mux(dut.o_epoch, 1, since + (since != 3))),
-        ]
-        rules = [
-            ~dut.o_epoch | (dut.o_hold & drained & ~begun),
-            dut.o_hold == asked,
-            ~(begun & ~is_over) | dut.o_hold,
-        ]
-        state = inner["fsm_state"]
-        helps = [
-            state <= 4,
-            (state != 0) == asked,
-            (state >= 3) == begun,
-            ~begun | (since != 0),
-            (state != 2) | drained,
-            (state != 3) | (since == 1),
-            (state != 4) | (since >= 2),
-        ]
-        events = {
-            "epoch": dut.o_epoch,
-            "waits-until-drained": dut.o_hold & ~begun & ~self.i_drained & held,
-            "waits-until-cleared": begun & (since == 3) & self.i_busy,
-            "second": dut.o_epoch & (since == 3),
         }
         self.state(m, rules, events, helps)
         return m
