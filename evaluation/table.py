@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -36,3 +37,8 @@ class Table:
     def to_json(self) -> list[dict[str, Any]]:
         """Rows as plain data."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def tables_to_json(tables: Iterable[Table]) -> dict[str, list[dict[str, Any]]]:
+    """Rows of each table by its short name, as plain data."""
+    return {table.name: table.to_json() for table in tables}

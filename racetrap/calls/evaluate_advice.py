@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.evaluation.bugaroo.advised import advice_runs, advice_table, advise
+from racetrap.evaluation.table import tables_to_json
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
@@ -41,5 +42,5 @@ def evaluate(
     return EvaluationResult(
         name="advice", tables=[table], facts=verdicts,
         document={"runs": budget, "seed": seed, "verdicts": verdicts,
-                  "tables": {table.name: table.to_json()}},
+                  "tables": tables_to_json([table])},
     )  # fmt: skip

@@ -9,6 +9,7 @@ from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.evaluation.bugaroo.exposures import Exposure, ExposureRun, expose, exposed_wrongly
 from racetrap.evaluation.bugaroo.tables import make_tables
 from racetrap.evaluation.bugaroo.verdicts import Verdict, judge, problems, variant_runs
+from racetrap.evaluation.table import tables_to_json
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 
 #: Programs that can be chosen.
@@ -54,7 +55,7 @@ def evaluate(
         "seed": seed,
     }  # fmt: skip
     document = {
-        **facts, "tables": {table.name: table.to_json() for table in tables}, "problems": wrong,
+        **facts, "tables": tables_to_json(tables), "problems": wrong,
     }  # fmt: skip
     return EvaluationResult(
         name="bugaroo", tables=tables, facts=facts, document=document,

@@ -9,6 +9,7 @@ from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.evaluation.scord.access_policies import JudgedBuild, PolicyRun, judge, tables
 from racetrap.evaluation.scord.paper import RACES
 from racetrap.evaluation.scord.programs import Schedule, applications, micro_benchmarks
+from racetrap.evaluation.table import tables_to_json
 
 #: Programs that can be chosen.
 CHOICES = tuple(RACES)
@@ -43,7 +44,7 @@ def evaluate(
     facts = {"size": size, "schedules": schedules, "seed": seed, "builds": len(runs)}
     return EvaluationResult(
         name="policies", tables=found, facts=facts,
-        document={**facts, "tables": {table.name: table.to_json() for table in found}},
+        document={**facts, "tables": tables_to_json(found)},
     )  # fmt: skip
 
 

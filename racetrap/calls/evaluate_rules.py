@@ -9,6 +9,7 @@ from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError
 from racetrap.evaluation.scord.programs import Schedule
 from racetrap.evaluation.scord.rule_verdicts import SubjectRun, Verdicts, judge, subjects, tables
+from racetrap.evaluation.table import tables_to_json
 
 #: Any text can be part of a name.
 CHOICES: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ def evaluate(
     facts = {"size": size, "schedules": schedules, "seed": seed, "programs": len(chosen)}
     return EvaluationResult(
         name="rules", tables=found, facts=facts,
-        document={**facts, "tables": {table.name: table.to_json() for table in found}},
+        document={**facts, "tables": tables_to_json(found)},
     )  # fmt: skip
 
 

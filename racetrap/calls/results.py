@@ -252,10 +252,12 @@ class SimulateResult(Result):
     problems: Sequence[Failure] = ()
 
     def _title(self) -> str:
+        from racetrap.presenters.line_pairs import number_text  # slow to import
+
         found = (
-            f"{len(self.problems)} problem{'s' * (len(self.problems) != 1)}"
+            number_text(len(self.problems), "problem")
             if self.races is None
-            else f"{self.races} race{'s' * (self.races != 1)}"
+            else number_text(self.races, "race")
         )
         return f"{self.stimulus} on {self.preset}: {found}, every step compared"
 

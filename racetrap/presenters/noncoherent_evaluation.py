@@ -7,14 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from racetrap.evaluation.noncoherent.tables import Evaluation, problems
-from racetrap.evaluation.table import Table
+from racetrap.evaluation.table import Table, tables_to_json
 from racetrap.presenters.page import Section, html_page
 
 
 def to_json(found: Evaluation, tables: Sequence[Table]) -> dict[str, Any]:
     """Everything as plain data; ``tables`` are those of ``make_tables``."""
     return {
-        "tables": {table.name: table.to_json() for table in tables},
+        "tables": tables_to_json(tables),
         "cases": [
             asdict(case) | {"is_harmful": case.is_harmful, "explanation": case.explanation}
             for case in found.cases

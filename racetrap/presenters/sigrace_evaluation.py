@@ -14,7 +14,7 @@ from racetrap.evaluation.sigrace.plots import (
 )
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.tables import problems
-from racetrap.evaluation.table import Table
+from racetrap.evaluation.table import Table, tables_to_json
 from racetrap.presenters.page import Section, html_page
 from racetrap.schemas.evaluations import ThreadVerdictDocument
 from racetrap.schemas.values import document
@@ -23,7 +23,7 @@ from racetrap.schemas.values import document
 def to_json(results: Sequence[ProgramResult], tables: Sequence[Table]) -> dict[str, Any]:
     """Everything as plain data; ``tables`` are those of ``make_tables``."""
     return {
-        "tables": {table.name: table.to_json() for table in tables},
+        "tables": tables_to_json(tables),
         "injected": {
             result.program: [asdict(run) for run in result.injected] for result in results
         },
