@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-import racetrap.fpga.cost.measure  # noqa: F401  a lack of it is that of this command's extra
 from racetrap.calls.cost import cost
 from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork

@@ -6,7 +6,7 @@ import difflib
 import importlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -46,10 +46,20 @@ class LazyGroup(click.Group):
         try:
             module = importlib.import_module(self._prefix + cmd_name.replace("+", "x"))
         except ModuleNotFoundError as error:
-            missing, extra = error.name or str(error), self._extras.get(cmd_name, "")
-            fail(not_found(missing, extra), ExitStatus.FAILED)
+            self._fail(error, cmd_name)
         command: click.Command = module.command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:  # some commands import what an extra brings late
+            self._fail(error, ctx.invoked_subcommand or "")
+
+    def _fail(self, error: ModuleNotFoundError, name: str) -> NoReturn:
+        """End with the extra that a command lacks."""
+        missing, extra = error.name or str(error), self._extras.get(name, "")
+        fail(not_found(missing, extra), ExitStatus.FAILED)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
