@@ -1,4 +1,4 @@
-"""What a board with causality plays to test itself."""
+"""Random run by which a board with causality tests itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a board with HiRace plays to test itself."""
+"""Random run by which a board with HiRace tests itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a board with ScoRD plays to test itself."""
+"""Random run by which a board with ScoRD tests itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an SM's tracker sends, as far as the hardware has shown that it has.
+"""Packets and markers that an SM's tracker sends, as far as the hardware has shown that it has.
 
 Clocks of packets depend on what the collector has settled before, so that transactions go through
 the golden tracker only when something shows that they have gone through that of the hardware: a

@@ -1,4 +1,4 @@
-"""What crosses between SMs, the middle and banks, where tiles are cut: streams, and a launch."""
+"""Signals between SMs, the middle and banks, where tiles are cut: streams, and a launch."""
 
 import pytest
 from amaranth.hdl import Module

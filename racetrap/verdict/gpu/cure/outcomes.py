@@ -1,4 +1,4 @@
-"""What runs of edited sources show: races at places of the original sources, and what is wrong."""
+"""Outcome of runs of edited sources: races at places of the original sources, and what is wrong."""
 
 from __future__ import annotations
 
