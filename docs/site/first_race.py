@@ -51,7 +51,7 @@ def race_text(found: RunResult) -> str:
     ]  # fmt: skip
     return (
         "````{container} first-race\n" + "\n\n".join(parts) + "\n````\n\n"
-        "The output and the edit come from a run made for this page. An edit is shown only if the "
-        f"race is gone in {len(CHECKED)} further schedules and in {WEAK} runs by PTX's memory "
-        "model, with no new finding and the same results.\n"
+        "The output and the edit come from a run made when this page was built. An edit is shown "
+        f"only if {len(CHECKED)} further schedules and {WEAK} runs by PTX's memory model are free "
+        "of the race, have no new finding, and give the same results.\n"
     )

@@ -47,14 +47,14 @@ def limits_table(detector: str, results: Iterable[Result] | None = None) -> str:
 #: Figures of the first page: what is counted, and by which figure of the results.
 _FIRST = (
     ("ScoRD: racy builds of the ScoR suite found", "schedules 3: racy builds found, cached"),
-    ("ScoRD: its races found, pair by pair", "schedules 3: races of the oracle, reported"),
-    ("ScoRD: reports that are no race", "schedules 3: false races, cached"),
+    ("ScoRD: distinct races found", "schedules 3: races of the oracle, reported"),
+    ("ScoRD: false reports", "schedules 3: false races, cached"),
     ("Causality: racy constructs found", "constructs, causality: racy programs found"),
     ("Causality: clean constructs reported", "constructs, causality: race-free programs reported"),
     ("Causality: racy small kernels found", "concurrency, causality: racy programs found"),
-    ("SigRace: races of programs with threads found", "13 programs: races of the oracle, reported"),
-    ("SigRace: reports that are no race", "13 programs: reports that are no race"),
-    ("Bus monitor, 8 entries: races of drivers lost", "8 entries, programs: races lost"),
+    ("SigRace: races found in threaded programs", "13 programs: races of the oracle, reported"),
+    ("SigRace: false reports", "13 programs: reports that are no race"),
+    ("Bus monitor, 8 entries: races in drivers lost", "8 entries, programs: races lost"),
 )  # fmt: skip
 
 
