@@ -29,8 +29,8 @@ def _outcome(rule: TableRule) -> str:
 
 
 def _function(function: Callable[..., Any]) -> str:
-    text = " ".join((function.__doc__ or "").split())
-    return _words(function.__name__) + (f". {text}" if text else "")
+    text = " ".join((function.__doc__ or "").split()).removesuffix(".").removeprefix("Whether ")
+    return _words(function.__name__) + (f" ({text[0].lower()}{text[1:]})" if text else "")
 
 
 def _paper(rule: TableRule) -> str:
@@ -46,4 +46,4 @@ def decision_table(access: str) -> str:
          _function(rule.after))
         for rule in rules
     )  # fmt: skip
-    return table(("row", "paper", "decides if", "outcome", "entry left behind"), rows)
+    return table(("row", "paper", "condition", "outcome", "resulting entry"), rows)

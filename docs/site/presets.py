@@ -19,8 +19,8 @@ from racetrap.golden_model.sigrace.params import (
 def _purpose(preset: Preset[Params]) -> list[str]:
     system = system_of(preset.params)
     bits = sum(system.method_bits(preset.params).values())
-    besides = " ".join(each.sentence for each in system.overheads(preset.params))
-    return [f"`{preset.name}`", preset.summary, f"{bits / 8:.0f} bytes", besides]
+    overhead = " ".join(each.sentence for each in system.overheads(preset.params))
+    return [f"`{preset.name}`", preset.summary, f"{bits / 8:.0f} bytes", overhead]
 
 
 def _value(value: object) -> str:
@@ -40,7 +40,7 @@ def _parameters(presets: Mapping[str, Preset[Params]]) -> str:
 def _group(presets: Mapping[str, Preset[Params]]) -> list[str]:
     """Tables of purposes and of parameters."""
     rows = [_purpose(preset) for preset in presets.values()]
-    columns = ["preset", "purpose", "state of the method", "besides"]
+    columns = ["preset", "purpose", "state of the method", "overhead"]
     return [table(columns, rows), _parameters(presets)]
 
 
@@ -51,7 +51,7 @@ def presets_tables() -> str:
         title = system.title.removeprefix("the ")
         lines += [f"## {title[0].upper()}{title[1:]}\n", *_group(system.presets)]
         if system.large_presets:
-            lines += ["### Of the size of real chips\n", *_group(system.large_presets)]
+            lines += ["### Presets the size of real chips\n", *_group(system.large_presets)]
     return "\n".join(lines)
 
 
