@@ -27,6 +27,6 @@ def test_every_condition_of_the_paper_decides():
 
 def test_a_rule():
     assert re.search(
-        r"\| `STORE_NOT_STRONG` \| IV \(c\) \| not both strong \| race: not strong \| take \(entry of ",
+        r"\| `STORE_NOT_STRONG` \| IV \(c\) \| not both strong \| race: not strong \| take \(",
         _STORES,
     )

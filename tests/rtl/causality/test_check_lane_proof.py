@@ -10,9 +10,9 @@ _PARAMS = CausalityParams(
     ratio=2, outstanding=4, address_bits=16, pc_bits=8, report_fifo_depth=2, shared_bytes=0,
 )  # fmt: skip
 PROOF = Proof(
-    rule="Each packet leaves the pipeline after its latency; if it leaves a notice, that finds a "
-    "place in the FIFO, which never holds more than it has room for. A lane is idle if and only if "
-    "it holds neither packet nor notice.",
+    rule="Each packet leaves the pipeline after the pipeline's latency. A notice that it leaves "
+    "finds a place in the FIFO, which never overflows. A lane is idle if and only if it holds "
+    "neither packet nor notice.",
     sizes="2 warps, the fewest places",
     harness=lambda case: LaneHarness(_PARAMS, case),
     depth=8,

@@ -17,10 +17,11 @@ _PARAMS = CausalityParams(
 )  # fmt: skip
 PROOF = Proof(
     rule="When an item is done, the tables of each record that it wrote claim what they claimed "
-    "before and what the rules of the order's proof add: at a message, an acquire, a barrier and "
-    "a block's begin. What has come back to its own warp is behind that warp's row and releases. "
-    "Clocks never fall, and a warp's is behind all that its row has. A row that has changed goes "
-    "to all banks, and the warp continues with its record's clock.",
+    "before, and what the rules of the order proof add at a message, an acquire, a barrier and "
+    "the start of a block. An access that comes back to its own warp need not be claimed: it "
+    "precedes the clocks of that warp's row and releases. Clocks never decrease, and a warp's "
+    "clock is not below any clock in its row. A changed row goes to all banks, and the warp "
+    "continues with its record's clock.",
     sizes="2 warps in 2 blocks, tables of 1 exact entry, 2 hash bits, clocks of 3 bits, any "
     "records",
     harness=lambda case: CollectorHarness(_PARAMS, case),

@@ -10,9 +10,10 @@ _PARAMS = CausalityParams(
     pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="An access is taken by the bank of its word, every other packet by each bank, once and "
-    "unchanged; an SM's next packet is offered when all have taken the one before, and leaves as "
-    "soon as they have. While held, no bank takes one; each one taken but marks is signalled.",
+    rule="The bank of its word takes an access, and each bank takes every other packet, once and "
+    "unchanged. An SM's next packet is offered once all have taken the previous one, and leaves "
+    "as soon as they have. While held, no bank takes a packet; each packet taken, except marks, "
+    "is signalled.",
     sizes="2 SMs, 2 banks",
     harness=lambda case: InterleaverHarness(_PARAMS, case),
     depth=1,

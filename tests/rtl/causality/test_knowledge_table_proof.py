@@ -10,8 +10,8 @@ _PARAMS = CausalityParams(
 )
 PROOF = Proof(
     rule="A table claims every access that it has been given since it was emptied, by exact "
-    "entries or other tables' bits, has it when asked for it, names every fence, and no warp as "
-    "known by its own message that is not.",
+    "entries or by other tables' bits, and finds it when asked. It names every fence, and marks "
+    "no warp as known by its own message that is not.",
     sizes="tables of 0, 1 and 2 exact entries, 2 hash bits, 4 warp slots and 4 block slots, clocks "
     "of 3 bits",
     harness=lambda case: TableHarness(_PARAMS, 2, case),

@@ -10,11 +10,11 @@ _PARAMS = CausalityParams(
     ratio=2, report_fifo_depth=2, address_bits=16, pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="Each mark becomes one notice of its block, behind all notices of the packets before it, "
-    "which have left the pipeline; a mark that nothing is before is offered, whatever came behind "
-    "it; other packets and notices pass unchanged, and an offered notice stays. Packets that are "
-    "not done and notices that are not taken are no more than there is place for, however late "
-    "either is known.",
+    rule="Each mark becomes one notice of its block, after all notices of the packets before it, "
+    "which have left the pipeline. A mark that nothing precedes is offered, whatever follows it. "
+    "Other packets and notices pass unchanged, and an offered notice stays. There is room for "
+    "all packets that are not done and all notices that are not taken, however late either is "
+    "known.",
     sizes="2 SMs, 3 packets in flight",
     harness=lambda case: KeeperHarness(_PARAMS, 3, case),
     depth=1,

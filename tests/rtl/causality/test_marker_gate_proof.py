@@ -10,11 +10,11 @@ _PARAMS = CausalityParams(
     address_bits=16, pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="A marker that waits leaves when each bank has told of its place, and all notices that a "
-    "bank told before have left; every other notice and every marker leaves once and unchanged, "
-    "those of a bank or an SM in order. Told to hold, none that waits leaves; an epoch may begin "
-    "when each SM has one that all banks have come to, ends those of SMs that hold, and counts for "
-    "the clocks of the others.",
+    rule="A waiting marker leaves when each bank has reported its place, and all notices that a "
+    "bank reported before have left. Every other notice and every marker leaves once and "
+    "unchanged, those of one bank or one SM in order. While the gate is held, no waiting marker "
+    "leaves. An epoch may begin when each SM has a marker whose place all banks have reached; it "
+    "ends the markers of SMs that hold, and counts for the clocks of the others.",
     sizes="2 banks, 2 SMs",
     harness=lambda case: GateHarness(_PARAMS, case),
     depth=2,

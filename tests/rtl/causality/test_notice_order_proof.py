@@ -10,9 +10,10 @@ _PARAMS = CausalityParams(
     ratio=2, outstanding=4, packet_fifo_depth=2, report_fifo_depth=2, address_bits=16, pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="A notice passes when no packet of any bank that the interleaver took earlier is in "
-    "flight or has a notice that waits, once and unchanged; an interleaver that is not held finds "
-    "a place for each number, and numbers that wrap never mistake an older packet for a newer one.",
+    rule="A notice passes, once and unchanged, when no packet that the interleaver took earlier, "
+    "for any bank, is in flight or has a notice that waits. An interleaver that is not held "
+    "finds a place for each number, and wrapped numbers never mistake an older packet for a "
+    "newer one.",
     sizes="2 banks of at most 6 packets in flight, numbers of 4 bits",
     harness=lambda case: OrderHarness(_PARAMS, 0, 1, case),
     depth=1,

@@ -9,9 +9,9 @@ _PARAMS = CausalityParams(
     sm_count=2, blocks_per_sm=2, warps_per_sm=2, banks=2, clock_bits=3, hash_bits=2,
 )  # fmt: skip
 PROOF = Proof(
-    rule="Each bank takes each row once, and it is the newest one; the warp's resume is offered to "
-    "its SM, or to all, once and unchanged, when the row that left with it is in force at every "
-    "bank, however late banks take it and say so.",
+    rule="Each bank takes each row once, and it is the newest one. The warp's resume is offered "
+    "to its SM, or to all, once and unchanged, when the row that left with it is in force at "
+    "every bank, however late banks take it and signal so.",
     sizes="2 banks, 2 SMs",
     harness=lambda case: OutletHarness(_PARAMS, case),
     depth=1,

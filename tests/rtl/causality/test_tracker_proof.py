@@ -10,12 +10,12 @@ _PARAMS = CausalityParams(
     address_bits=16, pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="What is answered, and a hold of the SM, becomes one marker and one MARK "
-    "packet; from then until the last resume, or an epoch, the SM sends nothing, and it is not "
-    "idle. A warp's packets never have a smaller clock than packets and resumes before them in an "
-    "epoch; a branch and a warp barrier have a larger one, and a block's first clock is larger "
-    "than those of its warp slots and of the block before it in its slot. When a clock has reached "
-    "the last one only accesses leave; told to hold, nothing does.",
+    rule="An operation that needs an answer, and a hold of the SM, becomes one marker and one "
+    "MARK packet. From then until the last resume, or an epoch, the SM sends nothing, and is not "
+    "idle. A warp's packets never have a smaller clock than earlier packets and resumes of the "
+    "epoch; branches and warp barriers have a larger one. A block's first clock is larger than "
+    "those of its warp slots and of the previous block in its slot. When a clock has reached the "
+    "last one, only accesses leave; while the SM is held, nothing does.",
     sizes="2 warps, 2 block slots, clocks of 3 bits",
     harness=lambda case: TrackerHarness(_PARAMS, case),
     depth=2,

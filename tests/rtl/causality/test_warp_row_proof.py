@@ -16,8 +16,9 @@ _PARAMS = CausalityParams(
 )  # fmt: skip
 PROOF = Proof(
     rule="A packet is checked with its warp's newest row, and with the branches or barriers of "
-    "lanes after all packets before it; each change is made of those. No word is used that was "
-    "read while it was written. A launch and an epoch leave what the golden model leaves.",
+    "lanes as all packets before it left them; each change starts from these. No word is used "
+    "that was read while it was written. A launch and an epoch leave what the golden model "
+    "leaves.",
     sizes="2 warps, a record; also in lockstep with a level",
     harness=lambda case: RowsHarness(_PARAMS, case),
     depth=1,

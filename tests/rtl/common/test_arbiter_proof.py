@@ -6,9 +6,9 @@ from tests.support.rtl.arbiter_proof import ArbiterHarness
 
 _FILE = "common/arbiter.py"
 PROOF = Proof(
-    rule="An arbiter outputs the payload it accepted next, once and unchanged; it accepts one "
-    "payload a cycle if any is offered, and an input waits for at most one payload of each other "
-    "input.",
+    rule="An arbiter outputs each payload that it has accepted, in order, once and unchanged. It "
+    "accepts one payload a cycle if any is offered, and an input waits for at most one payload "
+    "of each other input.",
     sizes="3 inputs",
     harness=lambda case: ArbiterHarness(3, case),
     depth=3,

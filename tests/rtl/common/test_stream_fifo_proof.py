@@ -9,8 +9,8 @@ from tests.support.rtl.fifo_proof import FifoHarness
 
 _FILE = "common/stream.py"
 PROOF = Proof(
-    rule="A FIFO outputs the payloads put in, each once and in order, within two cycles after the "
-    "one before has left, and reports that it is empty if and only if it holds none.",
+    rule="A FIFO outputs the payloads put in, each once and in order, within two cycles after "
+    "the previous one has left. It reports that it is empty if and only if it holds none.",
     sizes="4 places; also 1, 2, 3 and 5",
     harness=lambda case: FifoHarness(4, case),
     depth=4,

@@ -13,7 +13,7 @@ _PARAMS = ScordParams(
 )  # fmt: skip
 PROOF = Proof(
     rule="Each segment goes out once on both write channels, in order, at its address and with "
-    "the strobes of what was read; a waiting request is stable, has id 0 and stays within one 4 "
+    "the strobes of what was read. A waiting request is stable, has id 0 and stays within one 4 "
     "KiB page.",
     sizes="2 words a cycle, 20 address bits",
     harness=lambda case: WriterHarness(_PARAMS, case),

@@ -9,8 +9,8 @@ _PARAMS = ScordParams(
     sm_count=1, blocks_per_sm=1, warps_per_sm=1, ratio=1, outstanding=4, local_bytes=64
 )
 PROOF = Proof(
-    rule="A packet takes its entry from the youngest slot that holds it, or reads it once if none "
-    "does; it leaves in order, as soon as its entry has arrived.",
+    rule="A packet takes its entry from the youngest slot that holds it, or reads it once if "
+    "none does. It leaves in order, as soon as its entry has arrived.",
     sizes="4 slots, 8 entries",
     harness=lambda case: WindowHarness(_PARAMS, case),
     depth=4,

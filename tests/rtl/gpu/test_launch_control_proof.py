@@ -10,8 +10,8 @@ _PARAMS = ScordParams(
     sm_count=2, blocks_per_sm=1, warps_per_sm=1, ratio=1, address_bits=16, pc_bits=8
 )
 PROOF = Proof(
-    rule="When a launch clears, nothing is in flight and no transaction enters until it has "
-    "cleared; region and ring change only then, and obey the rules of a configuration; no "
+    rule="When a launch clears, nothing is in flight, and no transaction enters until it has "
+    "cleared. Region and ring change only then, and obey the rules for a configuration. No "
     "transaction offered to a tracker is withdrawn.",
     sizes="2 SMs, 16 address bits, any registers",
     harness=lambda case: LaunchHarness(_PARAMS, case),

@@ -11,8 +11,8 @@ _PARAMS = ScordParams(
     pc_bits=8,
 )  # fmt: skip
 PROOF = Proof(
-    rule="A word is found in at most one region, the one that contains it, and its tag and place "
-    "there are quotient and remainder of its offset by the region's entries; a fence is found in "
+    rule="A word is found in at most one region, the one that contains it. Its place and tag "
+    "there are remainder and quotient of its offset by the region's entries. A fence is found in "
     "none.",
     sizes="2 regions, 64 banks, 8 granules an entry, 16 address bits, never made to wait",
     harness=lambda case: LocatorHarness(_PARAMS, case),

@@ -10,8 +10,8 @@ from tests.support.scord.accessor_proof import (
 from tests.support.scord.planted_bugs import PLANTED_BUGS
 
 PROOF = Proof(
-    rule="No segment with a bit in the table is read before it has been written since the launch; "
-    "one that has been requested since is written, or held by the window.",
+    rule="No segment with a bit in the table is read before it has been written since the "
+    "launch. A segment requested since the launch is written, or held by the window.",
     sizes=f"{ACCESSOR_SIZES}, of which 4 have a bit",
     harness=lambda case: AccessorHarness(ACCESSOR_WITH_TABLE, case, "valid"),
     depth=4,

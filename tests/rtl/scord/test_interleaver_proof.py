@@ -10,8 +10,9 @@ _PARAMS = ScordParams(
     sm_count=3, blocks_per_sm=1, warps_per_sm=2, banks=2, fence_lanes=2, address_bits=16, pc_bits=8
 )
 PROOF = Proof(
-    rule="Each port's banks take each fence exactly once, with its scope; a warp is notified once "
-    "for each, when every port has taken it or takes it next; the interleaver is not idle before.",
+    rule="Each port's banks take each fence exactly once, with its scope. A warp is notified "
+    "once for each fence, when every port has taken it or takes it next; the interleaver is not "
+    "idle before.",
     sizes="3 SMs of 2 warps, 2 ports, 2 lanes",
     harness=lambda case: InterleaverHarness(_PARAMS, case),
     depth=2,

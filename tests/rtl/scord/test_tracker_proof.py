@@ -16,7 +16,7 @@ _PARAMS = ScordParams(
 )  # fmt: skip
 PROOF = Proof(
     rule="From the fence of a warp until the warp is notified, no transaction of that warp is "
-    "accepted, and no barrier of its block; each fence becomes one packet of its scope, and none "
+    "accepted, and no barrier of its block. Each fence becomes one packet of its scope, and none "
     "is in flight when idle. The generation of any other packet is the number of blocks that its "
     "slot has had, wrapped.",
     sizes="2 warps, 2 block slots, lock tables of an entry, generations of 2 bits",
