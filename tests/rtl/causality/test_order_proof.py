@@ -12,7 +12,8 @@ _PARAMS = CausalityParams(
 PROOF = Proof(
     rule="A race is reported only of two accesses that conflict, are not morally strong, and are "
     "not ordered by PTX's causality order through release and acquire fences, chains of atomics "
-    "and block barriers. What a warp knows, has pending or passes on includes all of that order.",
+    "and block barriers. What is known to a warp, pending or passed on includes all of that "
+    "order.",
     sizes="3 warps of a lane in 2 blocks, 2 words, tables that fit, clocks of 4 bits",
     harness=lambda case: OrderHarness(_PARAMS, case),
     depth=1,
