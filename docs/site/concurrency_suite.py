@@ -19,9 +19,9 @@ from racetrap.sim.gpu.suites.concurrency.runner import SCHEDULES
 from tests.support.gpu.concurrency import CaseOutcome, outcome_of
 
 _SUMMARY = """\
-Schedules of each kernel: {schedules}. ScoRD reports a race in {false} of the {free} cases that are
-race-free for the scope-aware oracle, and none in {missed} of the {racy} others; the last column of
-the tables below gives the reason.
+Each kernel runs in {schedules} schedules. ScoRD reports a race in {false} of the {free} cases that
+are race-free by the scope-aware oracle, and none in {missed} of the {racy} racy ones. The last
+column of the tables below gives the reason.
 """
 
 

@@ -20,7 +20,7 @@ def constructs_table() -> str:
         runs = ", ".join(f"`{kernel}`" for kernel in kernels if kernel in listed)
         refused = " ".join(f"{refusal(kernel)}." for kernel in kernels if kernel not in listed)
         rows.append((name, runs, refused))
-    return table(("construct", "runs and is judged right in", "refused"), rows)
+    return table(("construct", "runs, and is judged correctly, in", "refused with"), rows)
 
 
 def _counts(title: str, pairs: list[Pair], found: Mapping[str, Verdict]) -> list[object]:
@@ -52,14 +52,14 @@ def verdicts_tables(found: Mapping[str, Verdict]) -> str:
     """Counts and verdicts, from the verdict on every kernel by name."""
     every = [pair for pairs in GROUPS.values() for pair in pairs]
     counts = (
-        "group", "pairs", "oracle right", "silent", "imposed by the method", "false", "reported",
-        "out of scope", "missed",
+        "group", "pairs", "oracle right", "race-free: silent", "imposed by the method", "false",
+        "racy: reported", "out of scope", "missed",
     )  # fmt: skip
     groups = (*GROUPS.items(), ("All", every))
     parts = [table(counts, (_counts(title, list(pairs), found) for title, pairs in groups))]
     columns = (
-        "race-free", "racy", "grid, block", "races", "why it races", "ScoRD on the race-free",
-        "ScoRD on the racy",
+        "race-free", "racy", "grid, block", "class of the race", "why it races",
+        "ScoRD on the race-free kernel", "ScoRD on the racy kernel",
     )  # fmt: skip
     for title, pairs in GROUPS.items():
         rows = [

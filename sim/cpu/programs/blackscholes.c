@@ -1,6 +1,6 @@
 /* Prices of options by the formula of Black and Scholes.
  *
- * Sharing: next to none: a thread prices its own options, in arrays side by side; one barrier
+ * Sharing: almost none: a thread prices its own options, in arrays side by side; one barrier
  * before the threads add up the portfolio in a tree.
  * Races: none.
  */

@@ -2,7 +2,7 @@
  * all of them update.  A column that has received all its updates becomes a task.
  *
  * Sharing: one task queue (mutex and condition variable); a column is updated under its lock.
- * Races: benign ones on the number of columns taken, which is looked at before the lock is taken.
+ * Races: benign ones on the number of columns taken, which is read before the lock is taken.
  */
 #include <math.h>
 #include <sched.h>

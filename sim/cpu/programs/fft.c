@@ -1,7 +1,7 @@
 /* One-dimensional FFT in six steps: the n = m * m points are a matrix, whose rows are transformed
  * between transpositions.
  *
- * Sharing: a thread owns rows; transpositions read everybody's rows; barriers between the steps.
+ * Sharing: a thread owns rows; transpositions read all rows; barriers between the steps.
  * Races: none.
  */
 #include <complex.h>

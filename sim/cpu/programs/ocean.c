@@ -1,7 +1,7 @@
 /* Red-black Gauss-Seidel on a square grid, as in ocean models: sweeps over red, then black points.
  *
  * Sharing: a thread owns rows and reads its neighbours' border rows; barriers between the colours.
- * Races: benign ones on the largest change of a sweep, which is looked at before the lock that
+ * Races: benign ones on the largest change of a sweep, which is read before the lock that
  * protects it is taken.
  */
 #include <math.h>

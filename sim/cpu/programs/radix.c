@@ -1,7 +1,7 @@
 /* Radix sort: histograms by thread, ranks of all threads' digits, then a permutation.
  *
  * Sharing: every thread reads all histograms and scatters its keys over the whole output, between
- * everybody else's; barriers between the phases.
+ * those of the other threads; barriers between the phases.
  * Races: none.
  */
 #include <string.h>

@@ -2,7 +2,7 @@
  * threads, which steal from each other.
  *
  * Sharing: the scene is only read; each queue has a lock; tiles of the image are written by one.
- * Races: benign ones on the length of a queue, which a thief looks at before it takes the lock,
+ * Races: benign ones on the length of a queue, which a thief reads before it takes the lock,
  * and on a count of rays, which may lose some.
  */
 #include <math.h>
