@@ -8,7 +8,7 @@ description.  So every field position is defined once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from racetrap.golden_model.checks import unknown_name
@@ -89,12 +89,25 @@ class Layout:
         ValueError
             If a value does not fit its field.
         """
-        unknown = values.keys() - self._fields.keys()
-        if unknown:
+        if values.keys() != self._fields.keys() and (
+            unknown := values.keys() - self._fields.keys()
+        ):
             raise KeyError(unknown_name("field", min(unknown), self._fields))
+        return self.pack_fields([
+            int(values[name]) if nested is None else nested.pack(values[name])
+            for name, _, _, nested in self._rows
+        ])  # fmt: skip
+
+    def pack_fields(self, values: Sequence[int]) -> int:
+        """Pack the values of all fields in their order, those of nested layouts packed before.
+
+        Raises
+        ------
+        ValueError
+            If a value does not fit its field, or their number is not that of the fields.
+        """
         word = 0
-        for name, offset, mask, nested in self._rows:
-            value = int(values[name]) if nested is None else nested.pack(values[name])
+        for (name, offset, mask, _), value in zip(self._rows, values, strict=True):
             if not 0 <= value <= mask:
                 bits = mask.bit_length()
                 raise ValueError(f"Field {name!r} must fit in {bits} bits, not {value}")

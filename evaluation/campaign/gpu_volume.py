@@ -18,6 +18,8 @@ from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 ACCESSES = (16_000, 4_000)
 #: Fraction of the regions with any size that the parameters allow.
 ANY_SIZE = 0.25
+#: Only one of so many accesses is made in order: each then waits for the one before.
+_IN_ORDER_SHARE = 8
 #: Log2 of the largest region of most launches.
 _SMALL_LOG2 = 14
 #: What a launch counts besides cycles.
@@ -105,9 +107,11 @@ class TwoLaunches:
                 instructions = 2 * accesses // (self.share * (style.lanes + 1))
                 if observer is not None:
                     observer.launch(region)
-                seed = random.getrandbits(32)
+                seed, options = random.getrandbits(32), launch_options(random)
+                if options["in_order"]:
+                    instructions //= _IN_ORDER_SHARE
                 events = self.random_events(params, region, style, seed, instructions)
                 yield self.check_launch(
                     sim, params, region, self.transactions_of(events, params),
-                    **launch_options(random), observer=observer,
+                    **options, observer=observer,
                 )  # fmt: skip

@@ -10,10 +10,12 @@ from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.sim.cosim.causality.fast_compare import check_launch, transactions_of
 from racetrap.sim.cosim.causality.fast_simulation import FastSim
 from racetrap.sim.cosim.causality.random_events import random_events
-from racetrap.sim.cosim.causality.styles import STYLES
+from racetrap.sim.cosim.causality.styles import OWN_LINES, STYLES
 
 #: The golden model of causality takes several times as long for an access as others.
 _SHARE = 4
 
-play = TwoLaunches(FastSim, check_launch, transactions_of, random_events, STYLES, share=_SHARE)
+play = TwoLaunches(
+    FastSim, check_launch, transactions_of, random_events, STYLES | OWN_LINES, share=_SHARE
+)
 RANDOM_VOLUME = RandomVolume(play, FIGURES)

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV-A (an entry for each word), Section VI.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from racetrap.golden_model.causality.params import CausalityParams
 
@@ -60,20 +60,17 @@ class Entry(NamedTuple):
 
     def pack(self, params: CausalityParams) -> int:
         """The entry as in memory."""
-        layout: Any = params.entry_layout
-        sides = {
-            name: _side_values(params, side, layout.fields[name].fields)
-            for name, side in (("writer", self.writer), ("reader", self.reader))
-        }
-        packed: int = layout.pack({**self._asdict(), **sides, "unused": 0})
-        return packed
-
-
-def _side_values(params: CausalityParams, side: Side | None, fields: Any) -> dict[str, int]:
-    if side is None:
-        return dict.fromkeys(fields, 0)
-    values = side._asdict() | {"slot": side.block & (1 << params.slot_bits) - 1}
-    return {name: values[name] for name in fields}
+        *flags, _, _ = self
+        slots = (1 << params.slot_bits) - 1
+        sides = [
+            # A side's fields are those of its layout, with a block's slot for its number.
+            0 if side is None else layout.pack_fields(
+                (side.warp, side.block & slots, *side[2 : len(layout.fields)])
+            )
+            for side, layout in
+            ((self.writer, params.writer_layout), (self.reader, params.side_layout))
+        ]  # fmt: skip
+        return params.entry_layout.pack_fields((*flags, *sides, 0))
 
 
 def unpack_entry(params: CausalityParams, word: int) -> Entry:

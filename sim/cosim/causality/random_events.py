@@ -31,6 +31,8 @@ from racetrap.sim.cosim.gpu.random_run import Block, Draw, RandomRun
 _ORDERS = (MemoryOrder.ACQUIRE, MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
 #: Numbers of the barriers of some warps.
 _BARRIERS = 3
+#: Lines of each warp, and their size.
+_OWN_LINES, _LINE_BYTES = 2, 4 * WARP_SIZE
 
 
 class _Generator(RandomRun):
@@ -135,6 +137,8 @@ class _Generator(RandomRun):
     def access(self, block: Block, warp: int) -> list[Event]:
         rng, style = self._rng, self._style
         kind = EventKind.STORE if rng.random() < style.stores else EventKind.LOAD
+        if style.own and rng.random() < style.own:
+            return [self._own_access(kind, block, warp)]
         strong, scope, order = False, Scope.BLOCK, MemoryOrder.IMPLIED
         size, draw = rng.choice(style.sizes), rng.random()
         if rng.random() < style.atomics:
@@ -160,6 +164,18 @@ class _Generator(RandomRun):
             kind, block.sm, block.slot, warp, scope, strong, op, self.pc(), size, lanes,
             space=space, order=order,
         )]  # fmt: skip
+
+    def _own_access(self, kind: EventKind, block: Block, warp: int) -> Event:
+        """A plain access by all lanes that run, each to its own word of a line of its warp.
+
+        Warps share lines only if the region has too few.
+        """
+        params = self._params
+        line = self._rng.randrange(_OWN_LINES) << params.slot_warp_bits
+        line |= params.warp_id(block.sm, warp)
+        first = self._base + _LINE_BYTES * line % self._size
+        lanes = [Lane(lane, first + 4 * lane) for lane in lanes_of(self._active(block, warp))]
+        return Event(kind, block.sm, block.slot, warp, pc=self.pc(), size=4, lanes=tuple(lanes))
 
     def _order(self, kind: EventKind, least: MemoryOrder) -> MemoryOrder:
         rng = self._rng

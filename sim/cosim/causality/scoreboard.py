@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from racetrap.golden_model.causality.causality import Causality
 from racetrap.golden_model.causality.detector_bank import DetectorBank, Step, concerns_collector
+from racetrap.golden_model.causality.entry import Entry
 from racetrap.golden_model.causality.learning import Race
 from racetrap.golden_model.causality.packets import (
     CollectorEvent,
@@ -45,6 +46,9 @@ COUNTERS = (
     "metadata_read_errors", "knowledge_evictions", "pending_full", "clock_wraps",
     *(f"races_{kind.name.lower()}" for kind in RaceKind if kind),
 )  # fmt: skip
+
+#: Entries whose packed form is kept.
+_ENTRIES_KEPT = 1 << 16
 
 
 class Observer(LaunchObserver, Protocol):
@@ -123,6 +127,8 @@ class Scoreboard(LaunchScoreboard):
         self._rows: list[list[deque[WarpRow]]] = [
             [deque() for _ in range(params.sm_count)] for _ in range(params.banks)
         ]
+        # An entry is compared as it is left, and again as it is found.
+        self._pack = lru_cache(_ENTRIES_KEPT)(partial(Entry.pack, params=params))
         self._noticed: list[deque[Step]] = [deque() for _ in range(params.banks)]
         self._sent = [
             SentBySm(params, self.golden, sm, self._send) for sm in range(params.sm_count)
@@ -164,10 +170,8 @@ class Scoreboard(LaunchScoreboard):
             self._noticed[bank].append(golden)
 
     def _as_seen(self, golden: Step) -> Step:
-        params: Any = self._params
-        before: Any = golden.before.pack(params)
-        after: Any = golden.after.pack(params)
-        return golden._replace(before=before, after=after)
+        before, after = self._packed(golden.before), self._packed(golden.after)
+        return golden._replace(before=before, after=after)  # type: ignore[arg-type]
 
     def told(self, kind: int, source: int) -> None:
         """Follow what the trace port of the collector tells.
@@ -258,6 +262,4 @@ class Scoreboard(LaunchScoreboard):
             self._observer.finish(self.counters)
 
     def _packed(self, entry: Any) -> int:
-        params: Any = self._params
-        packed: int = entry.pack(params)
-        return packed
+        return self._pack(entry)

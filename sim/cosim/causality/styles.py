@@ -22,6 +22,8 @@ class Style:
         Contended words, in global memory and in each block's shared memory.
     locality : float
         Fraction of accesses of those words; the others are anywhere.
+    own : float
+        Fraction of plain accesses by all running lanes to a line that only their warp uses.
     shared, outside : float
         Fraction of accesses to shared memory, and outside the region or the window.
     fences, barriers, partial, warp_barriers, branches, churn : float
@@ -47,6 +49,7 @@ class Style:
     warps: int = 2
     words: int = 6
     locality: float = 0.9
+    own: float = 0.0
     shared: float = 0.15
     outside: float = 0.01
     fences: float = 0.08
@@ -106,3 +109,6 @@ STYLES: dict[str, Style] = {
         _DEFAULT, sms=64, blocks=8, warps=4, locality=0.2, lanes=WARP_SIZE, fences=0.02,
     ),
 }  # fmt: skip
+
+#: The same between accesses of a warp's own words, as of programs: volume for the banks.
+OWN_LINES = {f"{name}-own-lines": replace(style, own=0.8) for name, style in STYLES.items()}

@@ -9,7 +9,7 @@ from racetrap.golden_model.events import DataRegion, EventKind, Geometry, TraceH
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.causality.random_events import random_events
-from racetrap.sim.cosim.causality.styles import STYLES
+from racetrap.sim.cosim.causality.styles import OWN_LINES, STYLES
 
 _TINY = CausalityParams(
     sm_count=2, blocks_per_sm=2, warps_per_sm=4, ratio=4, shared_bytes=256, address_bits=32
@@ -20,12 +20,12 @@ _SMALLEST = CausalityParams(
 _REGION = Region(0x2000, 12)
 
 
-@pytest.mark.parametrize("name", STYLES)
+@pytest.mark.parametrize("name", [*STYLES, "lanes-own-lines"])
 @pytest.mark.parametrize("params", [_TINY, _SMALLEST], ids=["tiny", "one"])
 def test_trace_is_legal(name, params):
     geometry = Geometry(params.sm_count, params.blocks_per_sm, params.warps_per_sm)
     header = TraceHeader(geometry=geometry, region=DataRegion(0x2000, 12), seed=5)
-    events = list(random_events(params, _REGION, STYLES[name], 5, 300))
+    events = list(random_events(params, _REGION, (STYLES | OWN_LINES)[name], 5, 300))
     assert list(Trace.from_events(header, events)) == events
 
 
@@ -66,3 +66,16 @@ def test_lanes_of_an_access_run():
             branches += 1
             assert [lane for lane in event.lanes if not levels[-1] >> lane.lane & 1] == []
     assert branches > 100
+
+
+def test_accesses_of_own_lines_are_of_one_warp_each():
+    lines: dict[int, set[tuple[int, int]]] = {}
+    style = replace(OWN_LINES["mixed-own-lines"], locality=1.0, words=0, own=1.0, branches=0.0)
+    accesses = [event for event in random_events(_TINY, _REGION, style, 3, 400) if event.lanes]
+    for event in accesses:
+        first = event.lanes[0].address
+        assert [lane.address - first for lane in event.lanes] == [*range(0, 128, 4)]
+        lines.setdefault(first, set()).add((event.sm, event.warp))
+    assert len(accesses) > 200
+    assert {len(warps) for warps in lines.values()} == {1}
+    assert len(lines) == 2 * len(set.union(*lines.values()))
