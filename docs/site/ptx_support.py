@@ -23,7 +23,7 @@ _GROUPS = {
 def instructions_table() -> str:
     """Every opcode that runs, by what it does."""
     rows = [
-        ("computing, on " + name, ", ".join(
+        ("arithmetic on " + name, ", ".join(
             f"`{opcode}`" for opcode, kinds in sorted(ARITHMETIC_KINDS.items()) if kind in kinds
         ))
         for kind, name in _KINDS.items()

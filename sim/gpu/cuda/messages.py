@@ -51,43 +51,43 @@ _SHAPE = tuple(
 
 _MESSAGES = (
     Message(
-        "hello", 1, "The first message: says who speaks. The reply carries the file of device "
-        "memory as a descriptor.",
+        "hello", 1, "Open the connection. The reply carries the descriptor of the file of device "
+        "memory.",
         (_u32("magic", f"{MAGIC:#x}"), _u32("version", "version of the protocol"),
          _u32("process", "number of the program's process")),
         (_u64("base", "first address of device memory"),
-         _u64("end", "address behind the last of device memory; the file holds 0 to here"),
-         _u32("sm_count", "SMs"), _u32("blocks_per_sm", "block slots of an SM"),
+         _u64("end", "end of device memory; the file holds the addresses from 0 to here"),
+         _u32("sm_count", "number of SMs"), _u32("blocks_per_sm", "block slots of an SM"),
          _u32("warps_per_sm", "warp slots of an SM"),
          _u32("shared_per_sm", "bytes of shared memory of an SM"),
          _u32("capability", "compute capability, 10 * major + minor")),
     ),
     Message(
-        "site", 2, "Give a number to a place in the program that calls the library.",
+        "site", 2, "Number a place in the program that calls the library.",
         (_u64("offset", "return address, from the load address of its file"),),
         (_u32("site", "its number, from 1"),), "path of the file",
     ),
     Message(
-        "load_module", 3, "Load a fat binary, of which the PTX is taken.",
+        "load_module", 3, "Load a fat binary; only its PTX is used.",
         (), (_MODULE,), "fat binary",
     ),
     Message(
-        "find_kernel", 4, "Look for a kernel of a module.",
+        "find_kernel", 4, "Find a kernel of a module.",
         (_MODULE,),
         (_u32("kernel", "its number"), _u32("parameters", "number of parameters, at most 256"),
          _u32("parameter_bytes", "bytes of all parameters"),
          _u32("shared_bytes", "bytes of static shared memory"),
-         _u32("max_threads", "threads of a block at most"),
+         _u32("max_threads", "most threads in a block"),
          _u32("local_bytes", "bytes of local memory of a thread")),
         "name in the PTX",
     ),
     Message(
-        "parameter", 5, "Ask where a parameter of a kernel lies among the bytes of all.",
+        "parameter", 5, "Find the place of a kernel's parameter among the bytes of all.",
         (_u32("kernel", "kernel"), _u32("number", "parameter, from 0")),
-        (_u32("offset", "its first byte"), _u32("bytes", "its bytes")),
+        (_u32("offset", "its first byte"), _u32("bytes", "number of its bytes")),
     ),
     Message(
-        "find_symbol", 6, "Look for a variable of a module.",
+        "find_symbol", 6, "Find a variable of a module.",
         (_MODULE,), (_ADDRESS, _BYTES), "name in the PTX",
     ),
     Message(
@@ -96,27 +96,28 @@ _MESSAGES = (
          _u32("caller", "place of the call that led there; 0 if unknown")),
         (_ADDRESS,),
     ),
-    Message("free", 8, "Free memory; all work is finished before.", (_ADDRESS,)),
+    Message("free", 8, "Free memory, after all work has finished.", (_ADDRESS,)),
     Message(
         "free_in_stream", 9, "Free device memory as an operation of a stream.",
         (_ADDRESS, _STREAM, _SITE),
     ),
     Message(
         "copy", 10, "Copy rows of bytes. The executor checks and records; the client, which sees "
-        "both memories, moves the bytes when the reply has come.",
+        "both memories, moves the bytes after the reply.",
         (_u64("target", "address of the first row of the target"),
          _u64("target_pitch", "bytes from one row to the next there"),
          _u64("source", "address of the first row of the source"),
          _u64("source_pitch", "bytes from one row to the next there"),
          _u64("width", "bytes of a row"), _u64("height", "rows"),
          _u32("direction", "cudaMemcpyKind"), _STREAM, _ASYNCHRONOUS,
-         _u32("page_locked", "1 if memory at the host's end was registered"), _SITE),
+         _u32("page_locked", "1 if the host's memory was registered"), _SITE),
         (_u32("target_in_file", "1 if the target lies in the file of device memory"),
-         _u32("source_in_file", "1 if the source does")),
+         _u32("source_in_file", "1 if the source lies in it")),
     ),
     Message(
-        "fill", 11, "Fill rows with a value; the client does so when the reply has come.",
-        (_u64("target", "address of the first row"), _u64("pitch", "bytes to the next"),
+        "fill", 11, "Fill rows with a value; the client does so after the reply.",
+        (_u64("target", "address of the first row"),
+         _u64("pitch", "bytes from one row to the next"),
          _u64("width", "bytes of a row"), _u64("height", "rows"),
          _STREAM, _ASYNCHRONOUS, _SITE),
     ),
@@ -145,7 +146,7 @@ _MESSAGES = (
         "reset", 20, "Free all memory, and destroy all streams and events.",
     ),
     Message(
-        "not_supported", 21, "Say that the program has called what the library has not.",
+        "not_supported", 21, "Name a function that the program has called and the library lacks.",
         (), (), "name of the function",
     ),
 )  # fmt: skip
