@@ -1,4 +1,4 @@
-"""Barriers: what some warps of a block know and carry is united, then each of them has it.
+"""Barriers: the knowledge of the warps that meet is merged, and each of them receives it.
 
 Ref: ScoRD (ISCA'20) Section VI; the order of fences as in the PTX memory model.
 """

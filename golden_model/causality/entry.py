@@ -1,4 +1,4 @@
-"""Entry: what metadata keep of a word.
+"""Entry: the metadata of a word.
 
 Ref: ScoRD (ISCA'20) Section IV-A (an entry for each word), Section VI.
 """

@@ -1,4 +1,4 @@
-"""Flags: races that the collector decides, at once or when a volatile access is no flag.
+"""Flags: races that the collector decides, at once or when a volatile access is not a flag.
 
 Ref: ScoRD (ISCA'20) Section VI; the order of fences as in the PTX memory model.
 """

@@ -1,4 +1,4 @@
-"""Learning: what the collector keeps of a warp, and how it takes in what another one has.
+"""Learning: the state that the collector keeps for a warp, and how it merges another warp's.
 
 Ref: ScoRD (ISCA'20) Section VI; the order of fences as in the PTX memory model.
 """

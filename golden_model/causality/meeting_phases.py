@@ -1,4 +1,4 @@
-"""Meetings: what a warp learns at an access, of the writer and the reader that its entry names.
+"""Meetings: what a warp learns at an access from the writer and the reader that the entry names.
 
 Ref: ScoRD (ISCA'20) Section VI; the order of fences as in the PTX memory model.
 """

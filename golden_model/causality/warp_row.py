@@ -1,4 +1,4 @@
-"""Row of a warp: what a bank must know of it to check its accesses.
+"""Row of a warp: the state that a bank needs to check the warp's accesses.
 
 Ref: ScoRD (ISCA'20) Section VI (lists of warps that have synchronised; threads of a warp).
 """

@@ -1,5 +1,4 @@
-"""Event structure: the events of an execution with all relations that do not depend on the sources
-of reads.
+"""Event structure: the events of an execution, and all relations that do not depend on reads-from.
 
 Ref: PTX ISA 9.0, Sections 8.2.1 (Overlap), 8.2.6 (Initialization), 8.7 (Morally strong
 operations), 8.8 (Release and Acquire Patterns), 8.9.1 (Program Order).

@@ -1,6 +1,6 @@
-"""Interleaver: the detector banks that a packet goes to, by its word.
+"""Interleaver: the detector bank to which a packet goes, by its word.
 
-Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the banks are our addition).
+Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the paper has no banks).
 """
 
 from __future__ import annotations
