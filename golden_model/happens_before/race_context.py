@@ -69,6 +69,8 @@ class RaceContext(NamedTuple):
         Block that both access; None if it is not on the heap.
     first_frame, second_frame : int
         Frames of the accesses, if the header has them; 0 if unknown.
+    first_event, second_event : int
+        Numbers of the accesses in the trace; -1 if they are not there.
     """
 
     first: tuple[HeldLock, ...]
@@ -76,6 +78,8 @@ class RaceContext(NamedTuple):
     allocation: Allocation | None
     first_frame: int = 0
     second_frame: int = 0
+    first_event: int = -1
+    second_event: int = -1
 
 
 class RaceContexts:
@@ -101,9 +105,10 @@ class RaceContexts:
     def of(self, race: ThreadRace) -> RaceContext:
         """Context of a race."""
         end = min(self._end(race.first), self._end(race.second))
+        events = [self._access(party, race.address) for party in (race.first, race.second)]
         return RaceContext(
             self._held(race.first), self._held(race.second), self._block(race.address, end),
-            self._frame(race.first, race.address), self._frame(race.second, race.address),
+            *map(self._frame, events), *events,
         )  # fmt: skip
 
     def _held(self, party: RaceParty) -> tuple[HeldLock, ...]:
@@ -128,8 +133,15 @@ class RaceContexts:
         rows = np.flatnonzero(after)
         return int(rows[0]) if len(rows) else len(self._events)
 
-    def _frame(self, party: RaceParty, address: int) -> int:
-        """Frame of the first such access of a granule in an epoch."""
+    def _frame(self, event: int) -> int:
+        """Frame of an access."""
+        if event < 0:
+            return 0
+        record = self._trace[event]
+        return int(frame_of(record["kind"], record["value"]))
+
+    def _access(self, party: RaceParty, address: int) -> int:
+        """The first such access of a granule in an epoch; -1 if there is none."""
         own = self._events["thread"] == party.thread
         begun = self._rows[own & (self._epochs >= party.epoch)] if party.epoch else [-1]
         ended = self._rows[own & (self._epochs > party.epoch)]
@@ -138,16 +150,15 @@ class RaceContexts:
         last = int(ended[0]) + 1 if len(ended) else len(self._trace)
         for start in range(first, last, _BLOCK):
             events = self._trace[start : min(start + _BLOCK, last)]
-            there = (events["pc"] == party.pc) & (events["thread"] == party.thread)
-            events = events[there]
+            rows = np.flatnonzero((events["pc"] == party.pc) & (events["thread"] == party.thread))
+            events = events[rows]
             kind = events["kind"]
             there = (kind <= _KIND.ATOMIC_UPDATE) & (np.isin(kind, WRITE_KINDS) == party.is_write)
             there &= events["address"] < address + GRANULE_BYTES
             there &= events["address"] + events["size"] > address
             if there.any():
-                row = there.argmax()
-                return int(frame_of(kind[row], events["value"][row]))
-        return 0
+                return start + int(rows[there.argmax()])
+        return -1
 
     def _block(self, address: int, end: int) -> Allocation | None:
         """The block at an address that was allocated last before a position."""

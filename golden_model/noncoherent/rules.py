@@ -105,6 +105,30 @@ _CURES = {
     "{later}, or keep the two objects in different write-back granules.",
     Rule.LOST_DATA: "Clean the range before the {later}, or leave the cached write out.",
 }
+_CLEANS = frozenset({
+    OperationKind.CACHE_CLEAN, OperationKind.CACHE_FLUSH, OperationKind.CLEAN_ALL,
+    OperationKind.FLUSH_ALL,
+})  # fmt: skip
+_INVALIDATIONS = frozenset({
+    OperationKind.CACHE_INVALIDATE, OperationKind.CACHE_FLUSH, OperationKind.INVALIDATE_ALL,
+    OperationKind.FLUSH_ALL,
+})  # fmt: skip
+_SYNCS = frozenset({OperationKind.SYNC, OperationKind.SYNC_ALL})
+#: What is missing between the two operations, in two words, and the kinds that would do.
+_MISSING = {
+    Rule.UNCACHED_READ_DIRTY: ("no clean", _CLEANS),
+    Rule.UNCACHED_READ_DMA: ("no sync", _SYNCS),
+    Rule.UNCACHED_WRITE_DIRTY: ("no flush", _CLEANS),
+    Rule.UNCACHED_WRITE_DMA: ("no sync", _SYNCS),
+    Rule.CACHED_READ_DMA: ("no sync", _SYNCS),
+    Rule.CACHED_WRITE_DMA: ("no sync", _SYNCS),
+    Rule.DMA_READ_DIRTY: ("no clean", _CLEANS),
+    Rule.DMA_WRITE_DIRTY: ("no flush", _CLEANS),
+    Rule.TWO_ENGINES: ("no sync", _SYNCS),
+    Rule.STALE_READ: ("no invalidate", _INVALIDATIONS),
+    Rule.STALE_WRITE_BACK: ("no invalidate", _INVALIDATIONS),
+    Rule.LOST_DATA: ("no clean", _CLEANS),
+}
 _SEPARATE = "Pad or align the two objects so that they have no {unit} in common."
 _UNITS = {Overlap.GRANULE: "write-back granule", Overlap.LINE: "cache line"}
 
@@ -131,6 +155,27 @@ def cure(rule: Rule, later: int, overlap: Overlap) -> str:
     overlap : Overlap
         What the two operations have in common.
     """
-    if overlap is Overlap.BYTES or rule is Rule.STALE_WRITE_BACK:
+    if _lacks_operation(rule, overlap):
         return _CURES[rule].format(later=kind_name(later))
     return _SEPARATE.format(unit=_UNITS[overlap])
+
+
+def missing(rule: Rule, overlap: Overlap) -> tuple[str, frozenset[OperationKind]]:
+    """What the remedy adds between the two operations, in a few words, and the kinds of operations
+    that do it: none if the two should be kept apart.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    overlap : Overlap
+        What the two operations have in common.
+    """
+    if _lacks_operation(rule, overlap):
+        return _MISSING[rule]
+    return f"same {_UNITS[overlap].rpartition(' ')[2]}", frozenset()
+
+
+def _lacks_operation(rule: Rule, overlap: Overlap) -> bool:
+    """Whether an operation is missing; else the two only share a line or granule."""
+    return overlap is Overlap.BYTES or rule is Rule.STALE_WRITE_BACK

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import wrap
 from typing import Any
 
 from racetrap.presenters.printable import printable
 from racetrap.verdict.source_text import relative_place, source_line
-from racetrap.verdict.timeline import Moment, Timeline
+from racetrap.verdict.timeline import Moment, Sort, Timeline
 
 #: Sizes in pixels of a drawing that is as wide as the text of a phone: text stays readable there.
 _WIDTH, _LINES, _TOP, _LINE, _GAP = 400, (158, 242), 62, 15, 16
@@ -15,7 +16,9 @@ _TEXT = 16
 #: Characters of a line beside a line of life.
 _CHARACTERS, _SMALL_CHARACTERS = 18, 21
 
-_SHAPES = {"fence": "bar", "barrier": "bar", "atomic": "diamond"}
+#: Between the words of an actor that stand on two lines.
+_PARTS = re.compile(" of |, ")
+_SHAPES = {Sort.ACCESS: "circle", Sort.ATOMIC: "diamond", Sort.ORDER: "bar"}
 
 
 def timeline_drawing(timeline: Timeline, name: str) -> dict[str, Any]:
@@ -37,10 +40,10 @@ def timeline_drawing(timeline: Timeline, name: str) -> dict[str, Any]:
     first, last = ends[0], ends[-1]
     return {
         "name": name, "width": _WIDTH, "height": y - _GAP + 4,
-        "label": f"{_title(timeline.moments[rows.index(first)])}; not ordered with: "
+        "label": f"{_title(timeline.moments[rows.index(first)])}; {timeline.missing}: "
         f"{_title(timeline.moments[rows.index(last)])}",
         "lives": [
-            {"x": x, "names": [_shortened(each, _CHARACTERS - 6) for each in actor.split(" of ")]}
+            {"x": x, "names": [_shortened(each, _CHARACTERS - 6) for each in _PARTS.split(actor)]}
             for x, actor in zip(_LINES, timeline.actors, strict=True)
         ],
         "rows": rows,
@@ -51,6 +54,16 @@ def timeline_drawing(timeline: Timeline, name: str) -> dict[str, Any]:
         "skipped": timeline.skipped,
         "repeated": max(moment.times for moment in timeline.moments) > 1,
         "missing": [(_LINES[0] + 7, first["y"], _LINES[1] - 8, last["y"])],
+        "missing_words": _shortened(timeline.missing, _CHARACTERS),
+        "bands": [
+            {
+                "x": _LINES[band.side],
+                "words": f"{timeline.actors[band.side]}: {printable(band.words)}",
+                "top": _TOP - 16 if band.first is None else rows[band.first]["y"],
+                "bottom": y - _GAP if band.last is None else rows[band.last]["y"],
+            }
+            for band in timeline.bands
+        ],
     }  # fmt: skip
 
 
@@ -70,7 +83,7 @@ def _row(moment: Moment, y: int) -> dict[str, Any]:
         "y": y, "xs": [_LINES[each] for each in moment.sides],
         "is_wide": len(moment.sides) > 1 and not moment.is_access,
         "is_access": moment.is_access,
-        "shape": next((shape for word, shape in _SHAPES.items() if word in moment.words), ""),
+        "shape": _SHAPES[moment.sort],
         "style": "racing" if moment.is_access else "lacking" if moment.lack else "other",
         "text_x": _LINES[side] + (_TEXT if side else -_TEXT),
         "anchor": "start" if side else "end",

@@ -7,8 +7,9 @@ oracle reports ``LineRace`` objects, and presenters depend on nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
@@ -107,8 +108,8 @@ class LineRace:
         What both accesses access, if that is known.
     element : str
         Its part, such as ``[3]``.
-    timeline : Timeline or None
-        What both threads did around their accesses, if the run's trace is at hand.
+    make_timeline : callable or None
+        Makes the timeline, which only a page shows, if the run's trace is at hand.
     details : mapping of str to object
         More about it, for programs.
     """
@@ -126,8 +127,13 @@ class LineRace:
     cause: Cause | None = None
     memory_object: MemoryObject | None = None
     element: str = ""
-    timeline: Timeline | None = None
+    make_timeline: Callable[[], Timeline | None] | None = field(default=None, compare=False)
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        """What both threads did around their accesses, as far as that is known."""
+        return self.make_timeline() if self.make_timeline else None
 
     @property
     def sides(self) -> tuple[tuple[str, Side], tuple[str, Side]]:

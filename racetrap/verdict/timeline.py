@@ -1,9 +1,24 @@
-"""Timeline of a race: what the two threads did around their accesses, in the order of the run."""
+"""Timeline of a race: what the two threads did around their accesses, in the order of the run.
+
+A thread may also be what acts like one: a copy, a CPU, an engine.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
+
+#: What lacks between two accesses if no more is known.
+NOT_ORDERED = "not ordered"
+
+
+class Sort(Enum):
+    """What a moment is: a plain access, an atomic one, or no access but what orders them."""
+
+    ACCESS = "access"
+    ATOMIC = "atomic"
+    ORDER = "order"
 
 
 class Moment(NamedTuple):
@@ -21,6 +36,8 @@ class Moment(NamedTuple):
         What it accesses, such as ``ready[3]``; empty if unknown, or for other instructions.
     place : str
         Line of the source, outside library headers.
+    sort : Sort
+        What it is.
     is_access : bool
         Whether it is one of the two accesses that race.
     lack : str
@@ -36,10 +53,30 @@ class Moment(NamedTuple):
     words: str
     name: str
     place: str
+    sort: Sort = Sort.ACCESS
     is_access: bool = False
     lack: str = ""
     times: int = 1
     skipped: int = 0
+
+
+class Band(NamedTuple):
+    """State of a thread around its access: a lock is held, DMA is in flight.
+
+    Parameters
+    ----------
+    side : int
+        Thread: 0 that of the earlier access, 1 the other.
+    first, last : int or None
+        Moments with which it begins and ends, their numbers; ``None`` for an end that is not shown.
+    words : str
+        What it is.
+    """
+
+    side: int
+    first: int | None
+    last: int | None
+    words: str
 
 
 @dataclass(frozen=True)
@@ -53,13 +90,19 @@ class Timeline:
     moments : tuple of Moment
         In the order of the run.
     messages : tuple of (int, int)
-        Moments of the first thread that write, and of the second that then read the same location:
-        their numbers in ``moments``.
+        Moments of the first thread that hand over a location or object, and of the second that then
+        take it over: their numbers in ``moments``.
+    missing : str
+        What lacks between the accesses.
+    bands : tuple of Band
+        States around the accesses.
     """
 
     actors: tuple[str, str]
     moments: tuple[Moment, ...]
     messages: tuple[tuple[int, int], ...] = ()
+    missing: str = NOT_ORDERED
+    bands: tuple[Band, ...] = ()
 
     @property
     def skipped(self) -> int:

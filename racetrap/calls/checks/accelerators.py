@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -17,6 +18,7 @@ from racetrap.presenters import noncoherent_races
 from racetrap.presenters.findings import run_findings
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.verdict.accelerators.line_races import operation_race
+from racetrap.verdict.accelerators.timelines import timeline_of
 from racetrap.verdict.line_pairs import divide_run
 
 if TYPE_CHECKING:
@@ -33,13 +35,17 @@ def check_accelerators(
         detector = Noncoherent(memory, run.mode)
         found = run_compiled(detector, trace.events)
     whole, locations = found.races, trace.header.locations
-    pairs = divide_run(
-        (operation_race(race, locations) for race in whole if not race.is_overwritten), baseline
-    )
-    new = pairs.new_places
+    by_line = {
+        number: replace(
+            operation_race(race, locations), make_timeline=partial(timeline_of, race, trace, memory)
+        )
+        for number, race in enumerate(whole)
+        if not race.is_overwritten
+    }
+    pairs = divide_run(by_line.values(), baseline)
     races = [
-        race for race in whole
-        if race.is_overwritten or operation_race(race, locations).places in new
+        race for number, race in enumerate(whole)
+        if race.is_overwritten or by_line[number].places in pairs.new_places
     ]  # fmt: skip
     noncoherent_races.print_races(console, races, trace)
     words = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 from racetrap.verdict.line_pairs import divide_run
 from racetrap.verdict.threads.line_races import divide_thread_races, thread_race
 from racetrap.verdict.threads.suppressions import Suppressions, read_suppressions
+from racetrap.verdict.threads.timelines import timeline_of
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
@@ -41,7 +43,10 @@ def check_exact(
 
     exact, header = check_exactly(trace, suppressions, fails_fast), trace.header
     by_line = [
-        thread_race(race.first, header, race.addresses, context)
+        replace(
+            thread_race(race.first, header, race.addresses, context),
+            make_timeline=partial(timeline_of, race.first, context, trace),
+        )
         for race, context in zip(exact.races, exact.contexts, strict=True)
     ]
     pairs = divide_run(by_line, baseline)
@@ -83,7 +88,7 @@ def check_threads(
     with input_errors(path):
         sigrace = run.sigrace(params)
         whole = run_sigrace(sigrace, trace)
-    pairs, new = divide_thread_races(whole.races, header, baseline)
+    pairs, new = divide_thread_races(whole.races, trace, baseline)
     result = replace(whole, races=new)
     findings = run_findings(
         pairs, [sigrace_races.summary_sentence(result.races, result.statistics.overhead, trace)]

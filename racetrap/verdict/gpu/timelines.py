@@ -1,12 +1,10 @@
-"""Timelines of races from the trace of a run.
-
-Shown of each thread are its access and what may order it: fences, barriers, atomics and strong
-accesses beside it, each instruction once.
-"""
+"""Timelines of races from the trace of a GPU's run: fences, barriers, atomics and strong accesses
+beside the two that race."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,12 +23,9 @@ from racetrap.golden_model.events import (
 from racetrap.golden_model.trace import Trace
 from racetrap.verdict.gpu.memory_names import named_object
 from racetrap.verdict.line_pairs import LineRace, place_of
-from racetrap.verdict.timeline import Moment, Timeline
+from racetrap.verdict.timeline import Moment, Sort, Timeline
+from racetrap.verdict.tracks import Track, near, timeline_of_tracks
 
-#: Events ahead of a thread's access and behind it that are looked through, as a trace may be long.
-_REACH = 1 << 16
-#: Instructions of a thread that are shown, at most: between the two accesses, and beyond either.
-_MOST_BETWEEN, _MOST_BEYOND = 4, 2
 _WARP_KINDS = (
     EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.WARP_BARRIER,
     EventKind.BARRIER_ARRIVE,
@@ -43,6 +38,10 @@ _OTHERS = {
     EventKind.KERNEL_BEGIN: "kernel begins", EventKind.KERNEL_END: "kernel ends",
 }  # fmt: skip
 _ENDS = (EventKind.KERNEL_BEGIN, EventKind.KERNEL_END)
+_SORTS = {
+    EventKind.LOAD: Sort.ACCESS, EventKind.STORE: Sort.ACCESS, EventKind.ATOMIC: Sort.ATOMIC,
+    EventKind.COPY_READ: Sort.ACCESS, EventKind.COPY_WRITE: Sort.ACCESS,
+}  # fmt: skip
 _TOO_LATE, _TOO_NARROW, _NO_RELEASE, _NO_ACQUIRE = (
     "too late", "too narrow", "no release", "no acquire",
 )  # fmt: skip
@@ -61,30 +60,20 @@ def timeline_of(race: LineRace, trace: Trace, header: TraceHeader) -> Timeline:
         Its header, with places of sources that can be read.
     """
     threads = [_Thread(race, number, trace, header) for number in range(2)]
-    moments: dict[int, Moment] = {}
-    for thread in threads:
-        for moment in thread.moments():
-            if (other := moments.get(moment.event)) is not None:
-                moment = moment._replace(
-                    sides=(0, 1), is_access=moment.is_access or other.is_access,
-                    times=max(moment.times, other.times), skipped=moment.skipped + other.skipped,
-                )  # fmt: skip
-            moments[moment.event] = moment
-    shown = [moments[event] for event in sorted(moments)]
-    messages = tuple(_messages(shown, *threads))
-    received = {number for _, number in messages}
-    shown = [
+    earlier, later = (side.actor or side.access for side in (race.earlier, race.later))
+    timeline = timeline_of_tracks(threads, (earlier, later))
+    received = {number for _, number in timeline.messages}
+    moments = tuple(
         # The second thread may also run what the first lacks, for threads of its own.
         moment._replace(lack="")
         if moment.lack == _NO_ACQUIRE and number not in received
         else moment
-        for number, moment in enumerate(shown)
-    ]
-    earlier, later = (side.actor or side.access for side in (race.earlier, race.later))
-    return Timeline((earlier, later), tuple(shown), messages)
+        for number, moment in enumerate(timeline.moments)
+    )
+    return replace(timeline, moments=moments)
 
 
-class _Thread:
+class _Thread(Track):
     """One of the two threads of a race, or a copy.
 
     Parameters
@@ -99,36 +88,33 @@ class _Thread:
 
     def __init__(self, race: LineRace, number: int, trace: Trace, header: TraceHeader) -> None:
         self._race, self._number, self._trace, self._header = race, number, trace, header
-        sides = (race.earlier, race.later)
-        self._first, self._second = (int(side.details["event"]) for side in sides)
-        self._access = (self._first, self._second)[number]
-        self._thread = int(sides[number].details["thread"])
+        side = (race.earlier, race.later)[number]
+        access, self._thread = (int(side.details[name]) for name in ("event", "thread"))
         self._lane = 1 << self._thread % WARP_SIZE
-        self._begin = max(self._access - _REACH, 0)
-        self._window = trace.events[self._begin : self._access + _REACH]
-        self._kind = np.ascontiguousarray(self._window["kind"])
-        self._events = np.flatnonzero(self._own()) + self._begin
-        self._pcs = trace.events["pc"][self._events]
+        begin, window = near(trace.events, access)
+        own = np.flatnonzero(self._own(window, access - begin))
+        records = window[own]
+        kind, pc = records["kind"], records["pc"]
+        if race.relation == RaceClass.INTER_LAUNCH.value:
+            named, may_order = np.isin(kind, _ENDS), np.zeros(len(own), dtype=bool)
+        else:
+            named = np.isin(pc, self._named_pcs())
+            may_order = (kind > EventKind.STORE) | (records["strong"] != 0)
+        # Begin and end of a kernel have no instruction.
+        instructions = pc.astype(np.int64) << 8 | kind
+        super().__init__(access, own + begin, instructions, may_order, named)
 
-    def moments(self) -> Iterator[Moment]:
-        """Moments of this thread, with what is left out ahead of each."""
-        shown = np.array(sorted(self._shown()))
-        lowest, highest = min(shown[0], self._first), max(shown[-1], self._second)
-        inside = (self._events >= lowest) & (self._events <= highest)
-        events, pcs = self._events[inside], self._pcs[inside]
-        shown_pcs = pcs[np.searchsorted(events, shown)]
-        ends = np.searchsorted(events[~np.isin(pcs, shown_pcs)], shown)
-        skipped = np.diff(ends, prepend=0)
-        times = np.zeros(len(shown), dtype=int)
-        for pc in set(shown_pcs.tolist()):
-            alike = np.flatnonzero(shown_pcs == pc)
-            following = np.searchsorted(shown[alike], events[pcs == pc])
-            nearest = alike[np.minimum(following, len(alike) - 1)]
-            times += np.bincount(nearest, minlength=len(shown))
-        for moment in zip(shown.tolist(), times.tolist(), skipped.tolist(), strict=True):
-            yield self._moment(*moment)
+    def sent(self, event: int) -> Hashable:
+        """Location that an event may write."""
+        writes = self._trace.events["kind"][event] in (EventKind.STORE, EventKind.ATOMIC)
+        return self._location(event) if writes else None
 
-    def location(self, event: int) -> tuple[int, ...]:
+    def received(self, event: int) -> Hashable:
+        """Location that an event may read."""
+        reads = self._trace.events["kind"][event] in (EventKind.LOAD, EventKind.ATOMIC)
+        return self._location(event) if reads else None
+
+    def _location(self, event: int) -> tuple[int, ...]:
         """Memory and address that this thread accesses, and its block if it is shared memory."""
         record = self._trace.events[event]
         lane = int(record["first_lane"])
@@ -138,17 +124,9 @@ class _Thread:
         is_shared = space == Space.SHARED
         return (space, address, *[int(record["sm"]), int(record["slot"])] * is_shared)
 
-    def writes(self, event: int) -> bool:
-        """Whether an event may write."""
-        return self._trace.events["kind"][event] in (EventKind.STORE, EventKind.ATOMIC)
-
-    def reads(self, event: int) -> bool:
-        """Whether an event may read."""
-        return self._trace.events["kind"][event] in (EventKind.LOAD, EventKind.ATOMIC)
-
-    def _own(self) -> np.ndarray:
-        """Which events of the window are of this thread."""
-        window, kind, access = self._window, self._kind, self._access - self._begin
+    def _own(self, window: np.ndarray, access: int) -> np.ndarray:
+        """Which events of a window are of this thread."""
+        kind = np.ascontiguousarray(window["kind"])
         own = np.zeros(len(window), dtype=bool)
         own[access] = True
         if kind[access] > EventKind.ATOMIC:
@@ -174,30 +152,6 @@ class _Thread:
             own[ends[ends < access][-1:]] = own[ends[ends > access][:1]] = True
         return own
 
-    def _shown(self) -> list[int]:
-        """Events that are shown: of several of one instruction that nearest to the access."""
-        events, pcs = self._events, self._pcs
-        records = self._trace.events[events]
-        if self._race.relation == RaceClass.INTER_LAUNCH.value:
-            return sorted({self._access, *events[np.isin(records["kind"], _ENDS)].tolist()})
-        may_order = (records["kind"] > EventKind.STORE) | (records["strong"] != 0)
-        named = np.isin(pcs, self._named_pcs())
-        between = (events > self._first) & (events < self._second)
-        is_later = self._number == 1
-        shown = [self._access]
-        for chosen, most, is_last in (
-            (named & between, _MOST_BETWEEN, is_later),
-            (named, _MOST_BETWEEN, is_later),
-            (may_order & between, _MOST_BETWEEN, is_later),
-            (may_order & (events < self._first), _MOST_BEYOND, True),
-            (may_order & (events > self._second), _MOST_BEYOND, False),
-        ):
-            fresh = chosen & ~np.isin(pcs, self._trace.events["pc"][shown])
-            rows = np.flatnonzero(fresh)[:: -1 if is_last else 1]
-            _, firsts = np.unique(pcs[rows], return_index=True)
-            shown += events[rows[np.sort(firsts)[:most]]].tolist()
-        return sorted(shown)
-
     def _named_pcs(self) -> list[int]:
         """Instructions that the cause names."""
         cause = self._race.cause
@@ -215,7 +169,8 @@ class _Thread:
             return _NO_ACQUIRE
         return _TOO_LATE if cause.fence and pc == cause.fence.pc else _NO_RELEASE
 
-    def _moment(self, event: int, times: int, skipped: int) -> Moment:
+    def moment(self, event: int, side: int) -> Moment:
+        """An event in words, with what it accesses."""
         record = self._trace.events[event]
         pc, place, name = int(record["pc"]), "", ""
         if record["kind"] not in _ENDS:
@@ -223,15 +178,15 @@ class _Thread:
             stack = self._header.stacks.get(pc, 0)
             _, place = own_place(chain_of(place, self._header.frames, stack))
         if record["kind"] <= EventKind.ATOMIC:
-            space, address, *_ = self.location(event)
+            space, address, *_ = self._location(event)
             found = named_object(
                 Space(space), address, self._race.details["launch"], self._header,
                 max(int(record["size"]), 1),
             )  # fmt: skip
             name = "".join([found[0].name, found[1]]) if found[0] and found[0].name else ""
         return Moment(
-            event, (self._number,), _words(record), name, place, event == self._access,
-            self._lack(pc), times, skipped,
+            event, (side,), _words(record), name, place, _SORTS.get(record["kind"], Sort.ORDER),
+            lack=self._lack(pc),
         )  # fmt: skip
 
 
@@ -248,21 +203,3 @@ def _words(record: np.void) -> str:
     if not record["strong"]:
         return kind.name.lower()
     return f"{named or 'volatile '}{kind.name.lower()}{scope}"
-
-
-def _messages(
-    moments: Sequence[Moment], earlier: _Thread, later: _Thread
-) -> Iterator[tuple[int, int]]:
-    """Pairs of a strong write of the first thread and the next strong access of the second to the
-    same location."""
-    written: dict[tuple[int, ...], int] = {}
-    for number, moment in enumerate(moments):
-        # The two accesses themselves are what is not ordered.
-        if moment.is_access:
-            continue
-        if 0 in moment.sides and earlier.writes(moment.event):
-            written[earlier.location(moment.event)] = number
-        elif 1 in moment.sides and later.reads(moment.event):
-            source = written.pop(later.location(moment.event), None)
-            if source is not None:
-                yield source, number

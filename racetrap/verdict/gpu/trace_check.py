@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from racetrap.verdict.gpu.oracle import (
 from racetrap.verdict.gpu.timelines import timeline_of
 from racetrap.verdict.line_pairs import LinePair, LinePairs, place_of
 from racetrap.verdict.source_text import header_beside
+from racetrap.verdict.timeline import Timeline
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
@@ -268,9 +270,9 @@ class TraceCheck:
             number,
         )  # fmt: skip
         for pair in self._pairs.found.values():
-            if pair.first.timeline is None:
-                timeline = timeline_of(pair.first, trace, header)
-                pair.first = replace(pair.first, timeline=timeline)
+            if pair.first.make_timeline is None:
+                made = timeline_of(pair.first, trace, header)
+                pair.first = replace(pair.first, make_timeline=partial(_kept, made))
         self._strong.add(oracle_races_by_line(judged.unordered_strong, header), number)
         self._lockstep.add(oracle_races_by_line(lockstep, header), number)
         for each in judged.barrier_divergences:
@@ -319,3 +321,8 @@ class TraceCheck:
     def has_findings(self) -> bool:
         """Whether anything is wrong."""
         return bool(self.pairs or self.divergences)
+
+
+def _kept(timeline: Timeline) -> Timeline:
+    """A timeline that was made while its trace was there."""
+    return timeline

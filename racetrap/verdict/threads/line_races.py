@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from racetrap.golden_model.call_stacks import call_stack
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
-from racetrap.golden_model.happens_before.race_context import HeldLock, RaceContext
+from racetrap.golden_model.happens_before.race_context import HeldLock, RaceContext, RaceContexts
 from racetrap.golden_model.trace.threads.events import SyncClass, ThreadTraceHeader
+from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.verdict.line_pairs import DividedPairs, LinePairs, LineRace, Side, place_of
+from racetrap.verdict.threads.timelines import timeline_of
+from racetrap.verdict.timeline import Timeline
 
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline
@@ -87,12 +92,20 @@ def by_static_race(races: Iterable[ThreadRace]) -> dict[tuple[int, int], list[Th
 
 
 def divide_thread_races(
-    races: Sequence[ThreadRace], header: ThreadTraceHeader, baseline: Baseline | None
+    races: Sequence[ThreadRace], trace: ThreadTrace, baseline: Baseline | None
 ) -> tuple[DividedPairs, list[ThreadRace]]:
     """Races of one run by pair of lines, and those of them that a baseline does not know."""
     pairs = LinePairs()
+    contexts = cache(lambda: RaceContexts(trace))
+
+    def line_race(race: ThreadRace, instances: int) -> LineRace:
+        def timeline() -> Timeline | None:
+            return timeline_of(race, contexts().of(race), trace)
+
+        return replace(thread_race(race, trace.header, instances), make_timeline=timeline)
+
     by_line = {
-        instructions: thread_race(group[0], header, len(group))
+        instructions: line_race(group[0], len(group))
         for instructions, group in by_static_race(races).items()
     }
     pairs.add(by_line.values())

@@ -198,7 +198,7 @@ def test_reports_and_baseline(racetrap, trace, tmp_path):
         "::error file=driver.c,line=14,title=RT301::dma read races with cached"
         in (tmp_path / "x.github").read_text()
     )
-    for text in ("driver.c:12", "driver.c:14", "Clean or flush the range"):
+    for text in ("driver.c:12", "driver.c:14", "Clean or flush the range", ">no clean</text>"):
         assert text in page.read_text()
     (finding,) = json.loads(sarif.read_text())["runs"][0]["results"]
     assert "Clean or flush the range of the cached write" in finding["message"]["text"]

@@ -326,7 +326,8 @@ def test_reports_and_baseline(racetrap, racy, tmp_path, monkeypatch, options):
     )
     assert len(json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]) == 2
     assert 'failures="1"' in (tmp_path / "o.xml").read_text()
-    assert (tmp_path / "o.html").read_text().count(" data-place=") == 2
+    page = (tmp_path / "o.html").read_text()
+    assert page.count(" data-place=") == page.count('class="missing-text">not ordered<') == 2
     known = (tmp_path / "known.toml").read_text()
     first = known.partition("\n\n")[0]
     (tmp_path / "known.toml").write_text(first)

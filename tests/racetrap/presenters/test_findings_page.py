@@ -12,7 +12,7 @@ from racetrap.presenters.findings import Findings
 from racetrap.presenters.findings_page import findings_page
 from racetrap.sim.gpu.editing.edits import Edit
 from racetrap.verdict.cause import Cure
-from racetrap.verdict.timeline import Moment, Timeline
+from racetrap.verdict.timeline import Band, Moment, Sort, Timeline
 from tests.support.oracle.findings import line_pair
 from tests.support.pages.browser import NEEDS_BROWSER, browse
 from tests.support.pages.devtools import WIDTHS, browser
@@ -32,13 +32,17 @@ def sources(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(sources):
-    hostile = Moment(5, (1,), f"fence, {_HOSTILE}", _HOSTILE, f"{sources}/a.cu:10", lack=_HOSTILE)
+    hostile = Moment(
+        5, (1,), f"fence, {_HOSTILE}", _HOSTILE, f"{sources}/a.cu:10", Sort.ORDER, lack=_HOSTILE
+    )
     timeline = Timeline((_HOSTILE, "thread 1 of block 2"), (
         Moment(3, (0,), "store", "data[3]", f"{sources}/a.cu:10", is_access=True),
-        Moment(4, (0,), "atomic exchange", "ready", f"{sources}/a.cu:11", times=7, skipped=57),
+        Moment(4, (0,), "atomic exchange", "ready", f"{sources}/a.cu:11", Sort.ATOMIC, times=7,
+               skipped=57),
         hostile, Moment(6, (1,), "load", "data[3]", f"{sources}/a.cu:20", is_access=True),
-    ), ((1, 2),))  # fmt: skip
-    cured = line_pair(f"{sources}/a.cu:10", f"{sources}/a.cu:20", 5, timeline=timeline)
+    ), ((1, 2),), f"no {_HOSTILE}", (Band(0, None, 1, _HOSTILE), Band(1, 2, None, "lock held")),
+    )  # fmt: skip
+    cured = line_pair(f"{sources}/a.cu:10", f"{sources}/a.cu:20", 5, make_timeline=lambda: timeline)
     cured.cure = Cure((Edit("a.cu", 0, 0, "", "insert `b();`"),), diff=f"-a\n+{_HOSTILE}\n c\n")
     pairs = [
         cured,
@@ -108,8 +112,28 @@ def test_the_timeline_has_every_moment_and_the_missing_order(page):
     ids = re.findall(r'id="(tip-[^"]*)"', drawing)
     assert [f"url(#{each})" for each in ids] == re.findall(r'marker-end="([^"]*)"', drawing)
     caption = re.search(r"<figcaption>(.*?)</figcaption>", page, re.DOTALL)
-    assert "+n: accesses of the thread that are left out" in caption[1]
-    assert "×n: the thread ran the instruction n times" in caption[1]
+    assert "+n: n events are left out" in caption[1]
+    assert "×n: run n times" in caption[1]
+
+
+def test_the_timeline_names_what_is_missing_and_states_around_accesses(page):
+    (drawing,) = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    rows = re.findall(r'<(?:circle|path) class="(?:mark|bar)" ([^/]*)', drawing)
+    assert [row.split()[0] for row in rows] == ['cx="158"', 'd="M158', 'd="M233', 'cx="242"']
+    first, second, third = (int(re.search(r"""(?:cy="|M\d+ )(\d+)""", row)[1]) for row in rows[:3])
+    assert first < second < third
+    bands = re.findall(r'class="band" d="M(\d+) (\d+)V(\d+)"', drawing)
+    height = int(re.search(r'viewBox="0 0 400 (\d+)"', drawing)[1])
+    # The diamond is drawn from its top.
+    assert bands == [
+        ("158", str(first - 16), str(second + 7)), ("242", str(third), str(height - 4)),
+    ]  # fmt: skip
+    assert re.search(r'class="missing-text">…[^<]*7 }}\\x1b\[2J<', drawing)
+    label = re.search(r'aria-label="([^"]*)"', drawing)[1]
+    assert re.fullmatch(r"store of data\[3\] at .*; no &lt;/pre&gt;.*: load of .*line 20;", label)
+    caption = re.search(r"<figcaption>(.*?)</figcaption>", page, re.DOTALL)[1]
+    assert "; thread 1 of block 2: lock held." in caption
+    assert "Wide line: &lt;/pre&gt;" in caption
 
 
 def test_the_cure_is_a_diff(page):

@@ -51,6 +51,8 @@ class ThreadProgram:
     def trace(self, **header) -> ThreadTrace:
         """The program, after the end of all threads that have not ended."""
         events = list(self.events)
+        ended = {event.thread for event in events if event.kind == ThreadEventKind.END}
         for thread in range(self.threads - 1, -1, -1):
-            events.append(ThreadEvent(ThreadEventKind.END, thread))
+            if thread not in ended:
+                events.append(ThreadEvent(ThreadEventKind.END, thread))
         return ThreadTrace.from_events(ThreadTraceHeader(threads=self.threads, **header), events)

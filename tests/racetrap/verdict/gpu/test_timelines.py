@@ -2,7 +2,7 @@
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, MemoryOrder
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu import timelines
+from racetrap.verdict import tracks
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.oracle.programs import ALL, BLOCK, DEVICE, SHARED, Program
 
@@ -203,7 +203,7 @@ def test_at_most_so_many_are_shown():
 
 def test_only_what_is_near_in_the_run_is_looked_through(monkeypatch):
     """So that a race in a trace of millions of events costs no more than another."""
-    monkeypatch.setattr(timelines, "_REACH", 4)
+    monkeypatch.setattr(tracks, "_REACH", 4)
     program = Program(blocks=2, warps=2)
     program.weak_store((0, 0), _DATA)
     spin = program.atomic((1, 0), _FLAG)
