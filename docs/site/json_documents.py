@@ -52,7 +52,9 @@ def _type_text(schema: _Schema, types: Mapping[str, _Schema]) -> str:
         return f"list of {_type_text(schema['items'], types)}"
     if schema.get("type") == "object":
         value = schema.get("additionalProperties")
-        return f"by name: {_type_text(value, types)}" if isinstance(value, dict) else "object"
+        return (
+            f"map of names to {_type_text(value, types)}" if isinstance(value, dict) else "object"
+        )
     return schema.get("type", "any")
 
 

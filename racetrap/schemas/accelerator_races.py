@@ -10,23 +10,23 @@ from typing_extensions import TypedDict
 class OperationParty(TypedDict):
     """An operation of a race."""
 
-    operation: Annotated[int, "its number in the trace, from 0"]
+    operation: Annotated[int, "number of the operation in the trace, from 0"]
     kind: Annotated[str, "what it is"]
-    engine: Annotated[int | None, "its engine; null of the CPU's"]
-    pc: Annotated[int | None, "its program counter, null if it is not known"]
-    location: Annotated[str | None, "line of the source, null if it is not known"]
+    engine: Annotated[int | None, "engine of the operation; null for the CPU"]
+    pc: Annotated[int | None, "program counter; null if unknown"]
+    location: Annotated[str | None, "line of the source; null if unknown"]
 
 
 class AcceleratorRace(TypedDict):
-    """A race, and how many are like it."""
+    """A race, with the number of similar races."""
 
     rule: Annotated[str, "rule that is broken"]
-    instances: Annotated[int, "races like it"]
-    first: Annotated[int, "first byte in question"]
-    last: Annotated[int, "last byte in question"]
+    instances: Annotated[int, "number of similar races"]
+    first: Annotated[int, "first byte concerned"]
+    last: Annotated[int, "last byte concerned"]
     overlap: Annotated[str, "overlap of both operations: `bytes`, `granule`, `line`"]
-    false_sharing: Annotated[bool, "harmless on its own"]
-    overwritten: Annotated[bool, "lost data that is never read"]
+    false_sharing: Annotated[bool, "whether the race is harmless on its own"]
+    overwritten: Annotated[bool, "whether the lost data is never read"]
     earlier: Annotated[OperationParty, "the operation that came first"]
     later: Annotated[OperationParty, "the other"]
     sentence: Annotated[str, "the rule as a sentence"]
@@ -38,14 +38,16 @@ class ByteRange(TypedDict):
 
     first: Annotated[int, "the first"]
     last: Annotated[int, "the last"]
-    operation: Annotated[int, "number of the operation at which they race first"]
+    operation: Annotated[int, "number of the operation at which they first race"]
 
 
 class AcceleratorOracle(TypedDict):
     """What the exact machine finds in the same trace."""
 
-    first_operation: Annotated[int | None, "the first that is racy; null: none"]
-    first_reported: Annotated[int | None, "the first that the mode reports; null: none"]
+    first_operation: Annotated[int | None, "first operation that races; null if none does"]
+    first_reported: Annotated[
+        int | None, "first operation that the mode reports; null if there is none"
+    ]
     bytes: Annotated[list[ByteRange], "bytes that race"]
 
 
@@ -53,12 +55,12 @@ class MonitorRaceDocument(TypedDict):
     """A race that the bus monitor reports."""
 
     rule: Annotated[str, "rule that is broken"]
-    definite: Annotated[bool, "whether it is certain, not only possible"]
+    definite: Annotated[bool, "whether the race is certain, not only possible"]
     first: Annotated[int, "first byte of the later operation"]
     last: Annotated[int, "last byte of the later operation"]
     earlier: Annotated[OperationParty, "the operation that came first"]
     other_earlier: Annotated[
-        bool, "whether operations besides `earlier` have put bytes into the entry"
+        bool, "whether operations other than `earlier` have put bytes into the entry"
     ]
     later: Annotated[OperationParty, "the other"]
     sentence: Annotated[str, "the rule as a sentence"]

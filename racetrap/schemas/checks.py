@@ -21,36 +21,35 @@ from racetrap.schemas.values import Configuration
 
 
 class RunCounts(TypedDict):
-    """What was run of a kernel."""
+    """Work of a kernel's run."""
 
-    blocks: Annotated[int, "blocks"]
-    warp_instructions: Annotated[int, "instructions of warps"]
-    thread_instructions: Annotated[int, "instructions of threads"]
+    blocks: Annotated[int, "number of blocks"]
+    warp_instructions: Annotated[int, "number of warp instructions"]
+    thread_instructions: Annotated[int, "number of thread instructions"]
 
 
 class TraceName(TypedDict):
-    """What was checked."""
+    """The input of a check."""
 
     trace: Annotated[str, "file, as given: a trace or a kernel"]
     events: Annotated[int, "events in the trace"]
 
 
 class KernelCheck(TraceName, Configuration):
-    """What a check of a GPU has in either case."""
+    """Keys that every check of a GPU has."""
 
-    launch: Annotated[NotRequired[str], "of a kernel: the launch file, as given"]
-    run: Annotated[NotRequired[RunCounts], "of a kernel: what was run"]
+    launch: Annotated[NotRequired[str], "for a kernel: the launch file, as given"]
+    run: Annotated[NotRequired[RunCounts], "for a kernel: the work of the run"]
     results: Annotated[
         list[str],
-        "buffers that do not hold what the launch file expects, of all schedules, each in a "
-        "sentence",
+        "buffers that do not hold the expected values, in all schedules, each in a sentence",
     ]
     faults: Annotated[
         list[str],
-        "what ended kernels before their time, of all schedules, each in a sentence",
+        "faults that ended kernels early, in all schedules, each in a sentence",
     ]
     outside: Annotated[
-        list[str], "loads from outside all memory, of all schedules, each in a sentence"
+        list[str], "loads from outside all buffers, in all schedules, each in a sentence"
     ]
 
 
@@ -59,21 +58,20 @@ class GpuCheck(KernelCheck, GpuVerdict):
 
     exposed_besides: Annotated[
         list[str],
-        "of a kernel with `--memory`: failures by what is no race of these runs, each in a "
-        "sentence",
+        "for a kernel with `--memory`: failures without a race of these runs, each in a sentence",
     ]
     reports: Annotated[
         list[DetectorRace],
         "the detector's races in the order found, at most as many as `--limit`",
     ]
-    oracle: Annotated[Oracle, "each different race of the exact analysis of the first schedule"]
+    oracle: Annotated[Oracle, "distinct races that the exact analysis finds in the first schedule"]
 
 
 class DetectorCheck(KernelCheck):
     """`racetrap check --oracle none` of a kernel or a trace of a GPU."""
 
-    unique: Annotated[int, "races of different PC and kind"]
-    counters: Annotated[dict[str, int], "by the names of the detector's registers"]
+    unique: Annotated[int, "number of races that differ in PC or kind"]
+    counters: Annotated[dict[str, int], "counters by the name of the detector's register"]
     races: Annotated[list[DetectorRace], "the detector's races in the order found"]
 
 
@@ -81,21 +79,24 @@ class ThreadCheck(TraceName, Configuration, SigraceFigures):
     """`racetrap check` of a trace of threads."""
 
     environment: Annotated[
-        Environment, "how threads were put on cores; `quantum`: mean instructions until one moves"
+        Environment,
+        "how threads were scheduled on cores; `quantum`: mean instructions until a thread moves",
     ]
     checkpoint_interval: Annotated[int, "`--set checkpoint_interval`"]
     unbounded: Annotated[bool, "`--set unbounded`"]
-    races: Annotated[list[ThreadRaceDocument], "every different dynamic race, by address"]
+    races: Annotated[list[ThreadRaceDocument], "distinct dynamic races, by address"]
     oracle: Annotated[NotRequired[ThreadOracle], "with `--compare`"]
 
 
 class ExactCheck(TraceName):
     """`racetrap check --exact` of a trace of threads."""
 
-    static: Annotated[int, "races of different pairs of instructions"]
+    static: Annotated[int, "number of racing pairs of instructions"]
     suppressed: Annotated[int, "races and inversions left out by `--suppress`"]
-    checked_events: Annotated[int, "fewer than `events` if `--fail-fast` has stopped it"]
-    races: Annotated[list[ExactRace], "of each pair of instructions that race the first instance"]
+    checked_events: Annotated[
+        int, "events that were checked: fewer than `events` if `--fail-fast` stopped the check"
+    ]
+    races: Annotated[list[ExactRace], "first instance of each racing pair of instructions"]
     lock_order_inversions: Annotated[list[list[LockOrder]], "cycles of acquisitions"]
 
 
@@ -104,7 +105,9 @@ class AcceleratorCheck(TraceName):
 
     mode: Annotated[str, "`--set mode`"]
     memory: Annotated[MemorySystem, "the hardware"]
-    layout: Annotated[Literal["host", "target", "mixed"], "whose addresses they are"]
+    layout: Annotated[
+        Literal["host", "target", "mixed"], "the machine to which the addresses belong"
+    ]
     races: Annotated[list[AcceleratorRace], "races in the order of their first instances"]
     oracle: Annotated[NotRequired[AcceleratorOracle], "with `--compare`"]
 
@@ -133,8 +136,10 @@ class ProgramVerdict(GpuVerdict):
         int,
         "exit status of the program's first run that failed, negative for a signal; else 0",
     ]
-    faults: Annotated[list[str], "what ended kernels, each in a sentence"]
-    outside: Annotated[list[str], "loads from outside all memory, each in a sentence"]
-    problems: Annotated[list[str], "what could not be done for the program, each in a sentence"]
+    faults: Annotated[list[str], "faults that ended kernels, each in a sentence"]
+    outside: Annotated[list[str], "loads from outside all buffers, each in a sentence"]
+    problems: Annotated[
+        list[str], "calls of the program that could not be carried out, each in a sentence"
+    ]
     events: Annotated[list[int], "events in the trace of each run"]
     launches: Annotated[list[Launch], "launches of the first run"]

@@ -44,7 +44,7 @@ class PresetCost(TypedDict):
     preset: Annotated[str, "its name"]
     settings: Annotated[list[str], "`--set`"]
     state_bits: Annotated[list[StatePart], "state by kind"]
-    paper: Annotated[list[Comparison], "the paper's figures beside ours"]
+    paper: Annotated[list[Comparison], "the paper's figures beside those of this implementation"]
     explanation: Annotated[list[str], "sentences"]
     blocks: Annotated[list[BlockCost], "its blocks"]
     problems: Annotated[list[str], "sentences"]
@@ -53,10 +53,10 @@ class PresetCost(TypedDict):
 class CostDocument(LongWorkDocument):
     """`racetrap cost`."""
 
-    command: Annotated[str, "what made the figures"]
-    racetrap: Annotated[str, "version that made them"]
+    command: Annotated[str, "command that made the figures"]
+    racetrap: Annotated[str, "version of racetrap that made them"]
     provenance: Annotated[dict[str, str], "by target: device, versions of tools, constraint, seeds"]
-    not_for: Annotated[list[str], "what the figures may not be used for"]
+    not_for: Annotated[list[str], "uses for which the figures are not valid"]
     tables: Annotated[list[PresetCost], "of each preset"]
 
 
@@ -66,7 +66,9 @@ class MeasuredPoint(TypedDict):
     point: Annotated[int, "its number"]
     values: Annotated[dict[str, Any], "its parameters"]
     figures: Annotated[dict[str, float | str | None], "the figures measured"]
-    pareto: Annotated[bool, "whether no other point is at least as good in all, and better in one"]
+    pareto: Annotated[
+        bool, "whether no other point is at least as good in all figures and better in one"
+    ]
 
 
 class RefusedPoint(TypedDict):
@@ -88,7 +90,7 @@ SweepFacts = TypedDict(
         "fixed": Annotated[str, "settings of all points"],
         "measured": Annotated[int, "points measured"],
         "refused": Annotated[int, "points refused"],
-        "cost": Annotated[str, "what the cost is: a family, or state"],
+        "cost": Annotated[str, "kind of cost: a family, or state"],
         "blocks": Annotated[str, "blocks that were measured"],
         "seeds of placement": Annotated[int, "seeds of placement"],
         "workloads": Annotated[str, "workloads"],

@@ -31,14 +31,16 @@ class BuildDocument(TypedDict):
     present: Annotated[int, "runs with a race by the oracle"]
     reported: Annotated[dict[str, int], "runs with a report, by detector"]
     hardware_runs: Annotated[int, "runs on the hardware"]
-    hardware_reported: Annotated[int, "those with a report"]
-    hardware_agrees: Annotated[bool, "whether its reports are the golden model's"]
+    hardware_reported: Annotated[int, "hardware runs with a report"]
+    hardware_agrees: Annotated[bool, "whether the hardware's reports equal the golden model's"]
     oracle: Annotated[list[UniqueRaceDocument], "unique races of the oracle"]
     unique: Annotated[
         dict[str, list[tuple[int, int]]], "unique races by detector: program counter and kind"
     ]
-    unconfirmed: Annotated[list[tuple[int, int]], "those for which the oracle has none"]
-    outcomes: Annotated[dict[str, int], "what the detector with caching made of the oracle's"]
+    unconfirmed: Annotated[list[tuple[int, int]], "reports without a race of the oracle"]
+    outcomes: Annotated[
+        dict[str, int], "number of the oracle's races by the outcome of the detector with caching"
+    ]
     places: Annotated[dict[str, str], "line of the source by program counter"]
 
 
@@ -50,8 +52,8 @@ ScordFacts = TypedDict(
         "seed": Annotated[int, "`--seed`"],
         "schedules": Annotated[int, "`--schedules`"],
         "oracle": Annotated[str, "rule of the oracle"],
-        "bytes monitored at least": Annotated[int, "the region"],
-        "schedules on hardware": Annotated[int, "those of them"],
+        "bytes monitored at least": Annotated[int, "smallest size of the region"],
+        "schedules on hardware": Annotated[int, "schedules that also ran on the hardware"],
         "runs": Annotated[int, "all runs"],
         "events": Annotated[int, "events of all runs"],
         "accesses on hardware": Annotated[int, "accesses compared"],
@@ -70,7 +72,7 @@ class EvaluateScord(LongWorkDocument, ScordFacts):
     builds: Annotated[list[BuildDocument], "each build"]
     problems: Annotated[
         list[str],
-        "what must not be: hardware and golden model apart, or a race in a race-free build",
+        "failures: a difference of hardware and golden model, or a race in a race-free build",
     ]
 
 
@@ -93,9 +95,9 @@ class EvaluateBugaroo(LongWorkDocument):
     """`racetrap evaluate bugaroo`."""
 
     schedules: Annotated[int, "schedules of each variant"]
-    variants: Annotated[int, "how many variants"]
+    variants: Annotated[int, "number of variants"]
     runs: Annotated[int, "stressed runs of each variant by each memory"]
-    seed: Annotated[int, "seed of the first"]
+    seed: Annotated[int, "seed of the first run"]
     tables: Annotated[
         Tables,
         "`programs` (what each variant lacks, its wrong and racy runs, distinct races), "
@@ -104,7 +106,7 @@ class EvaluateBugaroo(LongWorkDocument):
     ]
     problems: Annotated[
         list[str],
-        "what must not be, in sentences: results that are not NumPy's, verdicts that are not the "
+        "failures, in sentences: results that differ from NumPy's, verdicts that differ from the "
         "suite's",
     ]
 
@@ -115,7 +117,7 @@ class EvaluatePolicies(LongWorkDocument):
     size: Annotated[str, "`--size`"]
     schedules: Annotated[int, "`--schedules`"]
     seed: Annotated[int, "`--seed`"]
-    builds: Annotated[int, "builds of programs that ran"]
+    builds: Annotated[int, "number of builds that ran"]
     tables: Annotated[Tables, "`policies`: a row for each policy"]
 
 
@@ -130,7 +132,7 @@ class EvaluateRules(LongWorkDocument):
         Tables,
         "`rules`: programs of each `group`, by what they are `meant` to be, in which each rule "
         "finds a race; `scor-micro-benchmarks`, `scor-applications`, `small-kernels`: different "
-        "races of each program by rule, and pairs listed apart",
+        "races of each program by rule, and pairs listed separately",
     ]
 
 
@@ -152,7 +154,9 @@ SigraceFacts = TypedDict(
     {
         "size": Annotated[str, "`--size`"],
         "seed": Annotated[int, "`--seed`"],
-        "runs with injected races": Annotated[int, "runs with a synchronisation taken out"],
+        "runs with injected races": Annotated[
+            int, "number of runs from which a synchronisation is left out"
+        ],
         "size on hardware": Annotated[str, "`--hardware`"],
         "programs": Annotated[int, "programs"],
         "events": Annotated[int, "events of all traces"],
@@ -175,14 +179,14 @@ class EvaluateSigrace(LongWorkDocument, SigraceFacts):
         Tables,
         "`figure-7a`, `figure-7a-programs`, `figure-7b`, `figure-7b-programs`, `figure-8`, "
         "`existing`, `injected`, `outcomes`, `instructions`, `messages`, `storage`, `verdicts`, "
-        "`hardware`: rows with the columns that people see, numbers unrounded",
+        "`hardware`: rows with the columns of the printed tables, numbers unrounded",
     ]
     injected: Annotated[dict[str, list[Injected]], "by program, a record for each run"]
     verdicts: Annotated[list[ThreadVerdictDocument], "of each program"]
     problems: Annotated[
         list[str],
-        "what must not be: reports that are no race, verdicts apart, hardware and golden model "
-        "apart",
+        "failures: reports that are not races, verdicts that differ, a difference of hardware and "
+        "golden model",
     ]
 
 
@@ -190,7 +194,7 @@ class CaseDocument(TypedDict):
     """A program with one thing left out, or nothing."""
 
     program: Annotated[str, "its name"]
-    omission: Annotated[str, "what is left out; empty: nothing"]
+    omission: Annotated[str, "the omission; empty if nothing is left out"]
     operations: Annotated[int, "operations of the trace"]
     strict: Annotated[list[str], "rules that mode strict reports"]
     thesis: Annotated[list[str], "rules that mode thesis reports"]
@@ -200,9 +204,11 @@ class CaseDocument(TypedDict):
         bool, "whether the machine's first racy operation is that of mode strict"
     ]
     timings: Annotated[int, "runs under random timings"]
-    wrong: Annotated[int, "those with another result than without deferral"]
-    is_harmful: Annotated[bool, "whether machine or timings show that the result can be wrong"]
-    explanation: Annotated[str, "in words"]
+    wrong: Annotated[int, "runs whose result differs from that without deferral"]
+    is_harmful: Annotated[
+        bool, "whether the machine or the timings show that the result can be wrong"
+    ]
+    explanation: Annotated[str, "explanation in words"]
 
 
 #: How the figures of accelerators were made; keys as they are printed.
@@ -211,7 +217,7 @@ NoncoherentFacts = TypedDict(
     {
         "seed": Annotated[int, "`--seed`"],
         "programs": Annotated[int, "programs"],
-        "programs with something left out": Annotated[int, "cases besides"],
+        "programs with something left out": Annotated[int, "number of cases with an omission"],
         "timings of each": Annotated[int, "`--schedules`"],
         "random traces": Annotated[int, "`--budget`"],
         "seconds": Annotated[int, "wall-clock time"],
@@ -228,4 +234,4 @@ class EvaluateNoncoherent(LongWorkDocument, NoncoherentFacts):
         "`fixpoints`, `monitor`, `monitor-cycles`; only those that were made",
     ]
     cases: Annotated[list[CaseDocument], "each program and what is left out of it"]
-    problems: Annotated[list[str], "what no evaluation may show, in sentences"]
+    problems: Annotated[list[str], "failures, in sentences"]

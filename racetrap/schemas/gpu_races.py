@@ -18,10 +18,10 @@ class LineAccess(TypedDict):
 
     place: Annotated[str, "line of the source, such as `kernel.cu:12`, or program counter"]
     column: Annotated[
-        int, "column of the expression, or of the line's first statement, from 1; 0 if not known"
+        int, "column of the expression, or of the line's first statement, from 1; 0 if unknown"
     ]
-    stack: Annotated[list[StackFrame], "functions that it is in, the innermost first"]
-    kind: Annotated[NotRequired[str], "`load`, `store`, `atomic` and the like"]
+    stack: Annotated[list[StackFrame], "functions that contain the access, the innermost first"]
+    kind: Annotated[NotRequired[str], "such as `load`, `store` or `atomic`"]
     pc: Annotated[NotRequired[int], "its program counter"]
     grid_block: Annotated[NotRequired[int], "index of its block in the grid"]
     thread: Annotated[NotRequired[int], "its thread in the block"]
@@ -29,14 +29,14 @@ class LineAccess(TypedDict):
 
 
 class Exposure(TypedDict):
-    """What became of a race in runs under weak memory."""
+    """Effect of a race in runs under weak memory."""
 
     memory: Annotated[str, "`--memory`"]
     runs: Annotated[int, "runs made"]
     seed: Annotated[int, "seed of the last"]
-    failure: Annotated[str | None, "how it failed, null if it did not"]
+    failure: Annotated[str | None, "kind of failure; null if no run failed"]
     sentence: Annotated[str, "the failure in a sentence"]
-    alone: Annotated[bool, "whether memory deviated at these lines alone"]
+    alone: Annotated[bool, "whether memory deviated only at these lines"]
 
 
 class SynchronisingInstruction(TypedDict):
@@ -49,13 +49,13 @@ class SynchronisingInstruction(TypedDict):
 
 
 class RaceObject(TypedDict):
-    """A variable or an allocation that is raced over."""
+    """A variable or an allocation on which threads race."""
 
     name: Annotated[str, "its name in the source"]
-    element: Annotated[str, "part of it, such as `[3]`, or nothing"]
-    origin: Annotated[str, "what made it, in words"]
+    element: Annotated[str, "element of the object, such as `[3]`; empty if there is none"]
+    origin: Annotated[str, "origin of the object, in words"]
     place: Annotated[str | None, "line of its declaration or of the call that allocated it"]
-    bytes: Annotated[int, "its bytes"]
+    bytes: Annotated[int, "its size in bytes"]
     space: Annotated[str, "`global` or `shared`"]
 
 
@@ -63,7 +63,7 @@ class LineFinding(TypedDict):
     """All races of a pair of source lines, reached by one path of calls."""
 
     sentence: Annotated[str, "the first race in one sentence"]
-    earlier: Annotated[NotRequired[LineAccess], "access of the first race that came first"]
+    earlier: Annotated[NotRequired[LineAccess], "earlier access of the first race"]
     later: Annotated[NotRequired[LineAccess], "the other"]
     one: Annotated[NotRequired[LineAccess], "as `earlier`, where no order is known"]
     other: Annotated[NotRequired[LineAccess], "as `later`, where no order is known"]
@@ -71,11 +71,13 @@ class LineFinding(TypedDict):
     address: Annotated[NotRequired[int], "byte address of the first race"]
     launch: Annotated[NotRequired[int], "launch of the first race, from 0"]
     instances: Annotated[int, "races of these lines"]
-    block_pairs: Annotated[int, "pairs of different blocks that they belong to; 0 inside a block"]
+    block_pairs: Annotated[
+        int, "pairs of different blocks to which the races belong; 0 inside a block"
+    ]
     kinds: Annotated[dict[str, int], "races by kind"]
-    classes: Annotated[dict[str, int], "races by how their threads are related"]
+    classes: Annotated[dict[str, int], "races by relation of their threads"]
     schedules: Annotated[list[int], "schedules in which they were found"]
-    outcomes: Annotated[dict[str, int], "what the detector made of distinct races of the lines"]
+    outcomes: Annotated[dict[str, int], "distinct races of the lines by the detector's outcome"]
     exposure: Annotated[Exposure | None, "null without `--memory`"]
 
 
@@ -85,9 +87,11 @@ class CureReplacement(TypedDict):
     file: Annotated[str, "the source"]
     line: Annotated[int, "line of the first character that is replaced"]
     column: Annotated[int, "its column"]
-    end_line: Annotated[int, "line of the character behind the last; the same if none is replaced"]
+    end_line: Annotated[
+        int, "line of the character after the last one replaced; the same if none is replaced"
+    ]
     end_column: Annotated[int, "its column"]
-    text: Annotated[str, "what stands there afterwards"]
+    text: Annotated[str, "text that replaces it"]
 
 
 class RaceCure(TypedDict):
@@ -96,38 +100,36 @@ class RaceCure(TypedDict):
     edits: Annotated[list[str], "instructions, one for each edit; none if no cure was found"]
     replacements: Annotated[list[CureReplacement], "the edits, in the order of the sources"]
     diff: Annotated[str | None, "the edits as a unified diff, null if there are none"]
-    reason: Annotated[str | None, "why none was found"]
+    reason: Annotated[str | None, "reason if no edit was found"]
 
 
 class RaceFinding(TypedDict):
-    """A bug: races of one cause, or of one cause on one object."""
+    """A bug: all races with one cause, or with one cause on one object."""
 
     code: Annotated[str, "its code, such as `RT101`, for `racetrap explain`"]
-    level: Annotated[Level, "how bad it is: `race`"]
+    level: Annotated[Level, "level of the code: `race`"]
     kind: Annotated[str, "what is missing, `late-fence`, or a detector's kind of race"]
     sentence: Annotated[str, "the first race in one sentence"]
-    object: Annotated[RaceObject | None, "what is raced over, null if it is not known"]
+    object: Annotated[RaceObject | None, "object on which the threads race; null if unknown"]
     missing: Annotated[
         str | None,
         "what would have ordered the accesses: `barrier`, `warp-barrier`, `release`, `acquire`, "
         "`scope` and others; null if the judge is a detector",
     ]
-    changes: Annotated[
-        list[SynchronisingInstruction], "instructions that lack it, as far as they are known"
-    ]
+    changes: Annotated[list[SynchronisingInstruction], "instructions that lack it, as far as known"]
     late_fence: Annotated[
-        SynchronisingInstruction | None, "a fence that stands behind the write it should precede"
+        SynchronisingInstruction | None, "a fence that follows the write that it should precede"
     ]
-    cure: Annotated[RaceCure | None, "null unless a patch was asked for"]
+    cure: Annotated[RaceCure | None, "null if no cure was searched for"]
     instances: Annotated[int, "races"]
     pairs: Annotated[list[LineFinding], "its pairs of lines, the most instances first"]
 
 
 class BarrierDivergence(TypedDict):
-    """A barrier that not all threads of a block came to."""
+    """A barrier that not all threads of a block reach."""
 
     code: Annotated[str, "its code"]
-    level: Annotated[Level, "how bad it is: `fault`"]
+    level: Annotated[Level, "level of the code: `fault`"]
     place: Annotated[str, "line of the source"]
     grid_block: Annotated[int, "index of the block in the grid"]
     thread: Annotated[int, "the first thread missing"]
@@ -141,18 +143,20 @@ class ScordReport(TypedDict):
 
 
 class DetectorVerdict(TypedDict):
-    """What the detector made of the races."""
+    """Result of the detector on the races."""
 
     preset: Annotated[str, "its preset"]
     counters: Annotated[
         dict[str, int],
         "by the names of its registers, summed over the banks (so a fence counts once in each)",
     ]
-    shared_accesses: Annotated[int, "accesses of warps to shared memory, which it does not watch"]
+    shared_accesses: Annotated[
+        int, "accesses of warps to shared memory, which the detector does not monitor"
+    ]
     missed: Annotated[int, "races that it missed"]
     not_confirmed: Annotated[list[ScordReport], "reports that the exact analysis does not confirm"]
     imposed_by_method: Annotated[
-        list[ScordReport], "those that the method imposes on pairs which are no race"
+        list[ScordReport], "reports that the method imposes on pairs that do not race"
     ]
 
 
@@ -165,15 +169,15 @@ class GpuVerdict(TypedDict):
     known: Annotated[list[RaceFinding], "the same for races of the baseline"]
     unordered_strong: Annotated[
         list[LineFinding],
-        "pairs of lines that are unordered, but allowed to conflict: no races, but advice",
+        "advice: pairs of lines that are unordered, but may conflict",
     ]
     ordered_by_lockstep: Annotated[
-        list[LineFinding], "advice: pairs of lines that a warp's lockstep alone orders"
+        list[LineFinding], "advice: pairs of lines that only a warp's lockstep orders"
     ]
     barrier_divergences: Annotated[
-        list[BarrierDivergence], "barriers that not all threads of a block came to"
+        list[BarrierDivergence], "barriers that not all threads of a block reach"
     ]
-    detector: Annotated[DetectorVerdict | None, "null if none ran"]
+    detector: Annotated[DetectorVerdict | None, "null if no detector ran"]
 
 
 class DetectorRace(TypedDict):
@@ -183,23 +187,21 @@ class DetectorRace(TypedDict):
     address: Annotated[
         int, "byte address of the word (loads and stores: the first word of the metadata unit)"
     ]
-    pc: Annotated[int, "PC of the access that found the race"]
+    pc: Annotated[int, "PC of the access at which the race was found"]
     kind: Annotated[
         str,
-        "kind of race: of ScoRD what is missing, such as `missing-block-fence`, of other detectors "
-        "in their own words",
+        "kind of race: for ScoRD what is missing, such as `missing-block-fence`; other detectors "
+        "have their own words",
     ]
     scope: Annotated[
         Literal["block", "device"], "`block` if both accesses come from one block slot"
     ]
-    table_iv: Annotated[
-        NotRequired[str], "of ScoRD: letter of the condition in Table IV of its paper"
-    ]
-    state: Annotated[NotRequired[str], "of a state machine: the location's state before the access"]
+    table_iv: Annotated[NotRequired[str], "ScoRD: letter of the condition in Table IV of its paper"]
+    state: Annotated[NotRequired[str], "HiRace: the location's state before the access"]
     missing: Annotated[
-        NotRequired[str], "of causality: what would have ordered the accesses, such as `release`"
+        NotRequired[str], "causality: what would have ordered the accesses, such as `release`"
     ]
-    access: Annotated[Access, "the access that found the race"]
+    access: Annotated[Access, "the access at which the race was found"]
     earlier: Annotated[
         Access, "the access that the detector's metadata remembered as the location's owner"
     ]

@@ -49,7 +49,7 @@ class PresetDocument(TypedDict):
     """`racetrap presets NAME`."""
 
     preset: Annotated[str, "name"]
-    summary: Annotated[str, "purpose"]
+    summary: Annotated[str, "purpose of the preset"]
     parameters: Annotated[Parameters, "every parameter"]
     layouts: Annotated[
         dict[str, PackedWord], "as in the description that `racetrap generate` writes"
@@ -101,7 +101,7 @@ class RandomCampaign(LongWorkDocument):
 class RecordedRow(TypedDict):
     """SigRace on a recorded program."""
 
-    program: Annotated[str, "name; `all` of all together"]
+    program: Annotated[str, "name of the program; `all` for all together"]
     events: Annotated[int, "events compared"]
     messages: Annotated[int, "messages"]
     rdm_steps: Annotated[int, "steps of the RDM compared"]
@@ -133,7 +133,7 @@ class Coverage(TypedDict):
 
 
 class SimulatedTrace(Call):
-    """What `racetrap simulate` of a trace has of each detector."""
+    """Keys of `racetrap simulate` for a trace, whatever the detector."""
 
     trace: Annotated[str, "file, as given"]
     events: Annotated[int, "number of events"]
@@ -163,7 +163,7 @@ class MachineRunDocument(SigraceFigures):
 class ThreadSimulation(SimulatedTrace, MachineRunDocument):
     """`racetrap simulate` of a trace of threads."""
 
-    environment: Annotated[str, "name of how threads were put on cores"]
+    environment: Annotated[str, "name of the way in which threads were scheduled on cores"]
     races: Annotated[list[ThreadRaceDocument], "races; the hardware found the same"]
 
 
@@ -180,15 +180,17 @@ class MicroBenchmarkVerdict(TypedDict):
     """Verdict on a micro-benchmark."""
 
     name: Annotated[str, "its name"]
-    expected: Annotated[Verdict, "what is right"]
-    golden: Annotated[str, "verdict of the golden model: as `expected`, or in how many runs so"]
+    expected: Annotated[Verdict, "the right verdict"]
+    golden: Annotated[
+        str, "verdict of the golden model: as `expected`, or the number of runs in which it is"
+    ]
     rtl: Annotated[str, "verdict of the hardware, likewise"]
     kinds: Annotated[list[str], "kinds of the hardware's reports"]
     scope: Annotated[list[str], "their scopes"]
-    cycles: Annotated[int, "most of a run"]
+    cycles: Annotated[int, "clock cycles of the longest run"]
     schedules: Annotated[int, "runs"]
-    golden_right: Annotated[int, "runs that the golden model has right"]
-    rtl_right: Annotated[int, "runs that the hardware has right"]
+    golden_right: Annotated[int, "runs in which the golden model is right"]
+    rtl_right: Annotated[int, "runs in which the hardware is right"]
     wrong: Annotated[list[str], "the wrong runs"]
     difference: Annotated[str | None, "first difference of hardware and golden model"]
 
@@ -209,11 +211,11 @@ class ApplicationVerdictDocument(TypedDict):
 
     application: Annotated[str, "its name"]
     switches: Annotated[list[str], "race switches that are on"]
-    expected: Annotated[Verdict, "what is right"]
+    expected: Annotated[Verdict, "the right verdict"]
     runs: Annotated[int, "runs"]
     oracle: Annotated[int, "runs in which the oracle found a race"]
-    golden: Annotated[int, "runs in which the golden model did"]
-    rtl: Annotated[int, "runs in which the hardware did"]
+    golden: Annotated[int, "runs in which the golden model found one"]
+    rtl: Annotated[int, "runs in which the hardware found one"]
     kinds: Annotated[list[str], "kinds that the hardware reported"]
     steps: Annotated[int, "steps compared"]
     cycles: Annotated[int, "clock cycles"]
@@ -234,7 +236,7 @@ class ProgramFailure(TypedDict):
 
     program: Annotated[str, "its name"]
     events: Annotated[int, "events of its trace"]
-    failure: Annotated[str, "why it has none, in a sentence"]
+    failure: Annotated[str, "why it has no figures, in a sentence"]
 
 
 class ProgramRun(MachineRunDocument):
@@ -244,7 +246,7 @@ class ProgramRun(MachineRunDocument):
     events: Annotated[int, "events of its trace"]
     failure: Annotated[None, "it has figures"]
     exact: Annotated[int, "pairs of instructions that race by the oracle"]
-    unreal: Annotated[int, "pairs reported that do not; there must be none"]
+    unreal: Annotated[int, "reported pairs that do not race; there must be none"]
 
 
 class ThreadPrograms(Call):
@@ -275,8 +277,8 @@ class BoardBuildDocument(Configuration):
     board: Annotated[str, "name of the board"]
     device: Annotated[str, "its FPGA"]
     bitstream: Annotated[str, "file to load into the board"]
-    fmax: Annotated[float, "MHz that placement and routing reached"]
-    constraint: Annotated[float, "MHz that were asked for"]
+    fmax: Annotated[float, "frequency after place and route, in MHz"]
+    constraint: Annotated[float, "required frequency, in MHz"]
     utilization: Annotated[
         dict[str, tuple[int, int]], "cells used and available, by nextpnr's kinds"
     ]
@@ -285,16 +287,20 @@ class BoardBuildDocument(Configuration):
 
 
 class StreamedTrace(TypedDict):
-    """What `racetrap fpga run` has of each detector."""
+    """Keys of `racetrap fpga run`, whatever the detector."""
 
     trace: Annotated[str, "file, as given"]
-    configuration: Annotated[str, "preset with its settings, or what the device says it is"]
+    configuration: Annotated[
+        str, "preset with its settings, or the configuration that the device reports"
+    ]
     parameters: Annotated[Parameters, "every parameter of the detector"]
     port: Annotated[str, "`--port`"]
     events: Annotated[int, "number of events"]
     seconds: Annotated[float, "time of the run"]
     counters: Annotated[dict[str, int], "by the names of the device's registers"]
-    line: Annotated[dict[str, int], "`requests` made of the device, and `resends` after a loss"]
+    line: Annotated[
+        dict[str, int], "number of `requests` to the device, and of `resends` after a loss"
+    ]
 
 
 class GpuBoardRun(StreamedTrace):
@@ -316,7 +322,7 @@ class AcceleratorBoardRun(StreamedTrace):
 class ThreadBoardRun(StreamedTrace, SigraceFigures):
     """`racetrap fpga run` of a trace of threads."""
 
-    environment: Annotated[str, "name of how threads were put on cores"]
+    environment: Annotated[str, "name of the way in which threads were scheduled on cores"]
     core_events: Annotated[int, "events of contexts"]
     messages: Annotated[int, "messages"]
     analysed_events: Annotated[int, "events in Analysis mode"]

@@ -19,7 +19,7 @@ class Speed(TypedDict):
 
     golden: Annotated[Rate, "of the golden model alone"]
     hardware: Annotated[Rate, "of the hardware's simulation alone"]
-    together: Annotated[Rate, "of both, everything compared"]
+    together: Annotated[Rate, "of both together, with everything compared"]
     same_trace: Annotated[SameTrace, "one trace by cocotb and by the fast co-simulation"]
 
 
@@ -35,7 +35,7 @@ class PaceOfBanks(TypedDict):
 
     one: Annotated[float, "with one bank"]
     four: Annotated[float, "with four banks"]
-    ratio: Annotated[float, "the latter against the former"]
+    ratio: Annotated[float, "`four` divided by `one`"]
 
 
 class ApplicationRates(TypedDict):
@@ -79,10 +79,14 @@ class MeasuredRecorder(TypedDict):
     checked: Annotated[Rate, "events a second of the compiled exact detector"]
     sigrace: Annotated[Rate, "events a second of SigRace, compiled"]
     conflicts: Annotated[int, "conflicts that SigRace analysed"]
-    bytes_per_event: Annotated[float, "most memory that recorder and detectors took for an event"]
+    bytes_per_event: Annotated[
+        float, "peak memory of recorder and detectors for each event, in bytes"
+    ]
     sanitizer_seconds: Annotated[float, "seconds of the program under ThreadSanitizer"]
-    slowdown: Annotated[float, "recording, merging and checking in multiples of that"]
-    sigrace_ratio: Annotated[float, "time of SigRace in multiples of the exact check's"]
+    slowdown: Annotated[
+        float, "time of recording, merging and checking as a multiple of `sanitizer_seconds`"
+    ]
+    sigrace_ratio: Annotated[float, "time of SigRace as a multiple of the exact check's"]
 
 
 class ProgramRates(TypedDict):

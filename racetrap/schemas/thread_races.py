@@ -16,13 +16,13 @@ class ThreadParty(TypedDict):
     epoch: Annotated[int, "synchronisation steps of its thread before it"]
     kind: Annotated[Literal["load", "store"], "what it is"]
     pc: Annotated[int, "its program counter"]
-    location: Annotated[str | None, "line of the source, null if it is not known"]
+    location: Annotated[str | None, "line of the source; null if unknown"]
 
 
 class StaticVariable(TypedDict):
     """A static variable with bytes in a granule."""
 
-    address: Annotated[int, "where it begins"]
+    address: Annotated[int, "first address"]
     size: Annotated[int, "its bytes"]
     name: Annotated[str, "its name"]
 
@@ -55,22 +55,22 @@ class FirstRaceDocument(TypedDict):
 
 
 class SigraceStatisticsDocument(TypedDict):
-    """What a run with SigRace has cost."""
+    """Cost of a run with SigRace."""
 
     instructions: Annotated[int, "committed by all threads, without what was executed again"]
     blocks: Annotated[int, "blocks that were not empty"]
     message_bytes: Annotated[int, "bytes of their Summary messages"]
-    messages: Annotated[int, "messages that the RDM took"]
+    messages: Annotated[int, "messages that the RDM processed"]
     comparisons: Annotated[int, "timestamps compared"]
     intersections: Annotated[int, "unordered pairs of blocks"]
     hits: Annotated[int, "searches of a queue that ended at a predecessor"]
     lost: Annotated[list[Lost], "searches of a full queue that found none"]
-    conflicts_dropped: Annotated[int, "conflicts lost since the log was full"]
+    conflicts_dropped: Annotated[int, "conflicts lost because the log was full"]
     conflicts_ignored: Annotated[int, "those whose addresses had been analysed for the same epochs"]
     checkpoints: Annotated[int, "checkpoints after the start"]
     rollbacks: Annotated[
         dict[str, int],
-        "number by what asked for them: `full`, `blocks`, `sync`, `checkpoint`, `end`",
+        "number of rollbacks by cause: `full`, `blocks`, `sync`, `checkpoint`, `end`",
     ]
     passes: Annotated[int, "Re-executions with Analysis"]
     reexecuted: Annotated[int, "instructions executed in Re-execution mode"]
@@ -83,33 +83,33 @@ class SigraceStatisticsDocument(TypedDict):
 
 
 class SigraceFigures(TypedDict):
-    """What a run with SigRace has found and cost."""
+    """Results and cost of a run with SigRace."""
 
     conflicts: Annotated[int, "pairs of unordered blocks whose signatures have common bits"]
     false_positives: Annotated[int, "conflicts for which Analysis found no race"]
-    static: Annotated[int, "races of different pairs of instructions"]
-    dynamic: Annotated[int, "all distinct races"]
+    static: Annotated[int, "number of racing pairs of instructions"]
+    dynamic: Annotated[int, "number of distinct races"]
     false_sharing: Annotated[
         int, "reports that Analysis has cleared: accesses to different bytes of one granule"
     ]
-    statistics: Annotated[SigraceStatisticsDocument, "what it has cost"]
+    statistics: Annotated[SigraceStatisticsDocument, "cost of the run"]
 
 
 class ThreadOracleRace(ThreadRaceDocument):
     """A race of the oracle beside SigRace's reports."""
 
-    outcome: Annotated[str, "what SigRace made of it, in words"]
+    outcome: Annotated[str, "SigRace's outcome for this race, in words"]
     missed: Annotated[bool, "whether it was not reported"]
 
 
 class ThreadOracle(TypedDict):
     """The exact analysis of the same run."""
 
-    dynamic: Annotated[int, "dynamic races that are there"]
-    static: Annotated[int, "static races that are there"]
+    dynamic: Annotated[int, "number of dynamic races"]
+    static: Annotated[int, "number of static races"]
     outcomes: Annotated[
         dict[str, int],
-        "races by what SigRace made of them: `reported`, `atomic`, `checkpoint`, `overflow`, "
+        "races by SigRace's outcome: `reported`, `atomic`, `checkpoint`, `overflow`, "
         "`log_full`, `overflow_or_log_full`",
     ]
     ideal: Annotated[int, "dynamic races found by Ideal SigRace"]
@@ -117,17 +117,17 @@ class ThreadOracle(TypedDict):
         int, "unordered pairs of accesses to different bytes of one granule, which are no races"
     ]
     races: Annotated[list[ThreadOracleRace], "the races"]
-    unconfirmed: Annotated[list[ThreadRaceDocument], "reports that are no race of this run"]
+    unconfirmed: Annotated[list[ThreadRaceDocument], "reports that are not races of this run"]
 
 
 #: A lock that a thread held; one of its keys is a word of Python.
 Lock = TypedDict(
     "Lock",
     {
-        "address": Annotated[int, "where it is"],
-        "class": Annotated[str, "what it is: `mutex` and the like"],
+        "address": Annotated[int, "address of the lock"],
+        "class": Annotated[str, "class of the lock, such as `mutex`"],
         "pc": Annotated[int, "program counter of the acquisition"],
-        "place": Annotated[str | None, "place of the acquisition, null if it is not known"],
+        "place": Annotated[str | None, "place of the acquisition; null if unknown"],
     },
 )
 
@@ -135,23 +135,23 @@ Lock = TypedDict(
 class HeapBlock(TypedDict):
     """A block of the heap."""
 
-    address: Annotated[int, "where it begins"]
+    address: Annotated[int, "first address"]
     size: Annotated[int, "its bytes"]
-    thread: Annotated[int, "thread that has allocated it"]
+    thread: Annotated[int, "thread that allocated it"]
     pc: Annotated[int, "program counter of the allocation"]
-    place: Annotated[str | None, "place of the allocation, null if it is not known"]
+    place: Annotated[str | None, "place of the allocation; null if unknown"]
 
 
 class ExactRace(ThreadRaceDocument):
-    """First instance of the races of a pair of instructions, with what was known of it."""
+    """First instance of the races of a pair of instructions, with its context."""
 
     addresses: Annotated[int, "granules at which they race"]
     stacks: Annotated[
         list[list[StackFrame]],
-        "of both accesses: functions, the innermost first; empty if they are not known",
+        "of both accesses: functions, the innermost first; empty if unknown",
     ]
     locks: Annotated[list[list[Lock]], "locks that each thread held, a list for each access"]
-    allocation: Annotated[HeapBlock | None, "block that both access; null: none"]
+    allocation: Annotated[HeapBlock | None, "block that both access; null if there is none"]
 
 
 class LockOrder(TypedDict):
@@ -161,9 +161,9 @@ class LockOrder(TypedDict):
     held: Annotated[int, "address of the lock that it held"]
     acquired: Annotated[int, "address of the lock that it acquired"]
     held_pc: Annotated[int, "program counter at which it had acquired the former"]
-    held_place: Annotated[str | None, "its place, null if it is not known"]
+    held_place: Annotated[str | None, "place of the instruction; null if unknown"]
     acquired_pc: Annotated[int, "program counter at which it acquired the latter"]
-    acquired_place: Annotated[str | None, "its place, null if it is not known"]
+    acquired_place: Annotated[str | None, "place of the instruction; null if unknown"]
 
 
 class ThreadWaiting(TypedDict):
@@ -171,9 +171,9 @@ class ThreadWaiting(TypedDict):
 
     thread: Annotated[int, "the thread"]
     pc: Annotated[int, "program counter of its last event"]
-    place: Annotated[str | None, "its place, null if it is not known"]
-    address: Annotated[int, "what it waits at"]
-    address_text: Annotated[NotRequired[str], "the same with the variable there, if it is known"]
+    place: Annotated[str | None, "place of the instruction; null if unknown"]
+    address: Annotated[int, "address of the object for which it waits"]
+    address_text: Annotated[NotRequired[str], "the same with the name of the variable, if known"]
     holder: Annotated[int | None, "if that is a lock, the thread that holds it; else null"]
-    holder_pc: Annotated[int | None, "where that acquired it"]
+    holder_pc: Annotated[int | None, "program counter at which the holder acquired it"]
     holder_place: Annotated[NotRequired[str | None], "its place"]

@@ -40,7 +40,7 @@ class Capture(TraceInfo, RunCounts):
     kernel: Annotated[str, "kernel, as given"]
     launch: Annotated[str, "launch file, as given"]
     seconds: Annotated[float, "time of compiling and running"]
-    fault: Annotated[str | None, "what ended a kernel before its time, else null"]
+    fault: Annotated[str | None, "fault that ended a kernel early; null if there was none"]
 
 
 class Slice(TypedDict):
@@ -52,7 +52,7 @@ class Slice(TypedDict):
 
 
 class Recorded(TypedDict):
-    """What a recording has in either case."""
+    """Keys that every recording has."""
 
     trace: Annotated[str, "file written"]
     source: Annotated[str, "name of the sources in the trace's header"]
@@ -69,7 +69,7 @@ class ThreadRecord(Recorded):
     waiting: Annotated[list[ThreadWaiting], "in a deadlock, what each thread waits for"]
     threads: Annotated[int, "number of threads"]
     instructions: Annotated[int, "number of instructions committed"]
-    raw_bytes: Annotated[int, "size of what the program's threads recorded, before merging"]
+    raw_bytes: Annotated[int, "size of the threads' records before merging, in bytes"]
     events_per_second: Annotated[float, "rate of recording"]
     merge_seconds: Annotated[float, "time of merging"]
     merged_per_second: Annotated[float, "rate of merging"]
@@ -88,7 +88,9 @@ class AcceleratorRecord(Recorded):
     """`racetrap trace record --accelerator`."""
 
     memory: Annotated[MemorySystem, "the hardware"]
-    layout: Annotated[Literal["host", "target", "mixed"], "whose addresses they are"]
+    layout: Annotated[
+        Literal["host", "target", "mixed"], "the machine to which the addresses belong"
+    ]
 
 
 Record: TypeAlias = ThreadRecord | AcceleratorRecord

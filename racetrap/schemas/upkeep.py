@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 class CacheHolding(TypedDict):
     """A kind of content of the cache."""
 
-    version: Annotated[str, "version of racetrap that has made it"]
+    version: Annotated[str, "version of racetrap that made it"]
     kind: Annotated[str, "what it is"]
     bytes: Annotated[int, "its size"]
 
@@ -19,14 +19,14 @@ class CacheInfo(TypedDict):
     """`racetrap cache info`."""
 
     folder: Annotated[str, "folder of the cache"]
-    bytes: Annotated[int, "size of all"]
+    bytes: Annotated[int, "size of the whole cache"]
     holdings: Annotated[list[CacheHolding], "by version and kind"]
 
 
 class CacheClear(TypedDict):
     """`racetrap cache clear`."""
 
-    removed_bytes: Annotated[int, "what is free now"]
+    removed_bytes: Annotated[int, "bytes that were freed"]
 
 
 class Doctor(TypedDict):
@@ -34,7 +34,7 @@ class Doctor(TypedDict):
 
     missing: Annotated[
         list[str],
-        "one sentence for each tool that checks miss, or the extra `hardware` if it is installed",
+        "one sentence for each tool that checks lack, or the extra `hardware` if it is installed",
     ]
     missing_extras: Annotated[
         list[str], "the same for what only recording or another extra of the package needs"
@@ -46,11 +46,11 @@ class ReaderCount(TypedDict):
 
     reader: Annotated[str, "the reader"]
     inputs: Annotated[int, "files read"]
-    findings: Annotated[int, "files that crash a reader, or take it too long"]
+    findings: Annotated[int, "files that crash a reader, or take too long to read"]
 
 
 class FuzzFinding(TypedDict):
-    """A file that a reader crashes on, or reads for too long."""
+    """A file that crashes a reader, or takes too long to read."""
 
     reader: Annotated[str, "the reader"]
     number: Annotated[int, "number of the file"]
@@ -61,7 +61,7 @@ class Fuzz(TypedDict):
     """`racetrap fuzz`."""
 
     seed: Annotated[int, "`--seed`"]
-    seconds: Annotated[float, "most time for a file"]
-    memory_bytes: Annotated[int, "most memory for a file"]
+    seconds: Annotated[float, "time limit for a file, in seconds"]
+    memory_bytes: Annotated[int, "memory limit for a file, in bytes"]
     readers: Annotated[list[ReaderCount], "of each reader"]
-    findings: Annotated[list[FuzzFinding], "files that crash a reader, or take it too long"]
+    findings: Annotated[list[FuzzFinding], "files that crash a reader, or take too long to read"]

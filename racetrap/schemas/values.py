@@ -33,7 +33,7 @@ class StackFrame(TypedDict):
     """A function of a call stack."""
 
     function: Annotated[str, "its name"]
-    called_at: Annotated[str | None, "place of the call in its caller, null if it is not known"]
+    called_at: Annotated[str | None, "place of the call in its caller; null if unknown"]
 
 
 class Configuration(TypedDict):
@@ -52,6 +52,6 @@ class Call(Configuration):
 class LongWorkDocument(TypedDict):
     """What a command that makes rows one by one says of them."""
 
-    complete: Annotated[bool, "false: it was stopped before all rows were there"]
-    missing: Annotated[list[str], "rows that are not there"]
-    kept: Annotated[int, "rows kept from an earlier call"]
+    complete: Annotated[bool, "false if the command stopped before all rows were complete"]
+    missing: Annotated[list[str], "names of the missing rows"]
+    kept: Annotated[int, "number of rows kept from an earlier call"]

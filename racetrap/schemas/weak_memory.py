@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 class State(TypedDict):
     """A final state."""
 
-    values: Annotated[dict[str, int], "values of what the condition names"]
+    values: Annotated[dict[str, int], "values of the registers and locations in the condition"]
     meets_condition: Annotated[bool, "whether the condition holds in it"]
-    sequentially_consistent: Annotated[bool, "whether sequentially consistent memory has it"]
+    sequentially_consistent: Annotated[bool, "whether sequentially consistent memory allows it"]
 
 
 class Instruction(TypedDict):
@@ -35,17 +35,17 @@ class Operation(TypedDict):
     """A memory operation of an execution."""
 
     name: Annotated[str, "its letter"]
-    thread: Annotated[int | None, "its thread; null of an initial value"]
+    thread: Annotated[int | None, "its thread; null for an initial value"]
     text: Annotated[str, "what it is"]
-    value: Annotated[str, "value read or written; empty if it has none"]
+    value: Annotated[str, "value read or written; empty if there is none"]
 
 
 class Edge(TypedDict):
     """An edge of an execution."""
 
     kind: Annotated[str, "relation"]
-    first: Annotated[str, "letter of the operation at its begin"]
-    second: Annotated[str, "letter of the one at its end"]
+    first: Annotated[str, "letter of the operation at which it begins"]
+    second: Annotated[str, "letter of the operation at which it ends"]
 
 
 class Contradiction(TypedDict):
@@ -72,22 +72,22 @@ class LitmusDeviation(TypedDict):
 
 
 class RunState(TypedDict):
-    """A final state that runs by an operational model show."""
+    """A final state reached by runs of an operational model."""
 
-    values: Annotated[dict[str, int], "values of what the condition names"]
+    values: Annotated[dict[str, int], "values of the registers and locations in the condition"]
     deviations: Annotated[list[LitmusDeviation], "choices that lead to it"]
 
 
 class LitmusRuns(TypedDict):
-    """Runs by an operational model."""
+    """Runs of an operational model."""
 
     memory: Annotated[str, "the model"]
     runs: Annotated[int, "runs made"]
-    states: Annotated[list[RunState], "final states shown"]
-    forbidden: Annotated[list[dict[str, int]], "those that the axioms forbid"]
-    not_shown: Annotated[list[dict[str, int]], "those that the axioms allow and no run shows"]
-    weak: Annotated[int, "states that sequentially consistent memory does not have"]
-    weak_shown: Annotated[int, "those of them that were shown"]
+    states: Annotated[list[RunState], "final states reached"]
+    forbidden: Annotated[list[dict[str, int]], "states reached that the axioms forbid"]
+    not_shown: Annotated[list[dict[str, int]], "states that the axioms allow and no run reaches"]
+    weak: Annotated[int, "number of states that sequentially consistent memory does not allow"]
+    weak_shown: Annotated[int, "number of these states that were reached"]
 
 
 class LitmusJudgement(TypedDict):
@@ -99,7 +99,7 @@ class LitmusJudgement(TypedDict):
     outcome: Annotated[
         Literal["allowed", "forbidden", "required", "no claim", "never ends"],
         "`required`: every execution has it; `no claim`: after a mixed-size race; `never ends`: "
-        "every execution waits at a barrier forever",
+        "every execution waits at a barrier for ever",
     ]
     as_expected: Annotated[bool, "whether outcome and races are as the file expects"]
     executions: Annotated[int, "consistent executions"]
@@ -113,7 +113,7 @@ class LitmusJudgement(TypedDict):
 
 
 class RefusedLitmus(TypedDict):
-    """A file that is no litmus test of PTX, or has too many executions."""
+    """A file that is not a litmus test of PTX, or has too many executions."""
 
     file: Annotated[str, "the file"]
     reason: Annotated[str, "why, in a sentence"]
@@ -123,7 +123,7 @@ class Litmus(TypedDict):
     """`racetrap litmus`."""
 
     tests: Annotated[list[LitmusJudgement], "one entry for each file that was judged"]
-    refused: Annotated[list[RefusedLitmus], "the others"]
+    refused: Annotated[list[RefusedLitmus], "one entry for each file that was not judged"]
 
 
 class Deviation(TypedDict):
@@ -131,8 +131,8 @@ class Deviation(TypedDict):
 
     kind: Annotated[str, "kind of choice"]
     number: Annotated[int, "its number among the choices of that kind"]
-    option: Annotated[int, "what was chosen"]
-    options: Annotated[int, "of how many"]
+    option: Annotated[int, "the option chosen"]
+    options: Annotated[int, "number of options"]
     story: Annotated[str, "the choice in words"]
 
 
@@ -142,11 +142,11 @@ class Witness(TypedDict):
     failure: Annotated[str, "`wrong result`, `fault` or `hang`"]
     sentence: Annotated[str, "the failure in a sentence"]
     deviations: Annotated[list[Deviation], "its deviations from sequentially consistent memory"]
-    of_memory: Annotated[int, "how many are of memory, not of the schedule"]
+    of_memory: Annotated[int, "number of deviations of the memory, not of the schedule"]
 
 
 class Change(TypedDict):
-    """A change that advice asks for."""
+    """A change that the advice proposes."""
 
     action: Annotated[
         str,
@@ -154,28 +154,28 @@ class Change(TypedDict):
         "`order` and `weaken` for accesses",
     ]
     place: Annotated[str, "line of the source"]
-    what: Annotated[str, "what is to stand there in PTX, or to go"]
+    what: Annotated[str, "PTX to insert there, or to remove"]
 
 
 class NotExecuted(TypedDict):
-    """A fence or an ordered access of which no advice speaks."""
+    """A fence or an ordered access without advice."""
 
     place: Annotated[str, "line of the source"]
-    what: Annotated[str, "what stands there in PTX"]
+    what: Annotated[str, "its PTX"]
 
 
 class AdviceDocument(TypedDict):
-    """Which fences are missing or too many."""
+    """Missing and redundant fences."""
 
-    cured: Annotated[bool, "whether fences help"]
-    runs: Annotated[int, "runs that did not refute it"]
+    cured: Annotated[bool, "whether fences cure the failure"]
+    runs: Annotated[int, "number of runs that did not refute the advice"]
     memories: Annotated[list[str], "memory models of these runs: `views` is always one"]
-    changes: Annotated[list[Change], "what to change"]
-    instead: Annotated[list[Change], "orders of accesses that do the same"]
+    changes: Annotated[list[Change], "changes to make"]
+    instead: Annotated[list[Change], "orders of accesses that have the same effect"]
     not_executed: Annotated[
         list[NotExecuted], "fences and ordered accesses that did not run, or not everywhere"
     ]
-    races: Annotated[bool, "whether accesses race, so that no fence is judged redundant"]
+    races: Annotated[bool, "whether accesses race; if so, no fence is judged redundant"]
     patch: Annotated[str, "the changes as a patch"]
 
 
@@ -184,15 +184,15 @@ class Stress(TypedDict):
 
     kernel: Annotated[str, "kernel or program, as given"]
     arguments: Annotated[list[str], "arguments of a program"]
-    launch: Annotated[str | None, "launch file, as given; null of a program"]
+    launch: Annotated[str | None, "launch file, as given; null for a program"]
     memory: Annotated[str, "the weak memory model"]
     seed: Annotated[int, "`--seed`"]
     failing_seed: Annotated[
         int | None,
-        "seed of the first failing random run, which `--budget 1` repeats alone; null: none",
+        "seed of the first failing random run, which `--budget 1` repeats; null if none failed",
     ]
     runs: Annotated[int, "runs made"]
-    failing: Annotated[int, "those that failed"]
-    failures: Annotated[dict[str, int], "these by `wrong result`, `fault` and `hang`"]
-    witness: Annotated[Witness | None, "the first failing run, shrunk; null: none failed"]
+    failing: Annotated[int, "runs that failed"]
+    failures: Annotated[dict[str, int], "failing runs by `wrong result`, `fault` and `hang`"]
+    witness: Annotated[Witness | None, "the first failing run, shrunk; null if none failed"]
     advice: Annotated[NotRequired[AdviceDocument], "with `--advise`"]
