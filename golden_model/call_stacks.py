@@ -78,12 +78,13 @@ def own_place(places: Sequence[str]) -> tuple[int, str]:
     """The first place outside system and library headers, with its number; the last if all are
     inside."""
     for number, place in enumerate(places):
-        if place and not _is_library(place.rpartition(":")[0]):
+        if place and not is_library(place.rpartition(":")[0]):
             return number, place
     return len(places) - 1, places[-1]
 
 
-def _is_library(file: str) -> bool:
+def is_library(file: str) -> bool:
+    """Whether a file is a system or library header."""
     path = PurePath(file)
     return not _LIBRARY_PARTS.isdisjoint(path.parts) or (
         path.is_absolute() and f"/{path.parts[1]}" in _LIBRARY_ROOTS

@@ -71,36 +71,6 @@ def header_beside(header: _Header, folder: Path) -> _Header:
 
 
 @cache
-def declaration(name: str, files: frozenset[str]) -> str:
-    """Place of the declaration of a variable of a kernel in some files; empty if there is none, or
-    several."""
-    pattern = re.compile(rf"__(?:device|shared|constant|managed)__\b[^;(]*\b{re.escape(name)}\b")
-    found = [
-        f"{file}:{number}"
-        for file in sorted(files)
-        for number, line in enumerate(_lines(file), start=1)
-        if pattern.search(line)
-    ]
-    return found[0] if len(found) == 1 else ""
-
-
-#: Types of numbers, whose arrays have an element of the size of an access.
-_NUMBERS = re.compile(
-    r"(?:unsigned |signed )?(?:char|short|int|long|long long)|unsigned|float|double|bool|half"
-    r"|u?int(?:8|16|32|64)_t|size_t"
-)
-
-
-@cache
-def has_scalar_elements(name: str, place: str) -> bool:
-    """Whether the file of a place declares a pointer of a name to numbers."""
-    pattern = re.compile(rf"([\w:]+(?: [\w:]+)*)\s*\*[^;()=]*?\b{re.escape(name)}\b")
-    found = (pattern.search(line) for line in _lines(place.rpartition(":")[0]))
-    types = [match[1].removeprefix("const ") for match in found if match]
-    return bool(types) and all(map(_NUMBERS.fullmatch, types))
-
-
-@cache
 def _lines(path: str) -> list[str]:
     try:
         # Places come from traces, which are untrusted.
@@ -115,6 +85,19 @@ def _lines(path: str) -> list[str]:
 def source_text(path: str) -> str:
     """Text of a file; empty if not readable."""
     return "\n".join(_lines(path))
+
+
+_INCLUDED = re.compile(r'^\s*#\s*include\s*"([^"\n]+)"', re.MULTILINE)
+
+
+def with_included(path: str) -> list[str]:
+    """A file and those of the same folder, or below it, that it includes."""
+    paths = [path]
+    for each in paths:
+        folder = os.path.dirname(each)
+        found = (os.path.join(folder, name) for name in _INCLUDED.findall(source_text(each)))
+        paths += [file for file in dict.fromkeys(found) if file not in paths and _lines(file)]
+    return paths
 
 
 def source_line(place: str) -> str:

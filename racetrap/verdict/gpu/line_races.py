@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -11,15 +11,17 @@ import numpy as np
 
 from racetrap.golden_model.barracuda import Party, Race, RaceClass
 from racetrap.golden_model.call_stacks import call_stack, chain_of
-from racetrap.golden_model.events import EventKind, TraceHeader
+from racetrap.golden_model.events import EventKind, Space, TraceHeader
 from racetrap.sim.gpu.editing.expressions import access_column
-from racetrap.verdict.cause import Cause, Instruction
+from racetrap.verdict.cause import Cause, Instruction, MemoryObject
 from racetrap.verdict.gpu.causes import RaceCause
 from racetrap.verdict.gpu.findings import Access, Finding
-from racetrap.verdict.gpu.memory_names import named_object
+from racetrap.verdict.gpu.memory_names import MemoryNames
 from racetrap.verdict.line_pairs import LineRace, Side, place_of
 from racetrap.verdict.source_text import source_text
 
+#: Bytes of an access at most.
+_MOST_BYTES = 16
 _IN_A_BLOCK = (RaceClass.DIVERGENCE, RaceClass.INTRA_BLOCK)
 
 
@@ -57,16 +59,14 @@ def oracle_races_by_line(
             },
         )  # fmt: skip
 
+    names = MemoryNames(header)
     for number, race in enumerate(races):
         outcome = outcomes[number] if outcomes else ""
         space = race.space.name.lower()
         cause = causes[number] if causes else None
-        size = 1 if events is None else max(int(events["size"][race.second.event]), 1)
-        memory, element = named_object(race.space, race.address, race.kernel, header, size)
-        where = f"{space} address {race.address:#x}"
-        if memory is not None and memory.name:
-            where = f"{memory.name}{element}"
-        name = memory.name if memory is not None else ""
+        size = 1 if events is None else _least_size(events, race.first.event, race.second.event)
+        memory, element = names.named(race.space, race.address, race.kernel, size)
+        name, where = _name_and_place(memory, element, space, race.address)
         yield LineRace(
             side(race.first, name, space), side(race.second, name, space), race.kind.value,
             cause.missing.reason if cause else race.reason,
@@ -120,15 +120,41 @@ def _column(place: str, access: str, name: str, space: str) -> int:
     return access_column(text, int(line), access, name, space) if text else 0
 
 
-def finding_race(finding: Finding, header: TraceHeader) -> LineRace:
-    """A race that a detector reports in a trace with a header."""
-    report = finding.report
+def finding_races(header: TraceHeader, events: np.ndarray) -> Callable[[Finding], LineRace]:
+    """What makes races of those that a detector reports in a trace with a header and events."""
+    names, begins = MemoryNames(header), np.flatnonzero(events["kind"] == EventKind.KERNEL_BEGIN)
 
-    def side(access: Access) -> Side:
-        actor = f"warp {access.warp} of block {access.grid_block}"
-        return _side(access.pc, header, access.kind, actor, "", report.space)
+    def race(finding: Finding) -> LineRace:
+        report, last = finding.report, finding.access.event
+        launch = max(int(np.searchsorted(begins, last)) - 1, 0)
+        size = _least_size(events, finding.earlier.event, last)
+        space = Space[report.space.upper()]
+        memory, element = names.named(space, report.address, launch, size)
+        name, where = _name_and_place(memory, element, report.space, report.address)
 
-    return LineRace(
-        side(finding.earlier), side(finding.access), report.kind_words, report.reason,
-        f"{report.race_scope.name.lower()} scope", f"{report.space} address {report.address:#x}",
-    )  # fmt: skip
+        def side(access: Access) -> Side:
+            actor = f"warp {access.warp} of block {access.grid_block}"
+            return _side(access.pc, header, access.kind, actor, name, report.space)
+
+        return LineRace(
+            side(finding.earlier), side(finding.access), report.kind_words, report.reason,
+            f"{report.race_scope.name.lower()} scope", where, memory_object=memory,
+            element=element,
+        )  # fmt: skip
+
+    return race
+
+
+def _least_size(events: np.ndarray, *numbers: int) -> int:
+    """Bytes of the smallest of some accesses."""
+    sizes = events["size"][list(numbers)]
+    return int(sizes[sizes > 0].min(initial=_MOST_BYTES)) if sizes.any() else 1
+
+
+def _name_and_place(
+    memory: MemoryObject | None, element: str, space: str, address: int
+) -> tuple[str, str]:
+    """Name of what is accessed, possibly empty, and where that is in words."""
+    if memory is None or not memory.name:
+        return "", f"{space} address {address:#x}"
+    return memory.name, f"{memory.name}{element}"

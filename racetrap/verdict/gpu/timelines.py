@@ -21,7 +21,7 @@ from racetrap.golden_model.events import (
     TraceHeader,
 )
 from racetrap.golden_model.trace import Trace
-from racetrap.verdict.gpu.memory_names import named_object
+from racetrap.verdict.gpu.memory_names import MemoryNames
 from racetrap.verdict.line_pairs import LineRace, place_of
 from racetrap.verdict.timeline import Moment, Sort, Timeline
 from racetrap.verdict.tracks import Track, near, timeline_of_tracks
@@ -88,6 +88,7 @@ class _Thread(Track):
 
     def __init__(self, race: LineRace, number: int, trace: Trace, header: TraceHeader) -> None:
         self._race, self._number, self._trace, self._header = race, number, trace, header
+        self._names = MemoryNames(header)
         side = (race.earlier, race.later)[number]
         access, self._thread = (int(side.details[name]) for name in ("event", "thread"))
         self._lane = 1 << self._thread % WARP_SIZE
@@ -178,6 +179,7 @@ class _Thread(Track):
             stack = self._header.stacks.get(pc, 0)
             _, place = own_place(chain_of(place, self._header.frames, stack))
         if record["kind"] <= EventKind.ATOMIC:
+        self._names = MemoryNames(header)
             space, address, *_ = self._location(event)
             found = named_object(
                 Space(space), address, self._race.details["launch"], self._header,

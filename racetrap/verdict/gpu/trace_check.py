@@ -19,7 +19,7 @@ from racetrap.sim.gpu.oracle import JUDGE, ordered_by_lockstep, run_oracle
 from racetrap.verdict.gpu.causes import causes_of
 from racetrap.verdict.gpu.detector_verdict import Model, verdict_of
 from racetrap.verdict.gpu.findings import Finding, Reports, UniqueRace
-from racetrap.verdict.gpu.line_races import finding_race, named_causes, oracle_races_by_line
+from racetrap.verdict.gpu.line_races import finding_races, named_causes, oracle_races_by_line
 from racetrap.verdict.gpu.oracle import (
     OracleRace,
     explain_races,
@@ -240,10 +240,11 @@ class TraceCheck:
             return None, reports
         own = verdict_of(self.detector.params)
         model, findings = own.find_races(trace, self.detector.params, events)
+        in_lines = finding_races(header, trace.events)
         for finding in findings:
             reports[finding.report.key].add(finding.earlier.pc)
             if self.rule is None:
-                race = finding_race(finding, header)
+                race = in_lines(finding)
                 self._pairs.add([race], len(self.events))
                 if self.baseline is not None and self.baseline.knows(race.places):
                     continue

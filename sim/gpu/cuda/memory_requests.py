@@ -90,12 +90,12 @@ class MemoryRequests:
         if kind == AllocationKind.DEVICE:
             size = request.bytes
         try:
-            sites = (self._context.sites.pc(site) for site in (request.site, request.caller))
+            calls = request.site, request.caller, request.outer
             address = self._context.device.allocate(
                 size,
                 alignment,
                 origin=_ALLOCATED[kind],
-                calls=tuple(sites),
+                calls=tuple(map(self._context.sites.pc, calls)),
                 own_size=request.bytes,
             )
         except ExecutionError:

@@ -93,7 +93,8 @@ _MESSAGES = (
     Message(
         "allocate", 7, "Allocate memory, filled with zeros.",
         (_BYTES, _u32("kind", "0 device, 1 pinned host, 2 managed memory"), _SITE,
-         _u32("caller", "place of the call that led there; 0 if unknown")),
+         _u32("caller", "place of the call that led there; 0 if unknown"),
+         _u32("outer", "place of the call that led to that one; 0 if unknown")),
         (_ADDRESS,),
     ),
     Message("free", 8, "Free memory, after all work has finished.", (_ADDRESS,)),

@@ -391,7 +391,7 @@ class Device:
             if operation is None:
                 return launch.run()
             self._order(operation.after)
-            self._objects.begin(launch.program.shared_objects, launch.shared_size)
+            self._objects.begin(launch)
             return launch.run(operation.stream, operation.call)
         except KernelFault as error:
             if operation is not None:
@@ -402,6 +402,8 @@ class Device:
             self.stats = LaunchStats(*map(sum, zip(self.stats, launch.stats, strict=True)))
             if operation is None:
                 self._log.cut(mark)
+            else:
+                self._objects.end(launch)
 
     def copy(
         self, kind: EventKind, ranges: Sequence[tuple[int, int]], operation: Operation
@@ -486,7 +488,7 @@ class Device:
             faults=dict(self._faults),
             outside={pc: _printable(text) for pc, text in (self._outside or {}).items()},
             results=dict(enumerate(map(_printable, results))),
-            objects=self._objects.named(calls),
+            objects=self._objects.named(locations),
         )
         return Trace(header, events, lanes)
 

@@ -165,7 +165,7 @@ def _allocate(
         guards += [device.allocate(buffer.guard)] if buffer.guard else []
         addresses[name] = device.allocate(
             buffer.make(np.random.default_rng(seed)),
-            name=name if isinstance(name, str) else f"argument {name}",
+            name=name if isinstance(name, str) else "",
             origin="a buffer of the launch file",
         )
         guards += [device.allocate(buffer.guard)] if buffer.guard else []

@@ -43,9 +43,9 @@ cudaError_t allocate(void **pointer, size_t bytes, AllocationKind kind, const vo
   if (!bytes) return cudaSuccess;
   Guard held = guard();
   AllocateReply reply;
-  const void *caller = caller_of(from);
+  const void *caller = caller_of(from), *outer = caller ? caller_of(caller) : nullptr;
   cudaError_t error = ask(AllocateRequest{bytes, static_cast<uint32_t>(kind), site_of(from),
-                                          caller ? site_of(caller) : 0},
+                                          caller ? site_of(caller) : 0, outer ? site_of(outer) : 0},
                           reply);
   if (error == cudaSuccess && kind != AllocationKind::DEVICE)
     error = open_to_host(reply.address, bytes);

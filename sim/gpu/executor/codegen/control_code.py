@@ -151,9 +151,10 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     function = flow.module.functions[callee.name]
     if not function.defined and function.name in DEVICE_FUNCTIONS:
         names = tuple(_names(arguments)), tuple(_names(results))
+        pc = event_pc(instruction.index)
         return [
             f"w.pc = {flow.following(instruction)}",
-            f"call_device_function(w, {function.name!r}, *{names!r})",
+            f"call_device_function(w, {function.name!r}, {pc}, *{names!r})",
         ]
     if not function.defined:
         raise UnknownInstruction(

@@ -160,12 +160,15 @@ DEVICE_FUNCTIONS: dict[str, Callable[[Warp, int, _Arguments], bytes]] = {
 
 
 def call_device_function(
-    warp: Warp, name: str, arguments: tuple[str, ...], results: tuple[str, ...]
+    warp: Warp, name: str, pc: int, arguments: tuple[str, ...], results: tuple[str, ...]
 ) -> None:
-    """Let the active lanes call such a function, one after the other."""
+    """Let the active lanes call such a function, one after the other, at a program counter."""
     parameters = warp.frame.parameters
     for lane in lanes_of(warp.mask):
         own = [parameters[argument][lane].tobytes() for argument in arguments]
         result = DEVICE_FUNCTIONS[name](warp, lane, own)
+        if name == "malloc":
+            size, address = (int.from_bytes(each, "little") for each in (own[0], result))
+            warp.launch.made.append((address, size, pc))
         for variable in results:
             parameters[variable][lane, : len(result)] = list(result)

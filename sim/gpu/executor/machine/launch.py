@@ -10,6 +10,7 @@ Ref: ScoRD (ISCA'20) Sections II and V (Table V).
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,6 +45,8 @@ _LONGEST_WAIT = 1 << 40
 _REPORT_INTERVAL = 1 << 17
 #: Threads of a weak memory, each of which has a view of its own.
 _MOST_WEAK_THREADS = 1 << 20
+#: Allocations by its threads of which a launch takes note.
+_MOST_MADE = 1 << 10
 
 #: Makes what a launch calls from time to time while it runs; left at its end.
 Watch = Callable[["Launch"], AbstractContextManager[Callable[[], object]]]
@@ -146,6 +149,8 @@ class Launch:
         self.bounds: list[tuple[int, int]] = [(0, -1)] * program.access_count
         #: Whether stores look for changed values, and whether there has been any progress.
         self.watching = self.progress = False
+        #: What threads have allocated: address, bytes and program counter of the last.
+        self.made: deque[tuple[int, int, int]] = deque(maxlen=_MOST_MADE)
         #: Whether a clock has been read.
         self.timed = False
         #: What the clocks show when the launch begins.

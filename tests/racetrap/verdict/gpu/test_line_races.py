@@ -5,10 +5,11 @@ from dataclasses import replace
 from racetrap.golden_model.barracuda import Party, Race, RaceClass, RaceKind
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.golden_model.events import EventKind, Space
+from racetrap.golden_model.memory_objects import MemoryObject
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.golden_model.trace import read_trace
 from racetrap.verdict.gpu.fit import region_of
-from racetrap.verdict.gpu.line_races import finding_race, oracle_races_by_line
+from racetrap.verdict.gpu.line_races import finding_races, oracle_races_by_line
 from racetrap.verdict.scord.findings import find_races
 from tests.support import REPOSITORY
 
@@ -49,10 +50,12 @@ def test_a_race_inside_a_block_is_between_no_blocks():
 
 def test_race_that_the_detector_reports():
     trace = read_trace(_TRACE)
-    header = replace(trace.header, locations={0x1000: "a.cu:7"})
+    memory = MemoryObject(0, 0x10000, 64, 4, 0, "flags", "a `__device__` variable", "")
+    header = replace(trace.header, locations={0x1000: "a.cu:7"}, objects={0: memory})
     _, findings = find_races(trace, ScordParams(), region_of(trace))
-    (found,) = (finding_race(finding, header) for finding in findings)
+    (found,) = map(finding_races(header, trace.events), findings)
     assert (found.kind, found.relation) == ("missing-device-fence", "device scope")
     assert (found.earlier.access, found.earlier.actor) == ("store", "warp 0 of block 0")
     assert found.earlier.place == "a.cu:7"
     assert found.later.place == "pc 0x1108"
+    assert (found.where, found.element, found.memory_object.name) == ("flags[0]", "[0]", "flags")

@@ -7,7 +7,7 @@ from racetrap.golden_model.memory_objects import MemoryObject
 from racetrap.golden_model.trace import Trace, read_trace
 from racetrap.golden_model.trace.container.rules import TraceError
 from racetrap.presenters.race_findings import object_text
-from racetrap.verdict.gpu.memory_names import named_object
+from racetrap.verdict.gpu.memory_names import MemoryNames
 
 _SOURCE = """\
 int *partial, *out; Account *b, *accounts;
@@ -16,6 +16,13 @@ __device__ int lock;
   cudaMalloc(&partial, 1024);
   CHECK(cudaMallocManaged((void **)&a.out, 64)); cudaMalloc(&b, 64);
   cudaMalloc(&accounts, 64);
+  if (small) cudaMalloc(&partial, 4); else cudaMalloc(&out, 4);
+int *make() { int *own; cudaMalloc(&own, 64); return own; }
+extern "C" __global__ void kernel(int *words, float2 *pairs) {}
+#define KERNEL(NAME) __global__ void NAME(short *halves, int *others)
+KERNEL(other_kernel) {}
+struct Node { int value; Node *next; };
+void main() { Node *node; cudaMalloc((void **)&node, sizeof *node); }
 """
 _ALLOCATED = "allocated by the cudaMalloc"
 
@@ -28,7 +35,7 @@ def _header(*objects):
 
 
 def _text(header, address, space=Space.GLOBAL, launch=0, access_bytes=4):
-    memory, element = named_object(space, address, launch, header, access_bytes)
+    memory, element = MemoryNames(header).named(space, address, launch, access_bytes)
     return memory and object_text(memory, element)
 
 
@@ -51,7 +58,7 @@ def source(tmp_path, monkeypatch):
         ),
         (
             MemoryObject(0, 0x100, 1024, 1, 0, "", _ALLOCATED, "named.cu:4"),
-            0x10A, "`partial + 10`, allocated by the cudaMalloc at named.cu:4, 1,024 bytes",
+            0x10A, "`partial[2] + 2`, allocated by the cudaMalloc at named.cu:4, 1,024 bytes",
         ),
         # Elements of a structure have no size that is known.
         (
@@ -68,8 +75,39 @@ def source(tmp_path, monkeypatch):
             0x100, "allocated by the cudaMalloc at named.cu:5, 64 bytes",
         ),
         (
-            MemoryObject(0, 0x100, 64, 8, 0, "argument 1", "a buffer of the launch file", ""),
+            MemoryObject(0, 0x100, 64, 8, 0, "graph", "a buffer of the launch file", ""),
+            0x118, "`graph[3]` (a buffer of the launch file), 64 bytes",
+        ),
+        # Names of parameters, of which the compiler has only the numbers.
+        (
+            MemoryObject(0, 0x100, 64, 8, 0, "kernel_param_1", "a buffer of the launch file", ""),
+            0x11C, "`pairs[3].y` (a buffer of the launch file), 64 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 64, 4, 0, "other_kernel_param_0", _ALLOCATED, ""),
+            0x108, "`halves[4]`, allocated by the cudaMalloc, 64 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 64, 8, 0, "missing_param_1", "a buffer of the launch file", ""),
             0x118, "`argument 1[3]` (a buffer of the launch file), 64 bytes",
+        ),
+        # A function's own name is worse than that of the parameter, but better than none.
+        (
+            MemoryObject(0, 0x100, 64, 1, 0, "kernel_param_0", _ALLOCATED, "named.cu:8"),
+            0x108, "`words[2]`, allocated by the cudaMalloc at named.cu:8, 64 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 64, 1, 0, "", _ALLOCATED, "named.cu:8"),
+            0x108, "`own[2]`, allocated by the cudaMalloc at named.cu:8, 64 bytes",
+        ),
+        # One of two calls was made.
+        (
+            MemoryObject(0, 0x100, 4, 1, 0, "", _ALLOCATED, "named.cu:7"),
+            0x100, "allocated by the cudaMalloc at named.cu:7, 4 bytes",
+        ),
+        (
+            MemoryObject(0, 0x100, 16, 1, 0, "", _ALLOCATED, "named.cu:13"),
+            0x108, "`node->next`, allocated by the cudaMalloc at named.cu:13, 16 bytes",
         ),
     ],
 )  # fmt: skip
@@ -84,6 +122,18 @@ def test_shared_memory_is_that_of_the_launch():
     ]
     assert _text(_header(*objects), 20, Space.SHARED, 1) == "shared `s[5]` (named.cu:3)"
     assert _text(_header(*objects), 20, Space.SHARED, 2) == "shared `other[5]`"
+
+
+def test_calls_of_one_line_have_their_order():
+    first, second = (
+        MemoryObject(0, address, 64, 1, 0, "", _ALLOCATED, "named.cu:5") for address in (256, 512)
+    )
+    header = _header(first, second)
+    assert (
+        _text(header, 260)
+        == "`a.out + 4`, allocated by the cudaMallocManaged at named.cu:5, 64 bytes"
+    )
+    assert _text(header, 512) == "`b`, allocated by the cudaMalloc at named.cu:5, 64 bytes"
 
 
 def test_memory_that_the_trace_does_not_know():

@@ -56,7 +56,7 @@ def _launch(client, kernel, address, value, stream=0, grid=_ONE, block=(32, 1, 1
 
 def test_a_kernel_from_fat_binary_to_trace(client):
     kernel = _load(client)
-    status, (address,) = client.ask("allocate", 4, 0, 0, 0)
+    status, (address,) = client.ask("allocate", 4, 0, 0, 0, 0)
     assert (status, address) == (0, HEAP_BASE)
     assert _launch(client, kernel, address, 7) == CudaError.SUCCESS
     copy = (0x1000, 4, address, 4, 4, 1, 2, 0, 0, 0, 0)
@@ -76,12 +76,12 @@ def test_hello_gives_the_device(client):
 
 def test_after_a_fault_every_request_gets_its_error(client):
     kernel = _load(client)
-    _, (address,) = client.ask("allocate", 4, 0, 0, 0)
+    _, (address,) = client.ask("allocate", 4, 0, 0, 0, 0)
     assert _launch(client, kernel, address, 1) == CudaError.SUCCESS
     assert _launch(client, kernel, address + 4, 1) == CudaError.SUCCESS
     for name, numbers in (
         ("synchronize", (0, 0)),
-        ("allocate", (4, 0, 0, 0)),
+        ("allocate", (4, 0, 0, 0, 0)),
         ("free", (address,)),
     ):
         assert client.ask(name, *numbers)[0] == CudaError.ILLEGAL_ADDRESS
@@ -105,7 +105,7 @@ def test_after_a_fault_every_request_gets_its_error(client):
 )
 def test_a_launch_that_cannot_be(client, changes, error):
     kernel = _load(client)
-    _, (address,) = client.ask("allocate", 4, 0, 0, 0)
+    _, (address,) = client.ask("allocate", 4, 0, 0, 0, 0)
     assert _launch(client, **{"kernel": kernel, "address": address, "value": 1, **changes}) == error
     assert _launch(client, kernel, address, 1) == CudaError.SUCCESS
 
@@ -113,9 +113,9 @@ def test_a_launch_that_cannot_be(client, changes, error):
 @pytest.mark.parametrize(
     ("name", "numbers", "tail", "error"),
     [
-        ("allocate", (0, 0, 0, 0), b"", CudaError.INVALID_VALUE),
-        ("allocate", (8, 3, 0, 0), b"", CudaError.INVALID_VALUE),
-        ("allocate", (1 << 40, 0, 0, 0), b"", CudaError.MEMORY_ALLOCATION),
+        ("allocate", (0, 0, 0, 0, 0), b"", CudaError.INVALID_VALUE),
+        ("allocate", (8, 3, 0, 0, 0), b"", CudaError.INVALID_VALUE),
+        ("allocate", (1 << 40, 0, 0, 0, 0), b"", CudaError.MEMORY_ALLOCATION),
         ("free", (HEAP_BASE,), b"", CudaError.INVALID_VALUE),
         ("fill", (HEAP_BASE, 4, 4, 1, 0, 0, 0), b"", CudaError.INVALID_VALUE),
         ("fill", (HEAP_BASE, 0, 4, 1 << 60, 0, 0, 0), b"", CudaError.INVALID_VALUE),
@@ -133,7 +133,7 @@ def test_a_launch_that_cannot_be(client, changes, error):
 def test_a_request_that_makes_no_sense(client, name, numbers, tail, error):
     client.hello()
     if name == "fill":
-        client.ask("allocate", 3, 0, 0, 0)
+        client.ask("allocate", 3, 0, 0, 0, 0)
     assert client.ask(name, *numbers, tail=tail)[0] == error
     assert client.ask("synchronize", 0, 0)[0] == CudaError.SUCCESS
 
@@ -141,7 +141,7 @@ def test_a_request_that_makes_no_sense(client, name, numbers, tail, error):
 def test_memory_that_is_freed_is_zero_when_it_comes_again(client):
     kernel = _load(client)
     for _ in range(2):
-        _, (address,) = client.ask("allocate", 64, 0, 0, 0)
+        _, (address,) = client.ask("allocate", 64, 0, 0, 0, 0)
         (session,) = client.server.sessions
         device = session._context.device
         assert not device.read(address, np.uint8, 64).any()
@@ -157,8 +157,8 @@ def test_memory_that_is_freed_is_zero_when_it_comes_again(client):
         (REQUEST_HEADER.pack(8, 1 << 29), "at most 268435456 bytes"),
         (REQUEST_HEADER.pack(8, 4) + bytes(4), "Body of message free must be 8 bytes, not 4"),
         (MESSAGES[8].encode(0), "hello must come first and once, not free now"),
-        (MESSAGES[1].encode(MAGIC, VERSION + 1, 1), "hello must have .* not .* and 3"),
-        (MESSAGES[1].encode(MAGIC + 1, VERSION, 1), "hello must have .* and version 2"),
+        (MESSAGES[1].encode(MAGIC, VERSION + 1, 1), "hello must have .* not .* and 4"),
+        (MESSAGES[1].encode(MAGIC + 1, VERSION, 1), "hello must have .* and version 3"),
     ],
 )
 def test_a_message_that_breaks_a_rule_ends_the_server(tmp_path, data, sentence):

@@ -2,7 +2,13 @@
 
 import pytest
 
-from racetrap.sim.gpu.ptx.kernel_names import is_named, variable_name, written_name
+from racetrap.sim.gpu.ptx.kernel_names import (
+    is_named,
+    member_numbers,
+    template_arguments,
+    variable_name,
+    written_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,10 +33,25 @@ def test_written_name(name, written):
 @pytest.mark.parametrize(
     ("name", "written"),
     [
-        ("counter", "counter"),
-        ("_ZZ5totalPKiPiE5parts", "parts"),
-        ("_ZZ8exchangePKiPiE6record_$_1", "record"),  # a member of a structure, by itself
+        ("counter", ("", "counter")),
+        ("_ZN3lib4lockE", ("", "lib::lock")),
+        ("_ZZ5totalPKiPiE5parts", ("total", "parts")),
+        ("_ZZ5totalE5parts", ("total", "parts")),  # of a function without C++ linkage
+        ("_ZZN3lib4scanILi4EfEEvPT0_E1s", ("lib::scan<4, float>", "s")),
+        ("_ZZ8exchangePKiPiE6record_$_1_$_20", ("exchange", "record")),
     ],
 )
 def test_variable_name(name, written):
     assert variable_name(name) == written
+
+
+def test_members_that_the_compiler_divides():
+    assert member_numbers("_ZZ8exchangePKiPiE6record_$_1_$_20") == [1, 20]
+    assert member_numbers("_ZZ5totalPKiPiE5parts") == []
+
+
+def test_template_arguments():
+    assert template_arguments("sort<float, bool (*)(int, int)>") == [
+        "float", "bool (*)(int, int)",
+    ]  # fmt: skip
+    assert template_arguments("plain") == []

@@ -1,0 +1,1 @@
+"""A program that races on every kind of object, for their names."""
