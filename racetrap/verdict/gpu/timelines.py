@@ -179,12 +179,9 @@ class _Thread(Track):
             stack = self._header.stacks.get(pc, 0)
             _, place = own_place(chain_of(place, self._header.frames, stack))
         if record["kind"] <= EventKind.ATOMIC:
-        self._names = MemoryNames(header)
             space, address, *_ = self._location(event)
-            found = named_object(
-                Space(space), address, self._race.details["launch"], self._header,
-                max(int(record["size"]), 1),
-            )  # fmt: skip
+            launch, size = self._race.details["launch"], max(int(record["size"]), 1)
+            found = self._names.named(Space(space), address, launch, size)
             name = "".join([found[0].name, found[1]]) if found[0] and found[0].name else ""
         return Moment(
             event, (side,), _words(record), name, place, _SORTS.get(record["kind"], Sort.ORDER),

@@ -238,12 +238,12 @@ class TraceCheck:
         reports: defaultdict[UniqueRace, set[int]] = defaultdict(set)
         if self.detector is None:
             return None, reports
+        in_lines = finding_races(header, trace.events) if self.rule is None else None
         own = verdict_of(self.detector.params)
         model, findings = own.find_races(trace, self.detector.params, events)
-        in_lines = finding_races(header, trace.events)
         for finding in findings:
             reports[finding.report.key].add(finding.earlier.pc)
-            if self.rule is None:
+            if in_lines is not None:
                 race = in_lines(finding)
                 self._pairs.add([race], len(self.events))
                 if self.baseline is not None and self.baseline.knows(race.places):
