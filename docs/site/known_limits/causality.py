@@ -31,7 +31,7 @@ LIMITS = (
     ),
     _counted(
         "full table, clock wrap", Cause.FULL_TABLE, Cause.CLOCK_WRAP,
-        remark="the suites never wrap; `python -m tests.detection` measures wraps at 8 and 16, too",
+        remark="the suites never wrap; `python -m tests.detection` also measures wraps at 8 and 16",
     ),
     _counted(
         "tag conflict, displaced message", Cause.TAG_CONFLICT, Cause.LOST_MESSAGE,
@@ -45,6 +45,6 @@ LIMITS = (
         "pairs that may conflict", tuple(
             f"{detector}: reported pairs that may conflict" for detector in _DETECTORS
         ),
-        "volatile accesses that are reported though the judge lists them as unordered but strong",
+        "reported volatile accesses that the oracle lists as unordered but strong",
     ),
 )  # fmt: skip

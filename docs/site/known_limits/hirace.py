@@ -11,7 +11,7 @@ LIMITS = (
     ),
     Limit(
         "handed-over word",
-        remark="no rate: a word holds the last thread only; its state summarises what others did "
+        remark="no rate: a word holds only the last thread; its state summarises what others did "
         "before",
     ),
     Limit(
@@ -20,7 +20,7 @@ LIMITS = (
     ),
     Limit(
         "counter wrap",
-        remark="no rate: it takes exactly the number of barriers, or blocks in a slot, at which "
+        remark="no rate: it needs exactly the number of barriers, or blocks in a slot, at which "
         "a count wraps; random runs of the style `wraps` reach it on purpose",
     ),
 )  # fmt: skip

@@ -5,11 +5,11 @@ from __future__ import annotations
 from docs.site.history.limit import Limit, counted
 
 LIMITS = (
-    counted("read hand-over", "handed-over entry", remark="with every other new owner"),
+    counted("read hand-over", "handed-over entry", remark="includes every other change of owner"),
     counted(
         "strength of the latest access only, own re-read after a fence",
         "fence seen, order not",
-        remark="both together, with fences that no reader waited for",
+        remark="both together, and fences that no reader waited for",
     ),
     counted(
         "shared entries", "tag conflict",
@@ -38,7 +38,7 @@ LIMITS = (
     ),
     Limit(
         "counter wrap",
-        remark="no rate: it takes exactly the number of fences or barriers at which a counter "
+        remark="no rate: it needs exactly the number of fences or barriers at which a counter "
         "wraps; random runs with the knobs `wraps` reach it on purpose",
     ),
     Limit("granularity", ("false races, 8 bytes", "false races, 16 bytes")),
