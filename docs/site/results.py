@@ -26,4 +26,4 @@ def results_table(results: Iterable[Result] | None = None) -> str:
             plain(figure), _number(latest), latest.date, f"{latest.version} ({latest.revision})",
             f"`{latest.command}`", earlier,
         ))  # fmt: skip
-    return table(("figure", "value", "date", "version", "command", "before"), rows)
+    return table(("figure", "value", "date", "version", "command", "earlier values"), rows)

@@ -38,7 +38,7 @@ def plot(rows: Sequence[PointResult]) -> str:
                     for row in rows
                     if row.point.values["granularity"] == size
                 )
-                axes.plot(*zip(*line, strict=True), marker="o", label=f"{size} bytes a unit")
+                axes.plot(*zip(*line, strict=True), marker="o", label=f"{size}-byte granules")
             axes.set_xscale("log")
             axes.set_xlabel("metadata, % of the data")
             axes.set_ylabel(name.replace("_", " "))

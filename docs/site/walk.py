@@ -118,7 +118,7 @@ def walk(text: str, params: ScordParams) -> list[Moment]:
     try:
         scord = Scord(params, Region(**file.header["region"]))
     except (KeyError, TypeError):
-        raise ValueError("Trace has no header of system scord with its region") from None
+        raise ValueError("Trace must have a header of system scord with a region") from None
     moments = []
     for number, line in file.lines:
         try:
@@ -127,7 +127,7 @@ def walk(text: str, params: ScordParams) -> list[Moment]:
             raise TraceError(f"{_PLACE}, line {number}", error.rule, error.sentence) from None
         steps = scord.run(event)
         if event.kind == EventKind.BARRIER:
-            verdict = "What its warps did before is ordered from now on."
+            verdict = "Earlier accesses of its warps are ordered from now on."
             moments.append(Moment(number, line, f"barrier of slot {event.slot}", "", "", verdict))
         elif event.kind in _SHOWN:
             # A fence comes to every bank alike.

@@ -12,9 +12,9 @@ def _row(size, percent, misses):
 
 def test_a_line_for_each_granularity_in_one_block_of_markdown():
     svg = plot([_row(4, 200, 1), _row(4, 50, 2), _row(8, 100, 1)])
-    assert "4 bytes a unit" in svg
-    assert "8 bytes a unit" in svg
-    assert "16 bytes a unit" not in svg
+    assert "4-byte granules" in svg
+    assert "8-byte granules" in svg
+    assert "16-byte granules" not in svg
     assert "\n\n" not in svg
 
 

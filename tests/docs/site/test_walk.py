@@ -66,7 +66,7 @@ def test_barriers_and_accesses_outside_the_region():
             r"^Trace, line 10: Unknown event 'stor': did you mean 'store'\? \(rule 6\)$",
         ),
         ("racetrap-trace 2", "x", r"^Trace, line 1: Trace must begin with the line "),
-        ("region ", "# ", "^Trace has no header of system scord with its region$"),
+        ("region ", "# ", "^Trace must have a header of system scord with a region$"),
         ("size_log2=14", "size_log2=60", r"^Region size must be "),
     ],
 )
