@@ -202,7 +202,7 @@ class Encounter:
         return self.take(modified=int(self.md["modified"] and not is_fenced))
 
     def take_write(self) -> dict[str, int]:
-        """The reader represents an ordered write of another warp, but not its own."""
+        """Entry of the reader: drops an ordered write of another warp, keeps one of its own."""
         return self.take(modified=int(self.own_warp()), strong=int(self.both_strong()))
 
     def take_keeping_readers(self) -> dict[str, int]:
@@ -219,8 +219,8 @@ class Encounter:
         return {**self.md, "dev_shared": 1, "blk_shared": 0}
 
     def add_reader_with_locks(self) -> dict[str, int]:
-        """The same with the locks that all have held; the owner's own reads do not count as
-        shared."""
+        """Entry of its owner, with the locks that all have held; the owner's own reads do not
+        count as shared."""
         after = dict(self.md)
         if is_empty(self.md["filter"]):
             after["filter"] = self.access.filter
