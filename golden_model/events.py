@@ -225,7 +225,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Geometry:
-    """Size of the GPU that a trace was taken on.
+    """Size of the GPU on which a trace was taken.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class TraceHeader:
     Parameters
     ----------
     system : str
-        Detector that the events are meant for.
+        Detector for which the events are meant.
     geometry : Geometry
         Size of the GPU.
     region : DataRegion
@@ -315,9 +315,9 @@ class TraceHeader:
     faults : mapping of int to str
         Faults that ended kernels, by number of the operation.
     outside : mapping of int to str
-        Loads from outside all memory, which got 0, by program counter: the first of each.
+        Loads from outside all buffers, which returned 0, by program counter: the first of each.
     results : mapping of int to str
-        Differences of final memory from the expected results, by number from 0.
+        Differences between final memory and the expected results, by number from 0.
     objects : mapping of int to MemoryObject
         Variables and allocations, by number from 0.
 

@@ -44,7 +44,7 @@ def check(
     launch : str or Path, optional
         The launch file; by default the .toml file of the kernel's name beside it.
     compiler : CompilerOptions, optional
-        How a kernel in CUDA is compiled.
+        How a CUDA kernel is compiled.
     lockstep : bool
         Whether the lanes of a warp run together, as before Volta.
     detector : str, optional
@@ -54,23 +54,23 @@ def check(
     rule : str or None
         Rule of the exact analysis that judges runs of a GPU; without one the detector judges.
     compare : bool
-        Whether the races that an exact analysis finds in the same run are listed, too.
+        Whether to list also the races that an exact analysis finds in the same run.
     memory : str, optional
-        Weak memory model under which each race of a kernel is also to be exposed.
+        Weak memory model under which to expose each race of a kernel.
     runs : int
         With ``memory``: runs for each race.
     seconds : float
         Seconds after which no further schedule of a kernel begins, and no further edit is tried.
     exact, fail_fast : bool
-        Of threads: whether an exact analysis checks them, and whether it stops at the first race.
+        For threads: whether an exact analysis checks them, and whether it stops at the first race.
     suppressed : str or Path, optional
         File of races that an exact analysis of threads leaves out.
     baseline : str or Path, optional
         File of known races.
     patch : str or Path, optional
-        File of a patch that ends the races of a kernel in CUDA.
+        File for a patch that ends the races of a CUDA kernel.
     cures : bool
-        Whether the edit that ends each race of a kernel in CUDA is looked for also without a patch.
+        Whether to search for the edit that ends each race of a CUDA kernel even without a patch.
     report : Report, optional
         Where findings are printed; by default the result has the text.
 

@@ -34,9 +34,9 @@ def cost(
     families : sequence of str
         Targets, each as ``FAMILY`` or ``FAMILY:DEVICE``.
     seeds : int
-        Place and route with so many seeds; 0: only synthesise.
+        Number of seeds for place and route; 0: only synthesise.
     blocks : sequence of str
-        Only these blocks; the whole system is placed only if named.
+        Blocks to measure; the whole system is placed only if named.
     constraint_mhz : float
         Target clock of place and route.
     jobs : int

@@ -29,15 +29,15 @@ def evaluate(
 ) -> EvaluationResult:
     """Reproduce a paper's tables on this machine.
 
-    Rows are kept: what is interrupted goes on with the next call.
+    Rows are kept: after an interruption the next call continues.
 
     Parameters
     ----------
     name : str
-        What is evaluated: ``advice``, ``bugaroo``, ``noncoherent``, ``policies``, ``rules``,
+        The evaluation: ``advice``, ``bugaroo``, ``noncoherent``, ``policies``, ``rules``,
         ``scord`` or ``sigrace``.
     programs : str
-        Only these programs.
+        Programs to evaluate; by default all.
     jobs : int
         Worker processes.
     work : LongWork, optional

@@ -33,14 +33,14 @@ _MOST_ROWS = 20
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
-    """What a call has found.
+    """Result of a call.
 
     Parameters
     ----------
     document : mapping of str to object
-        What the command writes by ``--json``; long arrays of it lie in files, see ``to_dict``.
+        Data that the command writes with ``--json``; its long arrays lie in files, see ``to_dict``.
     text : str
-        What the command prints.
+        Text that the command prints.
     """
 
     document: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Result:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The table that ``to_pandas`` gives."""
+        """Rows that ``to_pandas`` returns."""
         return self._rows()
 
     def _title(self) -> str:
@@ -62,14 +62,14 @@ class Result:
         return {"": self.rows}
 
     def to_dict(self) -> dict[str, Any]:
-        """What the command writes by ``--json``, as plain data."""
+        """Data that the command writes with ``--json``."""
         text = io.StringIO()
         write_document(text, dict(self.document))
         document: dict[str, Any] = json.loads(text.getvalue())
         return document
 
     def to_pandas(self) -> DataFrame:
-        """The rows of the result as a table of pandas.
+        """Rows of the result as a data frame of pandas.
 
         Raises
         ------
@@ -122,14 +122,14 @@ def _cell(value: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CheckResult(Result):
-    """What ``check`` has found.
+    """Result of ``check``.
 
     Parameters
     ----------
     subject : str
         The trace, the kernel or the program, as given.
     findings : Findings
-        What is printed and reported.
+        Findings that are printed and reported.
     known : sequence of LinePair
         Races of the baseline that were found.
     """
@@ -145,7 +145,7 @@ class CheckResult(Result):
 
     @property
     def has_findings(self) -> bool:
-        """Whether anything is wrong: the command would end with status 1."""
+        """Whether there is any finding: the command would end with status 1."""
         return bool(self.findings.pairs or [*filter(None, self.findings.others.values())])
 
     def _title(self) -> str:
@@ -163,7 +163,7 @@ class CheckResult(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunResult(CheckResult):
-    """What ``run`` has found.
+    """Result of ``run``.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class RunResult(CheckResult):
     status : int
         Exit status of the program's first run that failed, negative for a signal; else 0.
     problems : sequence of str
-        What could not be done for the program, in sentences.
+        Calls of the program that could not be carried out, in sentences.
     """
 
     output: str = ""
@@ -181,14 +181,14 @@ class RunResult(CheckResult):
 
     @property
     def has_findings(self) -> bool:
-        """Whether anything is wrong with the program's kernels."""
+        """Whether there is any finding in the program's kernels."""
         others = {**self.findings.others, "program": ()}
         return bool(self.findings.pairs or [*filter(None, others.values())])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StressResult(Result):
-    """What ``stress`` has found.
+    """Result of ``stress``.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class StressResult(Result):
     witness : Run or None
         A failing run, shrunk to the deviations that cause the failure.
     advice : Advice or None
-        Missing fences, or redundant ones, if that was asked for.
+        Missing or redundant fences, if advice was requested.
     patch : str
         The advice as a patch of the source.
     """
@@ -234,14 +234,14 @@ class StressResult(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SimulateResult(Result):
-    """What ``simulate`` has found: hardware and golden model agree in every step.
+    """Result of ``simulate``: hardware and golden model agree in every step.
 
     Parameters
     ----------
     preset, stimulus : str
         The hardware, and the trace or suite that it ran.
     races : int or None
-        Races of a trace; none for a suite.
+        Number of races in a trace; none for a suite.
     problems : sequence of Failure
         Wrong verdicts of a suite.
     """
@@ -300,7 +300,7 @@ class LongResult(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CostResult(LongResult):
-    """What ``cost`` has measured.
+    """Result of ``cost``.
 
     Parameters
     ----------
@@ -331,16 +331,16 @@ class CostResult(LongResult):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class EvaluationResult(LongResult):
-    """What ``evaluate`` has measured.
+    """Result of ``evaluate``.
 
     Parameters
     ----------
     name : str
-        What was evaluated.
+        Name of the evaluation.
     tables : sequence of Table
         Its tables; the rows of the first are those of ``to_pandas``.
     facts : mapping of str to object
-        What the runs were of.
+        Facts about the runs.
     """
 
     name: str
@@ -348,7 +348,7 @@ class EvaluationResult(LongResult):
     facts: Mapping[str, object] = field(default_factory=dict)
 
     def show(self, console: Console) -> None:
-        """Print the tables, and what the runs were of."""
+        """Print the tables, and the facts about the runs."""
         from racetrap.presenters.tables import show_tables
 
         show_tables(console, self.tables, self.facts)

@@ -65,14 +65,14 @@ def run(
     lockstep : bool
         Whether the lanes of a warp run together, as before Volta.
     kernel : str
-        Only launches of this kernel are checked.
+        Kernel whose launches are checked; by default all.
     launches : range, optional
-        Numbers of the launches that are checked.
+        Numbers of the launches to check.
     schedules : int, optional
         Number of runs; by default runs end when two in a row add nothing.
     runs, seconds : int, float
-        Without ``schedules``: how many runs there are at most, and after how many seconds none
-        begins, and no further edit is tried.
+        Without ``schedules``: the largest number of runs, and the seconds after which no run
+        begins and no further edit is tried.
     seed : int
         Seed of all randomness.
     settings : sequence of str
@@ -86,12 +86,12 @@ def run(
     baseline : str or Path, optional
         File of known races.
     patch : str or Path, optional
-        File of a patch that ends the races.
+        File for a patch that ends the races.
     cures : bool
-        Whether the edit that ends each race is looked for also without a patch: not of a program
-        that is built, nor with ``schedules=1``.
+        Whether to search for the edit that ends each race even without a patch.  There is no
+        search for a built program, or with ``schedules=1``.
     trace : str or Path, optional
-        File of the first run's trace.
+        File for the first run's trace.
     output : int, optional
         Descriptor for the output of the program's first run; by default the result has it.
     report : Report, optional

@@ -48,17 +48,17 @@ def simulate(
     seed : int
         Seed of all randomness.
     schedules : int
-        Of a suite: random schedules of each program.
+        For a suite: random schedules of each program.
     size : str
-        Of a suite: size of the inputs.
+        For a suite: size of the inputs.
     all_signals : bool
-        Whether waves are of every signal.
+        Whether waves have every signal.
     regions : sequence of str
         Monitored bytes, each as ``BASE:BYTES``, instead of the trace's.
     jobs : int
-        Worker processes of a suite.
+        Worker processes for a suite.
     output : mapping of str to str, optional
-        Files of waves, by their suffixes ``.fst`` and ``.vcd``, and of a suite's verdicts,
+        Files for waves, by their suffixes ``.fst`` and ``.vcd``, and for a suite's verdicts,
         ``.xml``.
     report : Report, optional
         Where findings are printed; by default the result has the text.

@@ -52,21 +52,22 @@ def stress(
     memory : str
         The model: ``views``, PTX's, or ``write-buffers``, which delay stores.
     hold : float
-        Of ``write-buffers``: the probability that a store is delayed.
+        For ``write-buffers``: the probability that a store is delayed.
     runs, seconds : int, float, optional
-        How many runs there are, and after how many seconds none begins.
+        Number of runs, and the seconds after which no run begins.
     deviations : int, optional
-        Search systematically, with at most so many deviations from a sequentially consistent run.
+        Search systematically, with at most this number of deviations from a sequentially
+        consistent run.
     seed : int
         Seed of all randomness.
     replay : str or Path, optional
-        A run that is run again: what ``witness`` has written.
+        A run to repeat: a file that ``witness`` has written.
     advise : bool
-        Whether missing fences are named, or redundant ones if nothing fails.
+        Whether to name missing fences or, if nothing fails, redundant ones.
     witness : str or Path, optional
-        File of the failing run.
+        File for the failing run.
     patch : str or Path, optional
-        File of the advice as a patch.
+        File for the advice as a patch.
     report : Report, optional
         Where findings are printed; by default the result has the text.
 

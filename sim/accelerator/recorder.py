@@ -165,7 +165,7 @@ def record_accelerator(
     progress : callable or None
         Called from time to time with the approximate number of operations so far.
     output : file or None
-        Target of the program's standard output; None: the same as ours.
+        Target of the program's standard output; None: that of this process.
 
     Raises
     ------

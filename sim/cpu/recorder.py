@@ -86,7 +86,7 @@ class RunOptions(TypedDict, total=False):
     events : int or None
         Events after which it is stopped; the trace has no more, apart from the ends of threads.
     grace : float
-        Seconds that threads may go on after the program's end, if any still run; 0 for none.
+        Seconds for which threads may continue after the program's end; 0 for none.
     child : bool
         Whether to record, from a fork on, the child instead of its parent.
     only : sequence of str
@@ -215,7 +215,7 @@ def record(
     options : sequence of str
         More options for compiler and linker.
     run : RunOptions
-        As of :func:`record_program`.
+        Options as for :func:`record_program`.
 
     Raises
     ------

@@ -76,7 +76,7 @@ class Outcome(NamedTuple):
     Parameters
     ----------
     findings : Findings
-        What is printed and reported.
+        Findings that are printed and reported.
     known : list of LinePair
         Races of the baseline.
     document : dict

@@ -60,7 +60,7 @@ class RunSettings:
     watch : Watch
         Observer of running launches; none by default.
     keeps_going : bool
-        Whether loads from outside all memory get 0 and do not end a kernel.
+        Whether loads from outside all buffers return 0 and do not end a kernel.
     edited : tuple of str
         PTX to take instead of the program's with the same kernels.
     """

@@ -197,13 +197,13 @@ class Device:
         data : numpy.ndarray or int
             The array, or the bytes.
         alignment : int
-            What the address is a multiple of.
+            Number of which the address is a multiple.
         name, origin : str
             Name for reports, and what allocates it, in words; it has no report without the latter.
         calls : sequence of int
             Program counters of the call that allocates it, and of the calls that lead there.
         own_size : int
-            Bytes that it was asked for, if not all.
+            Bytes that the program requested, if fewer.
         """
         size, element = (
             (data.nbytes, data.itemsize) if isinstance(data, np.ndarray) else (int(data), 1)
@@ -216,7 +216,7 @@ class Device:
         return address
 
     def free(self, address: int) -> None:
-        """Take a buffer away; raises ``ValueError`` if none begins at the address."""
+        """Free a buffer; raises ``ValueError`` if none begins at the address."""
         self._heap.free(address)
 
     def buffer(self, address: int) -> Buffer | None:
@@ -451,7 +451,7 @@ class Device:
         Parameters
         ----------
         source : str
-            What it was, in one line.
+            Description of the run, in one line.
         region_log2 : int
             Log2 of the bytes monitored at least.  The region is the smallest such that all
             buffers lie in it.  A detector that caches metadata lets words share an entry that

@@ -31,14 +31,14 @@ class Capture:
     Parameters
     ----------
     make_trace : callable
-        Makes the trace, which takes a third of the time of a short run.
+        Makes the trace; that takes a third of the time of a short run.
     stats : LaunchStats
         Instructions and blocks, of all launches.
     buffers : dict of int or str to ndarray
         Contents of each buffer after the run: by its name, or by the number of the argument;
         arguments of further launches count on.
     differences : list of str
-        Buffers that do not hold what is expected, each in a sentence.
+        Buffers that do not hold the expected values, each in a sentence.
     fault : KernelFault, optional
         The fault that ended a kernel early, and with it the run.
     """
@@ -65,7 +65,7 @@ def capture(
     memory: WeakMemorySettings | None = None, instruction_limit: int | None = None,
     watch: Watch = unwatched, keeps_going: bool = False,
 ) -> Capture:  # fmt: skip
-    """Run the launches of a file on a new device and keep what happened.
+    """Run the launches of a file on a new device and keep their trace.
 
     Parameters
     ----------
@@ -74,15 +74,15 @@ def capture(
     launch : LaunchSpec
         What to launch, and how.
     schedule : int
-        Number of the run: the first is as the file says, in others the warps' order is random.
+        Number of the run: the first has the file's schedule, in others the warps' order is random.
     memory : WeakMemorySettings, optional
         Memory model, whose choices also order the warps.
     instruction_limit : int, optional
-        Another limit than the file's.
+        Limit that replaces the file's.
     watch : Watch
         Observer of the running launches; none by default.
     keeps_going : bool
-        Whether loads from outside all memory get 0 and do not end a kernel.
+        Whether loads from outside all buffers return 0 and do not end a kernel.
 
     Raises
     ------

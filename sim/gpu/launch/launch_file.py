@@ -105,7 +105,7 @@ class LaunchSpec(LaunchTable, TomlFile):
         Further launches, one after the other; memory keeps its contents.
     schedules : int, optional
         Runs of all launches, the first by ``scheduler``, others with warps at random; by default
-        as many as whoever runs them wants.
+        as many as the caller chooses.
     gpu : table
         Size of the GPU.
     scheduler : str
@@ -136,7 +136,7 @@ class LaunchSpec(LaunchTable, TomlFile):
 
     @property
     def launches(self) -> list[tuple[str, LaunchTable]]:
-        """All launches in their order, each with what its keys begin with."""
+        """All launches in their order, each with the prefix of its keys."""
         return [("", self), *((f"next[{n}].", each) for n, each in enumerate(self.next))]
 
     @property
