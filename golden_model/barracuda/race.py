@@ -52,12 +52,12 @@ class Missing(StrEnum):
 
 
 _CLAUSES = {
-    Missing.RELEASE: "the earlier access has no release of this scope behind it",
-    Missing.ACQUIRE: "it comes behind no acquire of what the earlier thread released",
+    Missing.RELEASE: "no release of this scope follows the earlier access",
+    Missing.ACQUIRE: "no acquire of what the earlier thread released precedes the later access",
     Missing.SCOPE: "the scope is too narrow for the two threads",
     Missing.BARRIER: "no barrier of the block lies between them",
     Missing.WARP_BARRIER: "no barrier of the warp lies between its lanes",
-    Missing.UNEQUAL_STORE: "lanes of one store store different values to one address",
+    Missing.UNEQUAL_STORE: "lanes of one instruction store different values to one address",
     Missing.STRONG_ACCESS: "only fences order the two accesses, and one of them is weak",
     Missing.STREAM_ORDER: "neither a stream nor an event nor a wait of the host orders them",
 }
@@ -67,7 +67,7 @@ _CLAUSES = {
 _REASONS = {
     RaceKind.UNORDERED: "nothing orders the two accesses",
     RaceKind.SAME_INSTRUCTION: "lanes of one instruction store different values",
-    RaceKind.SCOPED_ATOMIC: "the scope of an atomic leaves the other thread out",
+    RaceKind.SCOPED_ATOMIC: "the scope of an atomic does not include the other thread",
     RaceKind.UNORDERED_STRONG: "nothing orders the two accesses, and both may conflict",
     RaceKind.NOT_STRONG: "only fences order the two accesses, and one of them is weak",
 }

@@ -88,9 +88,7 @@ _LACKS = {
 def cause_text(cause: Cause) -> str:
     """Instructions that lack what is missing."""
     places = " and ".join(dict.fromkeys(map(_instruction_text, cause.changes)))
-    late = (
-        f"; the {_instruction_text(cause.fence)} stands behind it, too late" if cause.fence else ""
-    )
+    late = f"; the {_instruction_text(cause.fence)} comes after it, too late" if cause.fence else ""
     return f"{_LACKS[cause.missing.value]} the {places}{late}"
 
 

@@ -32,7 +32,7 @@ def order_violation(events: np.ndarray) -> RuleViolation:
     def describe(row: int) -> str:
         before = int(begun[np.searchsorted(afters, row)])
         if before == total:
-            return "Event after stands behind the last operation, not before one"
+            return "Event after must precede an operation, not follow the last one"
         return (
             f"Field operation must be below {before}, the operations before, "
             f"not {events['grid_block'][row]}"

@@ -231,7 +231,7 @@ class SourceUnit:
 
     def behind(self, node: tree_sitter.Node) -> Slot:
         """The place behind a statement."""
-        end, words = node.end_byte, f"behind {self.place(node.end_byte)}"
+        end, words = node.end_byte, f"after {self.place(node.end_byte)}"
         if not _has_neighbours(node):
             return Slot(self.file, end, " ", " }", words, opening=node.start_byte)
         return Slot(self.file, end, self._gap(node.start_byte), "", words)

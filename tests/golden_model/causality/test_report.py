@@ -55,8 +55,8 @@ def test_sentence_names_threads_accesses_and_what_is_missing():
     (report,) = reports(weak_data())
     assert report.sentence() == (
         "missing-release (device scope): weak load of global 0x40 at pc 0x1008 by block 4 warp 0 "
-        "lane 0 races with the weak store by block 0 warp 0 lane 3: the earlier access has no "
-        "release of this scope behind it."
+        "lane 0 races with the weak store by block 0 warp 0 lane 3: no release of this scope "
+        "follows the earlier access."
     )
 
 
@@ -66,7 +66,7 @@ def test_sentence_of_a_store_that_races_with_itself_has_one_thread():
     (report,) = reports(program)
     assert report.sentence() == (
         "unequal-store: weak store of shared 0x40 at pc 0x1000 by block 0 warp 0 lane 1: "
-        "lanes of one store store different values to one address."
+        "lanes of one instruction store different values to one address."
     )
     assert report.race_scope == Scope.BLOCK
 

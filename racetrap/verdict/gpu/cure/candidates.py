@@ -222,7 +222,7 @@ def _swapped(unit: SourceUnit) -> Iterator[Change]:
         )  # fmt: skip
         if moved is None or texts[0] == texts[1]:
             continue
-        side = f"{('behind', 'before')[moved]} {unit.place((second, first)[moved][0])}"
+        side = f"{('after', 'before')[moved]} {unit.place((second, first)[moved][0])}"
         yield (
             Edit(unit.file, *first, text_of(texts[1]), f"move `{text_of(texts[moved])}` {side}"),
             Edit(unit.file, *second, text_of(texts[0])),

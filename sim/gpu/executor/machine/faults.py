@@ -67,7 +67,7 @@ def _neighbour(heap: Heap, address: int) -> str:
     behind = address - nearest.address - nearest.size
     if behind < 0:
         return f"across the end of {nearest}"
-    return f"{behind} bytes behind the end of {nearest}"
+    return f"{behind} bytes past the end of {nearest}"
 
 
 def heap_fault(warp: Warp, access: Access, mask: int, address: np.ndarray) -> KernelFault | None:

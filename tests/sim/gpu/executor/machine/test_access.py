@@ -194,7 +194,7 @@ def test_module_variables_have_their_first_values():
     ("body", "message"),
     [
         ("st.global.u32 [%d33+256], %r31;", "thread (0, 0, 0) of block (0, 0, 0), kernel test"),
-        ("ld.global.u32 %r1, [%d33+200];", "0 bytes behind the end of buffer 0 (256 bytes"),
+        ("ld.global.u32 %r1, [%d33+200];", "0 bytes past the end of buffer 0 (256 bytes"),
         ("ld.global.u32 %r1, [%d30+-8];", "0xffffff8, 8 bytes before buffer 0"),
         ("add.u64 %d1, %d30, 2; atom.global.add.u32 %r1, [%d1], 1;", "a multiple of 4, not"),
         ("ld.u64 %d1, [%d30+252];", "0x100000fc, across the end of buffer 0"),
