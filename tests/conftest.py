@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import build_fast
+from tests.support.pages.devtools import browser
 
 #: What builds simulators and bitstreams: no worker is left alone with one in the end.
 _LONG = ("tests/generators", "tests/sim/cosim", "tests/tb", "tests/rtl/link/test_link_at_pins",
@@ -90,3 +91,10 @@ def sigrace_tiny():
 def noncoherent_tiny():
     """The bus monitor's preset for tests."""
     return build_fast("noncoherent-tiny", find_preset("noncoherent-tiny").params)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """A browser for all pages of a process; its start takes longer than several pages."""
+    with browser(tmp_path_factory.mktemp("chromium")) as shown:
+        yield shown

@@ -1,13 +1,14 @@
 """The documentation as a site: no dead link, nothing fetched, nothing cut.
 
-Of the whole site in `make campaign`, as it takes long; `make test` has a small one with mistakes,
-and looks for dead links without Sphinx.
+Of the whole site in `make campaign`, as it takes long; `make test` has a small one, of a few pages
+and of some with mistakes, and looks for dead links without Sphinx.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -19,7 +20,7 @@ from docs.site.walk import walk
 from docs.site.walk_part import PARAMS, micro_trace
 from tests.support import REPOSITORY
 from tests.support.pages.browser import NEEDS_BROWSER, browse
-from tests.support.pages.devtools import WIDTHS, browser
+from tests.support.pages.devtools import WIDTHS
 
 DOCS = REPOSITORY / "docs"
 
@@ -96,20 +97,26 @@ _MISTAKES = {
 }
 
 
+#: Pages that stand for all: long lines of code, wide tables, a generated part.
+_SAMPLE = ("cuda-programs", "reports")
+
+
 @pytest.fixture(scope="module")
-def mistakes(tmp_path_factory):
-    """What is said of all of them in one build."""
-    folder = tmp_path_factory.mktemp("mistakes")
-    links = "".join(f"[{name}]({name}.md)\n" for name in _MISTAKES)
+def small_site(tmp_path_factory):
+    """Its folder, and what is said of it in one build."""
+    folder = tmp_path_factory.mktemp("small")
+    links = "".join(f"[{name}]({name}.md)\n" for name in (*_MISTAKES, *_SAMPLE))
     (folder / "index.md").write_text(f"# Index\n\n## Pages\n\n### All\n\n{links}")
     for name, (text, _) in _MISTAKES.items():
         (folder / f"{name}.md").write_text(text)
-    return build(folder / "site", folder)
+    for name in _SAMPLE:
+        shutil.copy(DOCS / f"{name}.md", folder)
+    return folder / "site", *build(folder / "site", folder)
 
 
 @pytest.mark.parametrize("name", _MISTAKES)
-def test_a_mistake_of_a_page_is_seen(mistakes, name):
-    status, text = mistakes
+def test_a_mistake_of_a_page_is_seen(small_site, name):
+    _, status, text = small_site
     assert status == 1
     (said,) = [line for line in text.splitlines() if f"/{name}.md" in line]
     assert _MISTAKES[name][1] in said
@@ -140,26 +147,38 @@ def _pages(folder):
     return [folder / f"{name}.html" for name in [*names, "search", "genindex"]]
 
 
+def _cut(shown, pages, width):
+    """What is cut of pages, with a picture of each beside it; on a desk figures fit without
+    scrolling."""
+    for page in pages:
+        shown.show(page, width)
+        shown.evaluate(_DRAWN)
+        shown.picture(page.with_suffix(f".{width}.png"))
+        for found in shown.cut(is_desk=width == WIDTHS["desk"]):
+            yield page.name, width, found
+
+
 @pytest.mark.campaign
 @NEEDS_BROWSER
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-def test_nothing_of_a_page_is_cut(site, width):
-    """With a picture of each page beside it; on a desk figures fit without scrolling."""
-    cut = {}
-    with browser(site) as shown:
-        for page in _pages(site):
-            shown.show(page, width)
-            shown.evaluate(_DRAWN)
-            shown.picture(page.with_suffix(f".{width}.png"))
-            found = shown.cut(is_desk=width == WIDTHS["desk"])
-            if found:
-                cut[str(page)] = found
-    assert cut == {}
+def test_nothing_of_a_page_is_cut(site, chromium, width):
+    assert list(_cut(chromium, _pages(site), width)) == []
+
+
+@NEEDS_BROWSER
+def test_nothing_of_a_few_pages_is_cut(small_site, chromium):
+    pages = [small_site[0] / f"{name}.html" for name in _SAMPLE]
+    for width in WIDTHS.values():
+        assert list(_cut(chromium, pages, width)) == []
+    # What would be cut is seen.
+    pages[0].write_text(f"<!DOCTYPE html><body><pre>{'a' * 200}</pre></body>")
+    found = list(_cut(chromium, pages[:1], WIDTHS["desk"]))
+    assert [name for name, _, _ in found] == [pages[0].name] * 2
 
 
 @pytest.mark.campaign
 @NEEDS_BROWSER
-def test_whatever_is_cut_is_seen(tmp_path):
+def test_whatever_is_cut_is_seen(tmp_path, chromium):
     wide = '<div style="overflow-x:auto;width:300px">{}</div>'
     figure = (
         '<svg viewBox="0 0 100 20" width="{}"><text x="{}" y="15" font-size="9">abc</text></svg>'
@@ -174,11 +193,10 @@ def test_whatever_is_cut_is_seen(tmp_path):
         figure.format(100, 9): [],
     }  # fmt: skip
     page = tmp_path / "page.html"
-    with browser(tmp_path) as shown:
-        for body, cut in seen.items():
-            page.write_text(f"<!DOCTYPE html><body>{body}</body>")
-            shown.show(page, WIDTHS["desk"])
-            assert shown.cut(is_desk=True) == cut, body
+    for body, cut in seen.items():
+        page.write_text(f"<!DOCTYPE html><body>{body}</body>")
+        chromium.show(page, WIDTHS["desk"])
+        assert chromium.cut(is_desk=True) == cut, body
 
 
 #: Puts a text into the page that walks through a trace, once it has begun.

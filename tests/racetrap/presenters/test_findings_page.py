@@ -15,7 +15,7 @@ from racetrap.verdict.cause import Cure
 from racetrap.verdict.timeline import Band, Moment, Sort, Timeline
 from tests.support.oracle.findings import line_pair
 from tests.support.pages.browser import NEEDS_BROWSER, browse
-from tests.support.pages.devtools import WIDTHS, browser
+from tests.support.pages.devtools import WIDTHS
 from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 
 _HOSTILE = '</pre></script><img src=x onerror="document.title=1">{{ 7 * 7 }}\x1b[2J'
@@ -173,27 +173,26 @@ def test_a_clean_run_has_a_page_too():
 
 
 @NEEDS_BROWSER
-def test_browser_filters_and_sorts(page, tmp_path):
+def test_browser_filters_and_sorts(page, tmp_path, chromium):
     """By the address, which someone else may have sent; the list and the findings alike."""
     (tmp_path / "page.html").write_text(page)
-    with browser(tmp_path) as shown:
-        shown.show(tmp_path / "page.html", WIDTHS["desk"])
-        for fragment, order, text in (
-            ("", [40, 9, 5], "3 of 3"),
-            ("sort=kind", [40, 9, 5], "3 of 3"),
-            ("sort=place&filter=LINE+20", [40, 5, 9], "1 of 3"),
-            ("kind=missing-lock", [40, 9, 5], "1 of 3"),
-            ("finding-2", [40, 9, 5], "1 of 3"),
-            ("kind=missing-lock&filter=a.cu%3A20", [40, 9, 5], "0 of 3"),
-            ("kind=none&sort=none", [40, 9, 5], "3 of 3"),
-        ):
-            seen = shown.evaluate(_SHOW % json.dumps(fragment))
-            assert seen["order"] == [str(each) for each in order], fragment
-            assert seen["targets"] == seen["races"], fragment
-            assert seen["shown"] == f"{text} shown"
-            assert seen["hidden"] == [3 - int(text[0])] * 2, fragment
-        assert shown.evaluate("document.title") == "Races of <a>.cu"
-        assert shown.evaluate("document.images.length") == 0
+    chromium.show(tmp_path / "page.html", WIDTHS["desk"])
+    for fragment, order, text in (
+        ("", [40, 9, 5], "3 of 3"),
+        ("sort=kind", [40, 9, 5], "3 of 3"),
+        ("sort=place&filter=LINE+20", [40, 5, 9], "1 of 3"),
+        ("kind=missing-lock", [40, 9, 5], "1 of 3"),
+        ("finding-2", [40, 9, 5], "1 of 3"),
+        ("kind=missing-lock&filter=a.cu%3A20", [40, 9, 5], "0 of 3"),
+        ("kind=none&sort=none", [40, 9, 5], "3 of 3"),
+    ):
+        seen = chromium.evaluate(_SHOW % json.dumps(fragment))
+        assert seen["order"] == [str(each) for each in order], fragment
+        assert seen["targets"] == seen["races"], fragment
+        assert seen["shown"] == f"{text} shown"
+        assert seen["hidden"] == [3 - int(text[0])] * 2, fragment
+    assert chromium.evaluate("document.title") == "Races of <a>.cu"
+    assert chromium.evaluate("document.images.length") == 0
 
 
 @NEEDS_BROWSER
@@ -206,9 +205,8 @@ def test_policy_lets_no_other_script_run(page, tmp_path):
         browse(tmp_path / "page.html")
 
 
-@pytest.mark.campaign
 @NEEDS_BROWSER
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 @pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
-def test_browser_shows_it_whole(page, tmp_path, width, is_dark):
-    assert_shown_whole(page, tmp_path, width, elements=1, is_dark=is_dark)
+def test_browser_shows_it_whole(page, tmp_path, chromium, width, is_dark):
+    assert_shown_whole(chromium, page, tmp_path, width, elements=1, is_dark=is_dark)

@@ -16,6 +16,7 @@ from racetrap.presenters.scord_evaluation import page_of, tables_of
 from racetrap.verdict.scord.detect import DETECTORS
 from racetrap.verdict.scord.missed import Cause
 from tests.support.pages.browser import NEEDS_BROWSER
+from tests.support.pages.devtools import Browser
 from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 
 RACE = (0x1040, int(RaceKind.SCOPED_ATOMIC))
@@ -74,5 +75,5 @@ def test_same_figures_make_the_same_page(page: str, tables: Tables) -> None:
 
 @NEEDS_BROWSER
 @pytest.mark.parametrize("width", [390, 1400], ids=["phone", "desk"])
-def test_browser_shows_it_whole(page: str, tmp_path: Path, width: int) -> None:
-    assert_shown_whole(page, tmp_path, width, elements=5)
+def test_browser_shows_it_whole(page: str, tmp_path: Path, chromium: Browser, width: int) -> None:
+    assert_shown_whole(chromium, page, tmp_path, width, elements=5)

@@ -13,6 +13,7 @@ from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.presenters.sigrace_evaluation import page_of
 from tests.support.pages.browser import NEEDS_BROWSER
+from tests.support.pages.devtools import Browser
 from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 from tests.support.sigrace.results import HARDWARE, result
 
@@ -75,6 +76,6 @@ def test_hardware_that_did_not_run(results: Sequence[ProgramResult]) -> None:
 @NEEDS_BROWSER
 @pytest.mark.parametrize("width", [390, 1400], ids=["phone", "desk"])
 def test_browser_shows_it_whole(
-    page: str, tables: Sequence[Table], tmp_path: Path, width: int
+    page: str, tables: Sequence[Table], tmp_path: Path, chromium: Browser, width: int
 ) -> None:
-    assert_shown_whole(page, tmp_path, width, elements=len(tables) + len(PLOTS))
+    assert_shown_whole(chromium, page, tmp_path, width, elements=len(tables) + len(PLOTS))

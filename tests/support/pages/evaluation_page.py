@@ -7,7 +7,7 @@ from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tests.support.pages.devtools import browser
+from tests.support.pages.devtools import Browser
 
 
 class Inventory(HTMLParser):
@@ -49,17 +49,16 @@ _SEEN = """({
 
 
 def assert_shown_whole(
-    page: str, folder: Path, width: int, elements: int, *, is_dark: bool = False
+    shown: Browser, page: str, folder: Path, width: int, elements: int, *, is_dark: bool = False
 ) -> None:
     """Let a browser show the page in a window of some width, with a picture of it beside it; it has
     so many plots and tables."""
     file = folder / "page.html"
     file.write_text(page, encoding="utf-8")
-    with browser(folder) as shown:
-        shown.show(file, width, is_dark=is_dark)
-        shown.picture(folder / "page.png")
-        assert shown.cut() == []
-        seen = shown.evaluate(_SEEN)
+    shown.show(file, width, is_dark=is_dark)
+    shown.picture(folder / "page.png")
+    assert shown.cut() == []
+    seen = shown.evaluate(_SEEN)
     assert seen["font"] >= 14
     assert len(seen["boxes"]) == elements
     for wide, high in seen["boxes"]:
