@@ -32,7 +32,7 @@ help:
 	@echo "make evaluate  make the papers' tables from our own runs, as pages in $(BUILD)/evaluate"
 	@echo "make boards    build the bitstreams of all boards in $(BUILD)/boards"
 	@echo "make board-simulation  play at the UART pins of whole board tops, and with planted bugs"
-	@echo "make docs      make a site of docs/ in $(BUILD)/site"
+	@echo "make docs      make a site of docs/ in $(BUILD)/site (SLOW=1: parts from long runs again, too)"
 	@echo "make tutorials follow every tutorial as printed and run the command lines of other pages, compare their output, and show the time of each"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
@@ -161,7 +161,7 @@ board-simulation: $(READY)
 	$(BIN)/python -m tests.support.fpga.planted_bugs
 
 docs: $(READY)
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs $(BUILD)/site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet $(if $(SLOW),-D remake_slow=1) docs $(BUILD)/site
 
 tutorials: $(FPGA_READY)
 	$(BIN)/pytest -m "" --durations 0 --durations-min 1 --verbose tests/test_tutorials.py tests/test_printed_commands.py

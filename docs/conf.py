@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from docutils import nodes
 from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 # What makes the generated parts of pages lies in docs/site.
 sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from docs.site.generated import Kept
 
 project = "racetrap"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -65,7 +69,7 @@ class NotebookParser(MystParser):
 
 
 class Generated(SphinxDirective):
-    """Block ``{generated} NAME``: the part of that name, made now."""
+    """Block ``{generated} NAME``: the part of that name."""
 
     required_arguments = 1
 
@@ -73,16 +77,44 @@ class Generated(SphinxDirective):
         # What makes the parts is for pages that have one.
         from docs.site.parts import PARTS, SLOW_PARTS
 
-        name = self.arguments[0]
-        if name in SLOW_PARTS and not self.config.slow_parts:
-            text = "Left out of a quick build."
-        elif part := {**PARTS, **SLOW_PARTS}.get(name):
-            text = part()
-        else:
+        name, kept = self.arguments[0], _kept(self.env)
+        if name in PARTS:
+            text = kept.quick_text(name, self.env.docname)
+        elif name not in SLOW_PARTS:
             raise self.error(
                 f"Part must be one of {', '.join({**PARTS, **SLOW_PARTS})}, not {name}"
             )
+        elif self.config.slow_parts:
+            text = kept.slow_text(name, self.config.remake_slow)
+        else:
+            text = "Left out of a quick build."
         return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _kept(env: BuildEnvironment) -> Kept:
+    """Parts of earlier builds into the folder, which lie with what Sphinx has read."""
+    kept: Kept = vars(env).setdefault("generated_parts", Kept())
+    return kept
+
+
+def _outdated(app: Sphinx, env: BuildEnvironment, *_: Collection[str]) -> list[str]:
+    """Pages to read again besides those whose own text has changed."""
+    kept = _kept(env)
+    earlier = kept.earlier()
+    if app.config.remake_slow:
+        blocks = [f"```{{generated}} {name}\n" for name in earlier]
+        texts = {page: env.doc2path(page).read_text(encoding="utf-8") for page in env.found_docs}
+        slow = [page for page, text in texts.items() if any(each in text for each in blocks)]
+        return [*kept.outdated(), *slow]
+    if earlier:
+        names = ", ".join(earlier)
+        print(f"Of earlier sources: {names}; `make docs SLOW=1` makes them again", file=sys.stderr)
+    return kept.outdated()
+
+
+def _purge(app: Sphinx, env: BuildEnvironment, page: str) -> None:
+    """Forget the parts of a page that is read again or gone."""
+    _kept(env).quick.pop(page, None)
 
 
 def _write_files(app: Sphinx, error: Exception | None) -> None:
@@ -99,8 +131,11 @@ def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     # Quick builds, as of a test: `-D slow_parts=0`.
     app.add_config_value("slow_parts", True, "env", types=bool)
+    app.add_config_value("remake_slow", False, "", types=bool)
+    app.add_directive("generated", Generated)
+    app.connect("env-get-outdated", _outdated)
+    app.connect("env-purge-doc", _purge)
     app.add_source_suffix(".ipynb", "notebook")
     app.add_source_parser(NotebookParser)
-    app.add_directive("generated", Generated)
     app.connect("source-read", _add_contents)
     app.connect("build-finished", _write_files)
