@@ -13,7 +13,7 @@ PROOF = Proof(
     rule="Each packet leaves the pipeline after the pipeline's latency. A notice that it leaves "
     "finds a place in the FIFO, which never overflows. A lane is idle if and only if it holds "
     "neither packet nor notice.",
-    sizes="2 warps, the fewest places",
+    sizes="2 warps, the smallest FIFO",
     harness=lambda case: LaneHarness(_PARAMS, case),
     depth=8,
     events=("all-places-taken", "holds", "no-notice", "goes-on-after-a-hold"),

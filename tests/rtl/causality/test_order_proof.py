@@ -14,7 +14,7 @@ PROOF = Proof(
     "not ordered by PTX's causality order through release and acquire fences, chains of atomics "
     "and block barriers. What is known to a warp, pending or passed on includes all of that "
     "order.",
-    sizes="3 warps of a lane in 2 blocks, 2 words, tables that fit, clocks of 4 bits",
+    sizes="3 warps of one lane in 2 blocks, 2 words, tables that fit, clocks of 4 bits",
     harness=lambda case: OrderHarness(_PARAMS, case),
     depth=1,
     events=(

@@ -19,7 +19,7 @@ PROOF = Proof(
     "lanes as all packets before it left them; each change starts from these. No word is used "
     "that was read while it was written. A launch and an epoch leave what the golden model "
     "leaves.",
-    sizes="2 warps, a record; also in lockstep with a level",
+    sizes="2 warps, one record; also in lockstep with one level",
     harness=lambda case: RowsHarness(_PARAMS, case),
     depth=1,
     events=(

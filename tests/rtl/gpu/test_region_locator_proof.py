@@ -14,7 +14,7 @@ PROOF = Proof(
     rule="A word is found in at most one region, the one that contains it. Its place and tag "
     "there are remainder and quotient of its offset by the region's entries. A fence is found in "
     "none.",
-    sizes="2 regions, 64 banks, 8 granules an entry, 16 address bits, never made to wait",
+    sizes="2 regions, 64 banks, 8 granules an entry, 16 address bits, never stalled",
     harness=lambda case: LocatorHarness(_PARAMS, case),
     depth=6,
     events=("second-region", "highest-tag", "between"),

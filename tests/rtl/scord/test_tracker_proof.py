@@ -19,7 +19,7 @@ PROOF = Proof(
     "accepted, and no barrier of its block. Each fence becomes one packet of its scope, and none "
     "is in flight when idle. The generation of any other packet is the number of blocks that its "
     "slot has had, wrapped.",
-    sizes="2 warps, 2 block slots, lock tables of an entry, generations of 2 bits",
+    sizes="2 warps, 2 block slots, lock tables of one entry, generations of 2 bits",
     harness=lambda case: TrackerHarness(_PARAMS, case),
     depth=2,
     events=(
