@@ -24,9 +24,6 @@ from racetrap.sim.cosim.verilator.build_cache import build_key
 from racetrap.sim.cosim.verilator.state_cache import kept_state_parts
 from racetrap.sim.failure import DoesNotFit
 
-#: The block that is the whole system.
-SYSTEM = "system"
-
 
 @dataclass(frozen=True)
 class Target:

@@ -64,8 +64,7 @@ def cost(
         f"{preset.name}, {block.name}": [
             measuring.BlockMeasurement(
                 preset.name, preset.params, block.name, target,
-                # Placing a whole system takes long, so only on request.
-                () if block.name == measuring.SYSTEM not in blocks else tuple(range(1, seeds + 1)),
+                () if block.is_large and block.name not in blocks else tuple(range(1, seeds + 1)),
                 constraint_mhz,
             )
             for target in found

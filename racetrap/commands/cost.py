@@ -26,7 +26,8 @@ from racetrap.fpga.flow.families import FAMILIES
 )  # fmt: skip
 @click.option(
     "--block", "names", metavar="NAME", multiple=True,
-    help="Only this block; may be repeated.  The whole system is placed only if named.",
+    help="Only this block; may be repeated.  A whole system, or a block that is most of one, is "
+    "placed only if named.",
 )  # fmt: skip
 @click.option(
     "--constraint", "constraint_mhz", metavar="MHZ", default=100.0, show_default=True,

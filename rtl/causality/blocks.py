@@ -37,6 +37,6 @@ def blocks(params: CausalityParams) -> list[HardwareBlock]:
         block("warp_rows", WarpRows, params.banks),
         block("detection_logic", DetectionLogic, params.banks),
         block("notice_order", NoticeOrder, 1),
-        block("collector", Collector, 1),
+        HardwareBlock("collector", partial(Collector, params), 1, is_large=True),
     ]
     return gpu_blocks(CausalitySystem, params, of_tracker, of_bank)

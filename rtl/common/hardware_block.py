@@ -20,8 +20,12 @@ class HardwareBlock:
         Makes a new instance of the block.
     count : int
         Instances in the whole system.
+    is_large : bool
+        Whether it is a system, or most of one: its placement can take hours, so it is placed only
+        if it is named.
     """
 
     name: str
     component: Callable[[], wiring.Component]
     count: int
+    is_large: bool = False

@@ -49,5 +49,5 @@ def gpu_blocks(
         *of_bank,
         block("report_path", ReportPath, 1),
         HardwareBlock("registers", partial(RegisterBlock, registers), 1),
-        block("system", system, 1),
+        HardwareBlock("system", partial(system, params), 1, is_large=True),
     ]

@@ -24,7 +24,7 @@ def blocks(params: NoncoherentParams) -> list[HardwareBlock]:
     writer = partial(ReportWriter, params.report_layout, params.address_bits)
     return [
         HardwareBlock("row_splitter", partial(RowSplitter, params), 1),
-        HardwareBlock("monitor", partial(Monitor, params), 1),
+        HardwareBlock("monitor", partial(Monitor, params), 1, is_large=True),
         HardwareBlock(
             "interval_cam",
             partial(IntervalCam, params),
@@ -33,5 +33,5 @@ def blocks(params: NoncoherentParams) -> list[HardwareBlock]:
         *([HardwareBlock("bitmap", partial(Bitmap, params), 1)] if params.window_bytes else []),
         HardwareBlock("report_writer", writer, 1),
         HardwareBlock("registers", partial(RegisterBlock, compile_registers()), 1),
-        HardwareBlock("system", partial(NoncoherentSystem, params), 1),
+        HardwareBlock("system", partial(NoncoherentSystem, params), 1, is_large=True),
     ]
