@@ -57,6 +57,13 @@ def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bo
         return _VERILOG_MODULE.sub(lambda module: _with_triggers(module[0]), verilog)
 
 
+def module_names(component: wiring.Component, name: str) -> list[str]:
+    """Names of the modules that ``to_verilog`` writes, the top's first."""
+    with garbage_collection_paused():
+        modules = distinct_modules(component, name)
+    return _names([".".join(design.hierarchy) for design in modules.values()])
+
+
 def _without_empty_fields(module: str) -> str:
     """RTLIL of a module without fields that have no bits, as far as nothing else names them."""
     module = _EMPTY_CELL.sub("", module)

@@ -35,6 +35,7 @@ _LINES = {
     "fuzz": "Fuzz the file readers with mutated files.",
     "generate": "Write the Verilog of a preset and its companion files.",
     "litmus": "Judge litmus tests by PTX's memory model.",
+    "mutants": "Count the changes of a preset's Verilog that the campaign finds.",
     "presets": "List the presets, or show one.",
     "run": "Run a CUDA program without a GPU and check its kernels for races.",
     "schema": "Print the JSON Schema of a command's --json output.",
@@ -124,7 +125,7 @@ def share_cache() -> None:
 
 
 @click.group(
-    cls=_Cli, prefix="racetrap.commands.", lines=_LINES, extras={"cost": "fpga"},
+    cls=_Cli, prefix="racetrap.commands.", lines=_LINES, extras={"cost": "fpga", "mutants": "fpga"},
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
 @click.option(

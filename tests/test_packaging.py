@@ -139,6 +139,7 @@ _HEAVY = {
     ("evaluate", "scord"): "hardware",
     ("sweep", _EXAMPLES / "sweep-scord.toml"): "hardware",
     ("cost", "scord-tiny"): "fpga",
+    ("mutants", "scord-tiny"): "fpga",
     ("fpga", "build", "scord-local", "--board", "ulx3s-85f"): "fpga",
     ("fpga", "run", _TRACE, "--port", "/dev/null"): "fpga",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired, TypeAlias
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -11,7 +11,14 @@ from racetrap.generators.state import StatePart
 from racetrap.schemas.accelerator_races import MonitorRaceDocument
 from racetrap.schemas.gpu_races import DetectorRace
 from racetrap.schemas.thread_races import SigraceFigures, ThreadRaceDocument
-from racetrap.schemas.values import Call, Configuration, LongWorkDocument, Parameters, Verdict
+from racetrap.schemas.values import (
+    Call,
+    Configuration,
+    LongWorkDocument,
+    Parameters,
+    Tables,
+    Verdict,
+)
 
 
 class Generate(Configuration):
@@ -62,6 +69,37 @@ class PresetDocument(TypedDict):
 
 #: Without a name: the purpose of each preset.
 Presets: TypeAlias = PresetDocument | dict[str, str]
+
+
+class MutantDocument(TypedDict):
+    """A mutant of a preset's Verilog."""
+
+    number: Annotated[int, "value of the selector"]
+    block: Annotated[str, "its block"]
+    change: Annotated[str, "the bit, and what it becomes"]
+    outcome: Annotated[Literal["killed", "equivalent", "survived"], "what became of it"]
+    case: Annotated[int, "case that killed it, or number of cases that it was run in"]
+    reason: Annotated[str, "the first difference, or how equivalence was proved"]
+
+
+class Mutants(LongWorkDocument):
+    """`racetrap mutants`."""
+
+    preset: Annotated[str, "name"]
+    count: Annotated[int, "`--count`"]
+    cases: Annotated[int, "`--cases`"]
+    seed: Annotated[int, "`--seed`"]
+    mutants: Annotated[int, "mutants of all blocks"]
+    racetrap: Annotated[str, "version"]
+    verilator: Annotated[str, "version"]
+    yosys: Annotated[str, "version"]
+    tables: Annotated[
+        Tables,
+        "`blocks`: mutants of each block by what became of them, with the score; `survivors`: "
+        "those that are neither killed nor equivalent, with the reason if one is known",
+    ]
+    all: Annotated[list[MutantDocument], "every mutant"]
+    problems: Annotated[list[str], "sentences"]
 
 
 class CampaignRow(TypedDict):

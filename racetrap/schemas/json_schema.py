@@ -42,6 +42,7 @@ DOCUMENTS: Mapping[str, str] = {
     "fuzz": "upkeep:Fuzz",
     "generate": "hardware:Generate",
     "litmus": "weak_memory:Litmus",
+    "mutants": "hardware:Mutants",
     "presets": "hardware:Presets",
     "run": "checks:ProgramVerdict",
     "simulate": "hardware:Simulate",

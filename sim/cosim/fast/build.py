@@ -25,6 +25,13 @@ from racetrap.sim.cosim.verilator.build_cache import (
     make_model,
     run_tool,
 )
+from racetrap.sim.cosim.verilator.mutants import (
+    MUTANTS_SOURCE,
+    MUTATED,
+    SELECTOR,
+    MutantDraw,
+    make_mutants,
+)
 from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.twins import HEADER, header_of
 
@@ -64,12 +71,15 @@ class FastModel(Generic[P]):
         Folder of the build.
     registers : RegisterMap
         Addresses and fields of its registers.
+    mutant : int
+        Number of the mutant that simulations run, of a build with mutants; 0: none.
     """
 
     preset: str
     params: P
     folder: Path
     registers: RegisterMap
+    mutant: int = 0
 
     @property
     def library(self) -> Path:
@@ -77,18 +87,21 @@ class FastModel(Generic[P]):
         return self.folder / "libsystem.so"
 
 
-def build_fast(preset: str, params: P, patch: Patch | None = None) -> FastModel[P]:
+def build_fast(
+    preset: str, params: P, patch: Patch | None = None, mutants: MutantDraw | None = None
+) -> FastModel[P]:
     """Shared library of a system of any detector, built or found in the cache.
 
     Parameters, result and errors as for ``build_library``, with the detector's harness.
     """
     harness = system_of(params).own("sim.cosim", "fast_harness").HARNESS
-    return build_library(preset, params, harness, patch)
+    return build_library(preset, params, harness, patch, mutants)
 
 
 def build_library(
-    preset: str, params: P, harness: Harness, patch: Patch | None = None
-) -> FastModel[P]:
+    preset: str, params: P, harness: Harness, patch: Patch | None = None,
+    mutants: MutantDraw | None = None,
+) -> FastModel[P]:  # fmt: skip
     """Generate, Verilate and compile a system, or find it in the cache.
 
     The first build of a configuration takes half a minute to a minute.
@@ -103,6 +116,8 @@ def build_library(
         The detector's part of the library.
     patch : Patch or None
         Bug to plant in a copy of the RTL.
+    mutants : MutantDraw or None
+        Mutants to build beside the design, of which ``FastModel.mutant`` selects one.
 
     Raises
     ------
@@ -115,22 +130,32 @@ def build_library(
         raise ValueError("Parameter trace_port must be true for co-simulation, not False")
     here = Path(__file__).parent
     sources = [*(here / name for name in _SOURCES), *harness.sources]
+    sources += [] if mutants is None else [MUTANTS_SOURCE]
     options = (
         asdict(params), patch and asdict(patch), _VERILATE, _MAKE, header_of(harness.twins),
+        mutants and asdict(mutants),
     )  # fmt: skip
     key = build_key(preset, *options, files=sources)
     folder = cache_folder() / "fast" / f"{preset}-{key}"
-    build_once(folder, lambda unfinished: _compile(preset, params, unfinished, harness, patch))
+    build_once(
+        folder, lambda unfinished: _compile(preset, params, unfinished, harness, patch, mutants)
+    )
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     return FastModel(preset, params, folder, RegisterMap(description["registers"]))
 
 
 def _compile(
-    preset: str, params: Params, folder: Path, harness: Harness, patch: Patch | None
-) -> None:
+    preset: str, params: Params, folder: Path, harness: Harness, patch: Patch | None,
+    mutants: MutantDraw | None,
+) -> None:  # fmt: skip
     generate_rtl(preset, params, folder, patch=patch)
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
-    ports = description["ports"]
+    ports, source, rewrite = description["ports"], f"{preset}.v", harness.rewrite
+    if mutants is not None:
+        # A clock that stops because of the design's own outputs would hide mutants.
+        source, rewrite = MUTATED, harness.rewrite_least
+        width = make_mutants(preset, folder, mutants)
+        ports |= {SELECTOR: {"direction": "input", "width": width}}
     widths = {name: port["width"] for name, port in ports.items()}
     header = ports_header(
         TOP, widths, harness.ports(params), harness.constants(params), harness.internals(params),
@@ -140,8 +165,7 @@ def _compile(
     (folder / HEADER).write_text(header_of(harness.twins), encoding="utf-8")
     top = top_module(description["module"], ports)
     (folder / f"{TOP}.v").write_text(top, encoding="utf-8")
-    design = (folder / f"{preset}.v").read_text(encoding="utf-8")
-    simulated = harness.rewrite(design, params)
+    simulated = rewrite((folder / source).read_text(encoding="utf-8"), params)
     (folder / f"fast-{preset}.v").write_text(simulated, encoding="utf-8")
     for path in (*sorted(Path(__file__).parent.glob("*.h")), *harness.native):
         shutil.copy(path, folder)

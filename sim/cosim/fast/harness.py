@@ -39,6 +39,8 @@ class Harness:
         From parameters to the instances inside the system whose memory the shim uses.
     rewrite : callable
         From Verilog and parameters to Verilog with the same behaviour that simulates faster.
+    rewrite_least : callable
+        Likewise, but only what the shim needs, for any design with these ports.
     """
 
     folder: Path
@@ -49,6 +51,7 @@ class Harness:
     internals: Callable[[Any], Sequence[Internals]] = lambda params: ()
     instances: Callable[[Any], Sequence[Instances]] = lambda params: ()
     rewrite: Callable[[str, Any], str] = folded
+    rewrite_least: Callable[[str, Any], str] = lambda verilog, params: verilog
 
     @property
     def sources(self) -> list[Path]:

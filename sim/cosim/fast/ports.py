@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from racetrap.sim.cosim.verilator.mutants import SELECTOR
+
 #: Signals of an AXI4 port that writes.
 AXI_WRITE = (
     "awid", "awaddr", "awlen", "awsize", "awvalid", "awready", "wdata", "wstrb", "wlast",
@@ -236,6 +238,8 @@ def ports_header(
     instances : sequence of Instances
         Instances whose memory the shim uses.
     """
+    groups = [*groups, PortGroup("MutantPort", "mutant", SELECTOR, (), int(SELECTOR in widths))]
+    constants = {**constants, "SELECTORS": int(SELECTOR in widths)}
     lines = [f"constexpr int {name} = {value};" for name, value in constants.items()]
     text = _HEADER.format(top=top, constants="\n".join([*lines, ""]))
     text += "".join(_struct(group, widths) for group in groups)

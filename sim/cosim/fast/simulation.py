@@ -22,6 +22,7 @@ from racetrap.sim.twins import Twin, numbers
 
 #: Functions of testbench.h, and the shim's constructor.
 _FUNCTIONS: Functions = {
+    "sim_select": (None, [c_uint32]),
     "sim_new": (c_void_p, [c_uint64]),
     "sim_delete": (None, [c_void_p]),
     "sim_write": (c_int, [c_void_p, c_uint32, c_uint32]),
@@ -121,6 +122,7 @@ class Simulation(RegisterPort, Generic[T, S]):
         super().__init__(model.registers)
         own = (*simulation_twins(type(timing), stats), *twins)
         self._library = load_library(model.library, model.preset, {**_FUNCTIONS, **functions}, own)
+        self._library.sim_select(model.mutant)
         self._sim = self._library.sim_new(seed)
         self._stats: Any = stats
         self._buffers: dict[object, NDArray] = {}  # arrays that the library points to

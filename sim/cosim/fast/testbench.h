@@ -138,12 +138,17 @@ class Lite {
     uint32_t address = 0;
 };
 
+// Mutant that simulations made from now on run, of a design with mutants; 0: none.
+inline uint32_t selected_mutant = 0;
+
 class Testbench {
   public:
     Failure failure;
 
     explicit Testbench(uint64_t seed)
-        : random(seed), top(&prepare(context, seed)), ports(top) {}
+        : random(seed), top(&prepare(context, seed)), ports(top) {
+        for (int n = 0; n < SELECTORS; n++) ports.mutant[n].value = selected_mutant;
+    }
     // Public parts of `top` unregister from this thread's current context, which may be that of a
     // simulation made later.
     virtual ~Testbench() { Verilated::threadContextp(&context); }
@@ -226,6 +231,7 @@ class Testbench {
 // big enough.
 extern "C" {
 
+void sim_select(uint32_t mutant) { selected_mutant = mutant; }
 void sim_delete(Testbench* sim) { delete sim; }
 int sim_write(Testbench* sim, uint32_t address, uint32_t data) {
     return sim->access(true, address, data);

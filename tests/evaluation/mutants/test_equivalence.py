@@ -1,0 +1,43 @@
+"""Proofs that mutants are equivalent, on a small design."""
+
+import re
+
+import pytest
+
+from racetrap.evaluation.mutants.equivalence import is_equivalent
+from racetrap.sim.cosim.verilator.mutants import MutantDraw, read_mutants
+from tests.support.mutants import make_small
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    make_small(folder, MutantDraw(count=200))
+    return folder
+
+
+def _chosen(folder, block, pattern):
+    """The first mutant of a block whose change has a form."""
+    return next(
+        mutant
+        for mutant in read_mutants(folder)
+        if mutant.block == block and re.search(pattern, mutant.change)
+    )
+
+
+@pytest.mark.parametrize(
+    ("block", "pattern", "how"),
+    [
+        ("logic", r"B\[0\] of or is 0", "in every state"),
+        ("logic", r"Y\[0\] of and o inverted", ""),
+        ("counter", r"D\[0\] of dff count inverted", ""),
+        # `high` is never 1, which no single state says.
+        ("counter", r"D\[0\] of dff high is 0", "block's registers"),
+        # What enters the blocks inside must be the same.
+        ("system", r"i\[0\] of counter is 1", ""),
+    ],
+)
+def test_proof(small, block, pattern, how):
+    found = is_equivalent(small, _chosen(small, block, pattern), 20)
+    assert how in found
+    assert bool(how) == bool(found)

@@ -1,0 +1,99 @@
+"""`racetrap mutants`: table, JSON, page and exit status."""
+
+import json
+
+import pytest
+
+from racetrap.calls import mutants
+from racetrap.evaluation.mutants import table
+from racetrap.evaluation.mutants.run import MutantResult, Outcome
+from racetrap.generators.presets import find_preset
+from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.verilator.mutants import MutantDraw, read_mutants
+from tests.support.long_work import answer, stop_after
+from tests.support.mutants import make_small
+
+
+@pytest.fixture
+def call(racetrap, monkeypatch, tmp_path):
+    """Calls the command on a small design, whose mutants are not simulated; gives its result, its
+    JSON and the mutants."""
+    make_small(tmp_path, MutantDraw(count=3))
+    drawn = read_mutants(tmp_path)
+
+    def build(name, params, mutants):
+        assert (name, mutants) == ("scord-tiny", MutantDraw((), 3, 5))
+        return FastModel(name, params, tmp_path, {})
+
+    def _call(outcome_of):
+        def run(item):
+            outcome = outcome_of(item.mutant)
+            return MutantResult(item.mutant, outcome, 2, "first difference", 1.0)
+
+        monkeypatch.setattr(mutants, "build_fast", build)
+        answer(monkeypatch, run)
+        words = ["--count", 3, "--seed", 5, "--json", tmp_path / "found.json"]
+        page = tmp_path / "page.html"
+        done = racetrap("mutants", "scord-tiny", *words, "--output", page)
+        assert "first difference" in page.read_text()
+        return done, json.loads((tmp_path / "found.json").read_text()), drawn
+
+    return _call
+
+
+def _outcomes(mutant):
+    """The first of a block survives, the second is equivalent, all others are killed."""
+    return {1: Outcome.SURVIVED, 2: Outcome.EQUIVALENT}.get(
+        mutant.number and (mutant.number - 1) % 3 + 1, Outcome.KILLED if mutant.number else None
+    ) or Outcome.SURVIVED
+
+
+def test_scores_and_an_unexplained_survivor(call):
+    done, found, drawn = call(_outcomes)
+    assert done.exit_code == 3
+    assert f"3 survivors have no reason, the first is system: {drawn[0].change}" in done.output
+    assert "counter: 1 killed, 1 equivalent, 1 survived\n" in done.output
+    rows = {row["block"]: row for row in found["tables"]["blocks"]}
+    assert [*rows] == ["system", "logic", "counter", "blocks with state", "all"]
+    assert rows["counter"] == {
+        "block": "counter", "state": "yes", "mutants": 3, "killed": 1, "equivalent": 1,
+        "survived": 1, "explained": 0, "score %": 50.0, "95 % interval": "9.5-90.5",
+    }  # fmt: skip
+    assert (rows["all"]["mutants"], rows["all"]["state"]) == (9, "some")
+    assert [row["number"] for row in found["tables"]["survivors"]] == [1, 4, 7]
+    assert [each["outcome"] for each in found["all"]][:3] == ["survived", "equivalent", "killed"]
+
+
+def test_a_survivor_with_a_reason_is_no_failure(call, monkeypatch, tmp_path):
+    make_small(tmp_path, MutantDraw(count=3))
+    reasons = {f"{each.block}: {each.change}": "nobody looks" for each in read_mutants(tmp_path)}
+    monkeypatch.setattr(table, "explanations", lambda: {"scord-tiny": reasons})
+    done, found, _ = call(_outcomes)
+    assert done.exit_code == 0
+    assert {row["reason"] for row in found["tables"]["survivors"]} == {"nobody looks"}
+    assert found["problems"] == []
+
+
+def test_the_design_itself_must_agree(call):
+    done, _, _ = call(lambda mutant: Outcome.KILLED)
+    assert done.exit_code == 3
+    assert "Design without a mutant differs: first difference" in done.output
+
+
+def test_a_stopped_command_goes_on(call, monkeypatch):
+    with monkeypatch.context() as stopping:
+        stop_after(stopping, 2, KeyboardInterrupt())
+        done, found, _ = call(_outcomes)
+    assert (done.exit_code, found["missing"]) == (130, ["logic", "counter"])
+    _, found, _ = call(_outcomes)
+    assert (found["kept"], found["missing"]) == (2, [])
+
+
+def test_a_block_that_does_not_exist(racetrap):
+    done = racetrap("mutants", "scord-tiny", "--block", "trakcer")
+    assert done.exit_code == 2
+    assert "Unknown block 'trakcer': did you mean 'tracker'?" in done.output
+
+
+def test_blocks_are_modules_of_the_verilog(monkeypatch):
+    mutants._check_blocks(find_preset("scord-tiny"), ["bank_lane", "tracker", "system"])
