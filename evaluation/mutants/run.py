@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -16,11 +17,16 @@ from racetrap.evaluation.campaign.random_volume import Case, run_case
 from racetrap.evaluation.mutants.equivalence import is_equivalent
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import Mutant
+from racetrap.sim.failure import Failure
 
 #: A case takes a second or so; a mutant that never lets it end is killed.
 _CASE_SECONDS = 120
 _MEMORY_BYTES = 8 << 30
 _SHOWN_CHARACTERS = 300
+#: What the comparison raises at a value that the hardware should never send.
+_UNKNOWN_VALUE = (LookupError, OverflowError, ValueError)
+#: Exit status of a process whose error is ours, not the mutant's.
+_DEFECT = 70
 
 
 class Outcome(Enum):
@@ -102,7 +108,7 @@ def run_mutant(run: MutantRun) -> MutantResult:
 def _difference(case: Case) -> str:
     try:
         return run_case(case).difference
-    except Exception as error:  # a value that the comparison does not know is a difference, too
+    except _UNKNOWN_VALUE as error:
         return f"{type(error).__name__}: {error}"
 
 
@@ -110,6 +116,11 @@ def alone(say: Callable[[], str]) -> str:
     """What ``say`` gives, called in a process of its own, which a mutant may bring down or hang.
 
     The text is then what ended the process.
+
+    Raises
+    ------
+    Failure
+        If ``say`` raises an error, which the process has printed.
     """
     source, target = os.pipe()
     child = os.fork()
@@ -117,10 +128,12 @@ def alone(say: Callable[[], str]) -> str:
         os.close(source)
         resource.setrlimit(resource.RLIMIT_CPU, (_CASE_SECONDS, _CASE_SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-        with os.fdopen(target, "w", encoding="utf-8") as file:
-            file.write(say()[:_SHOWN_CHARACTERS])
-            file.flush()
-            os._exit(0)
+        try:
+            os.write(target, say()[:_SHOWN_CHARACTERS].encode())
+        except BaseException:
+            traceback.print_exc()
+            os._exit(_DEFECT)
+        os._exit(0)
     os.close(target)
     with os.fdopen(source, encoding="utf-8") as file:
         text = file.read()
@@ -128,11 +141,11 @@ def alone(say: Callable[[], str]) -> str:
     code = os.waitstatus_to_exitcode(status)
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"case did not end within {_CASE_SECONDS} s of CPU time"
-    return text if code == 0 else f"simulation ended by {_ending(code)}"
-
-
-def _ending(code: int) -> str:
-    return signal.Signals(-code).name if code < 0 else f"exit status {code}"
+    if code == _DEFECT:
+        raise Failure("Comparison of a mutant ended with the error above")
+    if code > 0:
+        return f"simulation ended with exit status {code}"
+    return text if code == 0 else f"simulation ended by {signal.Signals(-code).name}"
 
 
 def _cpu_seconds() -> float:

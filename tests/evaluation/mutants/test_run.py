@@ -11,6 +11,7 @@ from racetrap.evaluation.mutants.run import MutantRun, Outcome, alone, run_mutan
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.verilator.mutants import UNCHANGED, MutantDraw, read_mutants
+from racetrap.sim.failure import Failure
 
 
 def test_what_a_process_says():
@@ -23,6 +24,12 @@ def test_a_process_that_is_brought_down():
         os.kill(os.getpid(), signal.SIGTERM)
 
     assert alone(crash) == "simulation ended by SIGTERM"
+
+
+def test_an_error_of_our_own_is_no_difference(capfd):
+    with pytest.raises(Failure, match="ended with the error above"):
+        alone(lambda: str(1 // 0))
+    assert "ZeroDivisionError" in capfd.readouterr().err
 
 
 def test_a_process_that_does_not_end(monkeypatch):
