@@ -31,11 +31,9 @@ SYSTEM_BLOCK = "system"
 _FIXED = {"clk", "CLK", "RD_CLK", "WR_CLK", "RD_EN", "RD_ARST", "RD_SRST", "Q"}
 _MODULE = re.compile(r"^module (\S+?)\(", re.MULTILINE)
 _RTLIL_MODULE = re.compile(r"^module \\(\S+)$\n(.*?)^end$", re.MULTILINE | re.DOTALL)
-#: A cell of Yosys' own, and the signal at its output.
-_OUTPUT = re.compile(
-    r"^  cell \$\S+ (\$\S+)\n(?:    .*\n)*?    connect \\[QY] \\(\S+(?: \[[\d:]+\])?)\n",
-    re.MULTILINE,
-)
+#: A cell of Yosys' own: its kind, its name, and the signal at its output, if it is one.
+_CELL = re.compile(r"^  cell \$(\S+) (\$\S+)\n((?:    .*\n)*?)  end$", re.MULTILINE)
+_OUTPUT = re.compile(r"^    connect \\[QY] \\(\S+(?: \[[\d:]+\])?)$", re.MULTILINE)
 #: What a line of Yosys' list says besides the place in the Verilog.
 _FIELD = re.compile(r"-(mode|module|cell|port|portbit|ctrlbit) (\S+)")
 
@@ -132,19 +130,17 @@ def make_mutants(preset: str, folder: Path, draw: MutantDraw) -> int:
           for block, module in chosen.items()),
     )  # fmt: skip
     mutants: list[Mutant] = []
-    outputs = _outputs(folder)
+    inside = module_texts(folder)
     for block, module in chosen.items():
         lines = (folder / f"{block}.txt").read_text(encoding="utf-8").splitlines()
         (folder / f"{block}.txt").unlink()
         fields = [dict(_FIELD.findall(line)) for line in lines]
         usable = [each for each in fields if each["port"] not in _FIXED]
-        random = Random(f"{block} {draw.seed}")
+        random, cells = Random(f"{block} {draw.seed}"), _cells(inside[module])
         for each in random.sample(usable, min(draw.count, len(usable))):
             has_state = "posedge" in texts[module]
             number = len(mutants) + 1
-            mutants.append(
-                Mutant(number, block, has_state, _change(each, outputs[module]), _command(each))
-            )
+            mutants.append(Mutant(number, block, has_state, _change(each, cells), _command(each)))
     width = len(mutants).bit_length()
     switched = (
         mutant.command.replace("mutate", f"mutate -ctrl {SELECTOR} {width} {mutant.number}", 1)
@@ -176,27 +172,27 @@ def _command(fields: dict[str, str]) -> str:
     return " ".join(["mutate", *(f"-{name} {value}" for name, value in fields.items())])
 
 
-def _change(fields: dict[str, str], outputs: Mapping[str, str]) -> str:
+def _change(fields: Mapping[str, str], cells: Mapping[str, str]) -> str:
     """A change in words: the bit, the cell's kind and what it makes, and what the bit becomes.
 
     The words are the same as long as the block is.
     """
-    cell = fields["cell"]
-    if cell.startswith("$"):
-        kind = re.sub(r"^\$(proc|auto\$)?(\w+).*", r"\2", cell)
-        cell = f"{kind} {outputs.get(cell, '')}".rstrip()
     bit = f"bit {fields.get('ctrlbit')}"
     becomes = {
         "inv": "inverted", "const0": "is 0", "const1": "is 1",
         "cnot0": f"inverted where {bit} is 0", "cnot1": f"inverted where {bit} is 1",
     }  # fmt: skip
+    cell = cells.get(fields["cell"], fields["cell"])
     return f"{fields['port']}[{fields['portbit']}] of {cell} {becomes[fields['mode']]}"
 
 
-def _outputs(folder: Path) -> dict[str, dict[str, str]]:
-    """Signal that each cell of each module makes, if it is one signal."""
-    modules = module_texts(folder)
-    return {name: dict(_OUTPUT.findall(text)) for name, text in modules.items()}
+def _cells(module: str) -> dict[str, str]:
+    """Kind and output of each of Yosys' own cells in the RTLIL of a module."""
+    found = {}
+    for kind, name, inside in _CELL.findall(module):
+        output = _OUTPUT.search(inside)
+        found[name] = f"{kind} {output[1]}" if output else kind
+    return found
 
 
 def module_texts(folder: Path) -> dict[str, str]:
