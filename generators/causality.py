@@ -49,7 +49,7 @@ _PRESETS = presets_by_name(
         CausalityParams(),
     ),
     # One entry for each word: nothing is lost by shared entries.
-    Preset("causality-nocache", "The same, an entry for each word", CausalityParams(ratio=1)),
+    Preset("causality-nocache", "The same with one entry for every word", CausalityParams(ratio=1)),
     # Four accesses a cycle.
     Preset("causality-wide", "The paper's GPU with four banks", CausalityParams(banks=4)),
 )  # fmt: skip

@@ -31,13 +31,15 @@ _PRESETS = presets_by_name(
         ),
     ),
     # The GPU of ScoRD's paper; a block is named by as many bits as in the artefact.
-    Preset("hirace", "The artefact's widths, 4 KiB of each block's shared memory", HiraceParams()),
+    Preset(
+        "hirace", "The artefact's widths, with 4 KiB of each block's shared memory", HiraceParams()
+    ),
     # Metadata of global memory alone: half as much.
     Preset("hirace-global", "The same without shared memory", HiraceParams(shared_bytes=0)),
     # Four accesses a cycle.
     Preset("hirace-banks4", "The same with four banks", HiraceParams(banks=4)),
     # One report for each word, as in the artefact.
-    Preset("hirace-once", "The same, a word stays in RACE", HiraceParams(begin_anew=False)),
+    Preset("hirace-once", "The same, but a word stays in RACE", HiraceParams(begin_anew=False)),
 )  # fmt: skip
 
 #: 1, 2^n - 1, 2^n and 2^n + 1 are well represented.

@@ -43,10 +43,10 @@ _PRESETS = presets_by_name(
     # The paper's own: 15 SMs, 32 warps each, 4-byte units, 16 of them to a cached entry.
     Preset("scord", "The paper's detector: 12.5 % metadata by software caching", ScordParams()),
     # One entry for each word: no false negatives from shared entries, 200 % metadata.
-    Preset("scord-nocache", "An entry for each 4-byte word", ScordParams(ratio=1)),
+    Preset("scord-nocache", "One entry for every 4-byte word", ScordParams(ratio=1)),
     # Columns of Table VII: coarser units instead of caching.
-    Preset("scord-8byte", "An entry for 8 bytes", ScordParams(granularity=8, ratio=1)),
-    Preset("scord-16byte", "An entry for 16 bytes", ScordParams(granularity=16, ratio=1)),
+    Preset("scord-8byte", "One entry for every 8 bytes", ScordParams(granularity=8, ratio=1)),
+    Preset("scord-16byte", "One entry for every 16 bytes", ScordParams(granularity=16, ratio=1)),
     # Four accesses a cycle.
     Preset("scord-banks4", "The paper's detector with four banks", ScordParams(banks=4)),
     # Eight accesses a cycle through one metadata port of 512 bits; an SM offers as many.
