@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -16,6 +17,8 @@ _TEXT = 16
 #: Characters of a line beside a line of life.
 _CHARACTERS, _SMALL_CHARACTERS = 18, 21
 
+#: Pixels between the middles of a mark and of a label.
+_CLEARANCE = 13
 #: Between the words of an actor that stand on two lines.
 _PARTS = re.compile(" of |, ")
 _SHAPES = {Sort.ACCESS: "circle", Sort.ATOMIC: "diamond", Sort.ORDER: "bar"}
@@ -54,6 +57,7 @@ def timeline_drawing(timeline: Timeline, name: str) -> dict[str, Any]:
         "skipped": timeline.skipped,
         "repeated": max(moment.times for moment in timeline.moments) > 1,
         "missing": [(_LINES[0] + 7, first["y"], _LINES[1] - 8, last["y"])],
+        "missing_y": _label_height(first["y"], last["y"], [row["y"] for row in rows]),
         "missing_words": _shortened(timeline.missing, _CHARACTERS),
         "bands": [
             {
@@ -65,6 +69,14 @@ def timeline_drawing(timeline: Timeline, name: str) -> dict[str, Any]:
             for band in timeline.bands
         ],
     }  # fmt: skip
+
+
+def _label_height(top: int, bottom: int, marks: Sequence[int]) -> int:
+    """Height of the middle of an arrow's label: near the arrow's middle, and off the marks."""
+    middle = (top + bottom) // 2
+    heights = sorted(range(top, bottom), key=lambda height: abs(height - middle))
+    free = (each for each in heights if min(abs(each - mark) for mark in marks) >= _CLEARANCE)
+    return next(free, middle)
 
 
 def _row(moment: Moment, y: int) -> dict[str, Any]:

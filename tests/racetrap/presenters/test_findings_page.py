@@ -10,6 +10,7 @@ import pytest
 from racetrap.golden_model.call_stacks import Frame
 from racetrap.presenters.findings import Findings
 from racetrap.presenters.findings_page import findings_page
+from racetrap.presenters.timeline import timeline_drawing
 from racetrap.sim.gpu.editing.edits import Edit
 from racetrap.verdict.cause import Cure
 from racetrap.verdict.timeline import Band, Moment, Sort, Timeline
@@ -134,6 +135,20 @@ def test_the_timeline_names_what_is_missing_and_states_around_accesses(page):
     caption = re.search(r"<figcaption>(.*?)</figcaption>", page, re.DOTALL)[1]
     assert "; thread 1 of block 2: lock held." in caption
     assert "Wide line: &lt;/pre&gt;" in caption
+
+
+def test_the_label_of_the_missing_order_covers_no_mark():
+    """The mark of the atomic would lie in the middle of the arrow."""
+    moments = [
+        Moment(number, (side,), words, "data", "", sort, is_access=not number % 2)
+        for number, (side, words, sort) in enumerate([
+            (0, "store", Sort.ACCESS), (0, "atomic", Sort.ATOMIC), (1, "load", Sort.ACCESS),
+        ])
+    ]  # fmt: skip
+    drawing = timeline_drawing(Timeline(("a", "b"), tuple(moments)), "name")
+    first, atomic, last = (row["y"] for row in drawing["rows"])
+    assert (first + last) // 2 == atomic
+    assert abs(drawing["missing_y"] - atomic) == 13
 
 
 def test_the_cure_is_a_diff(page):
