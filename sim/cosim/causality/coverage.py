@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from enum import IntEnum
 
 from racetrap.golden_model.causality.detector_bank import Step
 from racetrap.golden_model.causality.entry import Entry
@@ -37,6 +38,17 @@ from racetrap.sim.cosim.comparison.coverage import BinCounts
 _KINDS = TransactionKind
 
 
+def _bins(group: str, values: type[IntEnum]) -> dict[int, str]:
+    """Bin of each value: looking it up is much faster than making its name at each step."""
+    return {value: f"{group}.{value.name.lower()}" for value in values}
+
+
+_TRANSACTIONS, _ACCESSES = _bins("transaction", TransactionKind), _bins("access", PacketKind)
+_SIZES, _OBSERVED = _bins("size", SizeCode), _bins("observed", Observed)
+_AGAINST, _UNDECIDED = _bins("against", Against), _bins("undecided", Undecided)
+_FENCED = _bins("before.fenced", Fenced)
+
+
 class Coverage(BinCounts):
     """Counts of every bin; an observer of the scoreboard.
 
@@ -61,11 +73,12 @@ class Coverage(BinCounts):
 
     def transaction(self, sm: int, transaction: Transaction) -> None:
         """A transaction of an SM, in its order."""
-        kind = _KINDS(transaction.kind)
-        self.hit(f"transaction.{kind.name.lower()}")
+        kind = transaction.kind
+        self.hit(_TRANSACTIONS[kind])
         if kind in (_KINDS.FENCE, _KINDS.BEGIN, _KINDS.END):
             order, scope = FenceOrder(transaction.order), Scope(transaction.device)
-            self.hit(f"{kind.name.lower()}.{order.name.lower()}.{scope.name.lower()}")
+            name = _KINDS(kind).name
+            self.hit(f"{name.lower()}.{order.name.lower()}.{scope.name.lower()}")
         elif kind == _KINDS.WARP_BARRIER:
             lanes = transaction.lanes
             name = "tile" if is_tile(lanes) else "some"
@@ -102,13 +115,13 @@ class Coverage(BinCounts):
         self.hit(f"{space}.{'monitored' if step.monitored else 'outside'}")
         if not step.monitored:
             return
-        self.hit(f"access.{PacketKind(packet.kind).name.lower()}.{_named(packet)}")
-        self.hit(f"size.{SizeCode(packet.size).name.lower()}")
+        self.hit(f"{_ACCESSES[packet.kind]}.{_named(packet)}")
+        self.hit(_SIZES[packet.size])
         is_one = packet.lanes.bit_count() == 1
         self.hit(f"lanes.{'one' if is_one else 'all' if packet.lanes == ALL_LANES else 'several'}")
         self._entry(step.before)
-        self.hit(f"against.{Against(step.against).name.lower()}")
-        self.hit(f"undecided.{Undecided(step.undecided).name.lower()}")
+        self.hit(_AGAINST[step.against])
+        self.hit(_UNDECIDED[step.undecided])
         for name in ("took_on", "displaced", "read_error"):
             if getattr(step, name):
                 self.hit(name)
@@ -141,22 +154,23 @@ class Coverage(BinCounts):
 
     def _entry(self, entry: Entry) -> None:
         writer, reader = entry.writer, entry.reader
+        sides = [side for side in (writer, reader) if side is not None]
         for name, is_so in (
             ("written", writer is not None),
             ("read", reader is not None),
             ("message", entry.message),
             ("mixed", entry.mixed),
-            ("several", any(side is not None and side.several for side in (writer, reader))),
+            ("several", any(side.several for side in sides)),
             ("handed", writer is not None and writer.handed),
             ("lost", entry.lost),
             ("unknown", entry.unknown),
         ):
             if is_so:
                 self.hit(f"before.{name}")
-        for fence in Fenced:
-            if any(side is not None and side.sc & fence for side in (writer, reader)):
-                self.hit(f"before.fenced.{fence.name.lower()}")
-        self.hit(f"observed.{Observed(entry.observed).name.lower()}")
+        for fence, name in _FENCED.items():
+            if any(side.sc & fence for side in sides):
+                self.hit(name)
+        self.hit(_OBSERVED[entry.observed])
 
     def race(self, race: Race) -> None:
         """A race that the collector has found."""
