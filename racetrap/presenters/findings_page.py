@@ -104,7 +104,7 @@ def _side(name: str, side: Side) -> dict[str, Any]:
             for text, place in stack_texts(side)
         ],
         "lines": coloured_excerpt(side.place, _CONTEXT),
-        "caret": marked_line(side.place, side.column)[1:],
+        "caret": marked_line(side.place, side.column, side.width)[1:],
     }
 
 

@@ -127,7 +127,7 @@ def pair_lines(pair: LinePair, schedules: int) -> list[str]:
     lines = []
     for name, side in pair.first.sides:
         lines.append(f"  {name}: {side_text(side)}")
-        lines += [f"    {line}" for line in marked_line(side.place, side.column)]
+        lines += [f"    {line}" for line in marked_line(side.place, side.column, side.width)]
         lines += [f"    {calls}"] if (calls := stack_text(side)) else []
     lines.append(f"  {counts_text(pair, schedules)}")
     return lines + ([f"  {exposure_text(pair.exposure)}"] if pair.exposure else [])

@@ -33,20 +33,25 @@ def _uri(path: str) -> str:
     return Path(path).as_uri() if Path(path).is_absolute() else quote(path)
 
 
-def _location(place: str, column: int = 0, message: str = "") -> dict[str, Any]:
+def _location(place: str, message: str = "", *, column: int = 0, width: int = 1) -> dict[str, Any]:
     path, _, line = relative_place(place).rpartition(":")
     found: dict[str, Any] = {}
     if line.isdecimal():
         found["physicalLocation"] = {
             "artifactLocation": {"uri": _uri(path)},
             "region": {"startLine": max(int(line), 1)}
-            | ({"startColumn": column} if column else {}),
+            | ({"startColumn": column} if column else {})
+            | ({"endColumn": column + width} if column and width > 1 else {}),
         }
     else:
         found["logicalLocations"] = [{"name": place}]
     if message:
         found["message"] = {"text": message}
     return found
+
+
+def _side_location(side: Side, message: str = "") -> dict[str, Any]:
+    return _location(side.place, message, column=side.column, width=side.width)
 
 
 #: Levels of findings, as SARIF has them.
@@ -59,11 +64,11 @@ def _result(finding: RaceFinding) -> dict[str, Any]:
     return {
         **_coded(finding.code),
         "message": {"text": f"{'; '.join(words)} (seen {times_text(finding.instances)})."},
-        "locations": [_location(race.later.place, race.later.column)],
+        "locations": [_side_location(race.later)],
         "relatedLocations": [
-            _location(race.earlier.place, race.earlier.column, f"{race.sides[0][0]} access"),
+            _side_location(race.earlier, f"{race.sides[0][0]} access"),
             *(
-                _location(side.place, side.column, f"also {name} access")
+                _side_location(side, f"also {name} access")
                 for pair in finding.pairs[1:]
                 for name, side in pair.first.sides
             ),
@@ -114,10 +119,8 @@ def _advice_result(kind: str, pair: LinePair) -> dict[str, Any]:
     return {
         **_coded(code_of(kind)),
         "message": {"text": text},
-        "locations": [_location(race.later.place, race.later.column)],
-        "relatedLocations": [
-            _location(race.earlier.place, race.earlier.column, f"{race.sides[0][0]} access")
-        ],
+        "locations": [_side_location(race.later)],
+        "relatedLocations": [_side_location(race.earlier, f"{race.sides[0][0]} access")],
         **_stacks(race),
         **_fingerprint(race),
     }
@@ -138,7 +141,7 @@ def _frames(side: Side) -> list[dict[str, Any]]:
     places = [side.place, *(frame.place for frame in side.stack)]
     frames = []
     for place, frame in zip(places, side.stack, strict=False):
-        found = _location(place, side.column * (place == side.place))
+        found = _side_location(side) if place == side.place else _location(place)
         frames.append({"location": found | {"message": {"text": frame.function}}})
     return frames
 

@@ -50,6 +50,8 @@ class Side:
         Place, and places of calls, which distinguish races; by default the place alone.
     details : mapping of str to object
         More about it, for programs.
+    width : int
+        Columns of the expression that is marked: more than 1 if any access in it may be the one.
     folded : int
         Functions of system and library headers, the innermost ones, that ``place`` and ``stack``
         leave out.
@@ -62,6 +64,7 @@ class Side:
     stack: Sequence[Frame] = ()
     chain: Chain = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    width: int = 1
     folded: int = 0
 
     @property
@@ -75,7 +78,9 @@ class Side:
         number, place = own_place(self.chain or (self.place,))
         if not number:
             return self
-        return replace(self, place=place, column=0, stack=self.stack[number:], folded=number)
+        return replace(
+            self, place=place, column=0, width=1, stack=self.stack[number:], folded=number
+        )
 
 
 @dataclass(frozen=True)

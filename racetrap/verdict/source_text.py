@@ -82,6 +82,7 @@ def _lines(path: str) -> list[str]:
         return []
 
 
+@cache
 def source_text(path: str) -> str:
     """Text of a file; empty if not readable."""
     return "\n".join(_lines(path))
@@ -107,15 +108,16 @@ def source_line(place: str) -> str:
     return lines[int(line) - 1].expandtabs() if lines and 0 < int(line) <= len(lines) else ""
 
 
-def marked_line(place: str, column: int = 0) -> list[str]:
+def marked_line(place: str, column: int = 0, width: int = 1) -> list[str]:
     """Text of a place, and below it a caret under a column, from 1, or where that is not known
-    under its first character; nothing if there is no text."""
+    under its first character, and tildes under further columns; nothing if there is no text."""
     path, _, line = place.rpartition(":")
     if not source_line(place).strip():
         return []
     text = _lines(path)[int(line) - 1].rstrip()
     offset = column - 1 if 0 < column <= len(text) else len(text) - len(text.lstrip())
-    return [text.expandtabs(), " " * len(text[:offset].expandtabs()) + "^"]
+    begin, end = (len(text[:each].expandtabs()) for each in (offset, offset + max(width, 1)))
+    return [text.expandtabs(), " " * begin + "^" + "~" * (end - begin - 1)]
 
 
 class SourceLine(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -12,7 +13,7 @@ import numpy as np
 from racetrap.golden_model.barracuda import Party, Race, RaceClass
 from racetrap.golden_model.call_stacks import call_stack, chain_of
 from racetrap.golden_model.events import EventKind, Space, TraceHeader
-from racetrap.sim.gpu.editing.expressions import access_column
+from racetrap.sim.gpu.editing.access_marks import Mark, MemoryAccess, access_mark
 from racetrap.verdict.cause import Cause, Instruction, MemoryObject
 from racetrap.verdict.gpu.causes import RaceCause
 from racetrap.verdict.gpu.findings import Access, Finding
@@ -48,11 +49,13 @@ def oracle_races_by_line(
         Events of the trace, for the size of an element.
     """
 
-    def side(party: Party, name: str, space: str) -> Side:
+    def side(party: Party, memory: MemoryObject | None, element: str, space: str) -> Side:
         has_thread = party.access <= EventKind.ATOMIC
+        size = 0 if events is None else int(events["size"][party.event])
         return _side(
             party.pc, header, party.access.name.lower().replace("_", " "),
-            f"thread {party.thread} of block {party.grid_block}" * has_thread, name, space,
+            f"thread {party.thread} of block {party.grid_block}" * has_thread,
+            _known(memory, element, space, size),
             {
                 "kind": party.access.name.lower(), "pc": party.pc, "event": party.event,
                 "grid_block": party.grid_block, "thread": party.thread,
@@ -66,9 +69,10 @@ def oracle_races_by_line(
         cause = causes[number] if causes else None
         size = 1 if events is None else _least_size(events, race.first.event, race.second.event)
         memory, element = names.named(race.space, race.address, race.kernel, size)
-        name, where = _name_and_place(memory, element, space, race.address)
+        where = _where(memory, element, space, race.address)
         yield LineRace(
-            side(race.first, name, space), side(race.second, name, space), race.kind.value,
+            side(race.first, memory, element, space), side(race.second, memory, element, space),
+            race.kind.value,
             cause.missing.reason if cause else race.reason,
             race.race_class.value, f"{where}, launch {race.kernel}",
             race.instances,
@@ -99,25 +103,35 @@ def named_causes(
 
 
 def _side(
-    pc: int, header: TraceHeader, access: str, actor: str, name: str, space: str,
+    pc: int, header: TraceHeader, access: str, actor: str, known: MemoryAccess,
     details: Mapping[str, Any] = MappingProxyType({}),
 ) -> Side:  # fmt: skip
     place, frame = place_of(pc, header.locations), header.stacks.get(pc, 0)
-    column = header.columns.get(pc, 0)
-    if column:
-        column = _column(place, access, name, space) or column
+    mark = Mark(header.columns.get(pc, 0), 1)
+    if mark.column:
+        mark = _mark(place, known._replace(kind=access)) or mark
     return Side(
-        place, access, actor, column, tuple(call_stack(header.frames, frame)),
-        chain_of(place, header.frames, frame), details,
+        place, access, actor, mark.column, tuple(call_stack(header.frames, frame)),
+        chain_of(place, header.frames, frame), details, width=mark.width,
     )  # fmt: skip
 
 
 @lru_cache(maxsize=1 << 12)
-def _column(place: str, access: str, name: str, space: str) -> int:
-    """Column of the expression in a line that makes an access; 0 if that is not known."""
+def _mark(place: str, access: MemoryAccess) -> Mark | None:
+    """The part of a line that makes an access, if that is known."""
     path, _, line = place.rpartition(":")
     text = source_text(path)
-    return access_column(text, int(line), access, name, space) if text else 0
+    return access_mark(text, int(line), access) if text else None
+
+
+def _known(memory: MemoryObject | None, element: str, space: str, size: int) -> MemoryAccess:
+    """What is known of an access besides its kind."""
+    if memory is None:
+        return MemoryAccess("", "", "", space, size)
+    if memory.origin.startswith("allocated"):
+        # A pointer of that name may point to another element than the first.
+        element = re.sub(r"^\[\d+\]", "", element)
+    return MemoryAccess("", memory.name, element, space, size)
 
 
 def finding_races(header: TraceHeader, events: np.ndarray) -> Callable[[Finding], LineRace]:
@@ -130,11 +144,12 @@ def finding_races(header: TraceHeader, events: np.ndarray) -> Callable[[Finding]
         size = _least_size(events, finding.earlier.event, last)
         space = Space[report.space.upper()]
         memory, element = names.named(space, report.address, launch, size)
-        name, where = _name_and_place(memory, element, report.space, report.address)
+        where = _where(memory, element, report.space, report.address)
 
         def side(access: Access) -> Side:
             actor = f"warp {access.warp} of block {access.grid_block}"
-            return _side(access.pc, header, access.kind, actor, name, report.space)
+            known = _known(memory, element, report.space, int(events["size"][access.event]))
+            return _side(access.pc, header, access.kind, actor, known)
 
         return LineRace(
             side(finding.earlier), side(finding.access), report.kind_words, report.reason,
@@ -151,10 +166,7 @@ def _least_size(events: np.ndarray, *numbers: int) -> int:
     return int(sizes[sizes > 0].min(initial=_MOST_BYTES)) if sizes.any() else 1
 
 
-def _name_and_place(
-    memory: MemoryObject | None, element: str, space: str, address: int
-) -> tuple[str, str]:
-    """Name of what is accessed, possibly empty, and where that is in words."""
-    if memory is None or not memory.name:
-        return "", f"{space} address {address:#x}"
-    return memory.name, f"{memory.name}{element}"
+def _where(memory: MemoryObject | None, element: str, space: str, address: int) -> str:
+    """What is accessed, in words."""
+    has_name = memory is not None and memory.name
+    return f"{memory.name}{element}" if memory and has_name else f"{space} address {address:#x}"

@@ -111,7 +111,7 @@ class MemoryNames:
             source = source_of(text)
             parts: list[Function | None] = [None]
             if function:
-                parts = [*source.functions.get(_base(function), ())]
+                parts = [*source.index.functions.get(_base(function), ())]
             for part in parts:
                 types = self._types(file, function, part)
                 for declaration, declarator in source.declarations(name, part and part.node):
@@ -151,8 +151,8 @@ class MemoryNames:
         base = _base(kernel)
         for file in (each for each in self._files if base in source_text(each)):
             sources = [source_of(source_text(each)) for each in with_included(file)]
-            functions = sources[0].functions.get(base) or [
-                function for source in sources for function in source.macro_kernels
+            functions = sources[0].index.functions.get(base) or [
+                function for source in sources for function in source.index.macro_kernels
             ]  # fmt: skip
             for function in functions:
                 declaration = next(iter(function.parameters[number : number + 1]), None)

@@ -14,7 +14,7 @@ from racetrap.sim.gpu.editing.declarations import (
     nodes_of,
     text_at,
 )
-from racetrap.sim.gpu.editing.type_names import Types
+from racetrap.sim.gpu.editing.type_names import Types, type_of
 from racetrap.sim.gpu.editing.types import Type
 
 #: Functions that store an address where their first argument points, and those that return one.
@@ -57,7 +57,7 @@ def allocations_at(source: Source, line: int, types: Types) -> list[Allocation]:
         call = _call(node)
         if call is not None:
             function, target, is_address = call
-            kind = _type_of(target, source, around, types)
+            kind = type_of(target, source, around and around.node, types)
             pointee = kind.pointee() if kind and kind.pointee else None
             if not is_address and function.startswith("cuda"):
                 pointee = pointee.pointee() if pointee and pointee.pointee else None
@@ -126,26 +126,3 @@ def _is_passed_on(name: str, around: Function | None) -> bool:
         for each in around.parameters for declarator in each.children_by_field_name("declarator")
     }  # fmt: skip
     return name in returned or name.lstrip("*") in parameters
-
-
-def _type_of(
-    node: tree_sitter.Node | None, source: Source, around: Function | None, types: Types
-) -> Type | None:
-    """Type of a variable, an element or a member."""
-    if node is None:
-        return None
-    if node.type in ("subscript_expression", "pointer_expression"):
-        whole = _type_of(node.child_by_field_name("argument"), source, around, types)
-        if whole is None:
-            return None
-        return whole.element or (whole.pointee() if whole.pointee else None)
-    if node.type == "field_expression":
-        name = text_at(node.child_by_field_name("field"))
-        found = list(source.declarations(name))
-        is_member = [each for each in found if each[0].type == "field_declaration"]
-        return types.of(*is_member[0]) if len(is_member) == 1 else None
-    places = ([around.node] if around else []) + [source.root]
-    for place in places:
-        for declaration in source.declarations(text_at(node), place):
-            return types.of(*declaration)
-    return None

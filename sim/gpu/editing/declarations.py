@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -40,39 +40,49 @@ class Function(NamedTuple):
     template: list[str]
 
 
-class Source:
-    """What a source declares.
+class Index:
+    """What a source declares, by name.
 
     Parameters
     ----------
-    text : str
-        The source.
+    root : Node
+        Its syntax tree.
 
     Attributes
     ----------
-    root : Node
-        Its syntax tree.
     functions : dict of str to list of Function
         Functions by name.
     types, constants : dict of str to Node
         What defines each type, and each constant.
     macros : dict of str to str
         Text of each macro without parameters.
+    bodies : dict of str to str
+        Text of each macro with parameters.
     macro_kernels : list of Function
         Kernels that macros define.
     """
 
-    def __init__(self, text: str) -> None:
-        blank = _ALIGNMENT.sub(lambda found: " " * len(found[0].encode()), text)
-        self._tree = parse(blank.encode())
-        self.root = self._tree.root_node
+    def __init__(self, root: tree_sitter.Node) -> None:
         self.functions: dict[str, list[Function]] = defaultdict(list)
         self.types: dict[str, tree_sitter.Node] = {}
         self.constants: dict[str, tree_sitter.Node] = {}
         self.macros: dict[str, str] = {}
+        self.bodies: dict[str, str] = {}
         self.macro_kernels: list[Function] = []
-        for node in nodes_of(self.root):
+        for node in nodes_of(root):
             self._add(node)
+
+    def body_of(self, macro: str) -> str | None:
+        """Text in the braces of a macro that defines a function, with that of further macros."""
+        if macro not in self.bodies:
+            return None
+        texts = [self.bodies[macro].partition("{")[2]]
+        for text in texts:
+            for name in set(re.findall(r"\w+", text)):
+                further = self.bodies.get(name) or self.macros.get(name)
+                if further is not None and further not in texts:
+                    texts.append(further)
+        return "\n".join(texts)
 
     def _add(self, node: tree_sitter.Node) -> None:
         field = node.child_by_field_name
@@ -81,11 +91,12 @@ class Source:
             self._add_function(node)
         elif node.type == "preproc_def":
             self.macros[name] = text_at(field("value")).strip()
-        elif node.type == "preproc_function_def" and "__global__" in (
-            text := text_at(field("value"))
-        ):
+        elif node.type == "preproc_function_def":
+            self.bodies[name] = text = text_at(field("value"))
+            if "__global__" not in text:
+                return
             # The kernels that a macro defines have names of its uses.
-            defined = Source(text.replace("\\\n", "  ") + " {}").functions.values()
+            defined = Source(text.replace("\\\n", "  ") + " {}").index.functions.values()
             self.macro_kernels += chain.from_iterable(defined)
         elif node.type in (*STRUCTURES, "enum_specifier") and field("body") is not None:
             self.types[name] = node
@@ -115,10 +126,35 @@ class Source:
         ]  # fmt: skip
         self.functions[name].append(Function(node, parameters, template_parameters(node)))
 
+
+class Source:
+    """A source and what it declares.
+
+    Parameters
+    ----------
+    text : str
+        The source.
+
+    Attributes
+    ----------
+    root : Node
+        Its syntax tree.
+    """
+
+    def __init__(self, text: str) -> None:
+        blank = _ALIGNMENT.sub(lambda found: " " * len(found[0].encode()), text)
+        self._tree = parse(blank.encode())
+        self.root = self._tree.root_node
+
+    @cached_property
+    def index(self) -> Index:
+        """What it declares, by name."""
+        return Index(self.root)
+
     def function_at(self, line: int) -> Function | None:
         """The innermost function around a line."""
         around = [
-            each for functions in self.functions.values() for each in functions
+            each for functions in self.index.functions.values() for each in functions
             if each.node.start_point[0] < line <= each.node.end_point[0] + 1
         ]  # fmt: skip
         return min(around, key=lambda each: each.node.end_byte - each.node.start_byte, default=None)

@@ -1,8 +1,4 @@
-"""Expressions of a CUDA source that access memory, by line.
-
-PTX has the column of the first statement of a line alone; which expression makes an access is found
-by what it does, and to which variable.
-"""
+"""Expressions of a CUDA source that access memory, by line."""
 
 from __future__ import annotations
 
@@ -13,7 +9,9 @@ from typing import NamedTuple
 
 import tree_sitter
 
-from racetrap.sim.gpu.editing.source_unit import parse
+from racetrap.sim.gpu.editing.declarations import nodes_of, source_of
+from racetrap.sim.gpu.editing.source_unit import SourceUnit
+from racetrap.sim.gpu.editing.type_names import Types, type_of
 
 #: Functions that access what their first argument points to.
 _FUNCTIONS = {
@@ -30,8 +28,8 @@ class AccessExpression(NamedTuple):
 
     Parameters
     ----------
-    column : int
-        Its first column, from 1.
+    node : Node
+        The expression.
     kinds : frozenset of str
         What it does: ``load``, ``store``, ``atomic``.
     names : frozenset of str
@@ -40,59 +38,46 @@ class AccessExpression(NamedTuple):
         Whether it is a name alone, and no reference: an access only if the variable is in memory.
     """
 
-    column: int
+    node: tree_sitter.Node
     kinds: frozenset[str]
     names: frozenset[str]
     is_name: bool
 
 
-def access_column(text: str, line: int, kind: str, name: str, space: str) -> int:
-    """Column, from 1, of the one expression in a line that makes an access; 0 if it is not known.
+class LineAccesses:
+    """What is accessed in a line, and how the function around it declares its names.
 
     Parameters
     ----------
-    text : str
+    source : str
         The source.
     line : int
         The line, from 1.
-    kind : str
-        What the access does: ``load``, ``store`` or ``atomic``.
-    name : str
-        The variable or allocation, if that is known.
-    space : str
-        Its memory, ``global`` or ``shared``.
+
+    Attributes
+    ----------
+    text : bytes
+        The line.
+    accesses : list of AccessExpression
+        What may access memory.
+    has_macro : bool
+        Whether there are uses of macros, which may access memory, too.
+    body : str or None
+        Text of the macro in whose arguments the line is, if that defines a function; empty if it is
+        in none, nothing if the text is elsewhere.
+    shared, local, arguments : frozenset of str
+        Variables in shared memory, arrays of each thread, and arguments of a kernel.
     """
-    found = _Line(text, line)
-    able = [each for each in found.accesses if kind in each.kinds]
-    named = [each for each in able if name and name in each.names]
-    # A pointer is in a register: what it points to is accessed.
-    named = [each for each in named if not each.is_name] or named
-    if not named and not found.has_macro:
-        # A pointer may have another name than what it points to.
-        named = [
-            each for each in able
-            if not each.is_name and not each.names & found.local
-            and bool(each.names & found.shared) == (space == "shared")
-        ]  # fmt: skip
-    columns = {each.column for each in named}
-    return columns.pop() if len(columns) == 1 else 0
 
-
-@lru_cache(maxsize=64)
-def _tree(text: str) -> tree_sitter.Tree:
-    return parse(text.encode())
-
-
-class _Line:
-    """What is accessed in a line, and how the function around it declares its names."""
-
-    def __init__(self, text: str, line: int) -> None:
-        self._row = line - 1
-        lines = text.split("\n")
-        self._bytes = lines[self._row].encode() if 0 < line <= len(lines) else b""
+    def __init__(self, source: str, line: int) -> None:
+        self._source, self._row = source, line - 1
+        lines = source.split("\n")
+        self.text = lines[self._row].encode() if 0 < line <= len(lines) else b""
         self.accesses: list[AccessExpression] = []
+        self._sizes: dict[int, int] = {}
         self.has_macro = False
-        function = root = _tree(text).root_node
+        self.body: str | None = ""
+        function = root = source_of(source).root
         node: tree_sitter.Node | None = root
         while node is not None:
             if node.type == "function_definition":
@@ -100,18 +85,37 @@ class _Line:
             inner = [child for child in node.named_children if self._is_around(child)]
             node = inner[0] if len(inner) == 1 else None
         self.shared, self.local, self._references = _declared(function)
-        self._visit(function, "load")
+        self.arguments = _arguments(function)
+        # A macro that stands alone, and defines a function, has its statements as arguments.
+        unit = SourceUnit("", source.encode(), line) if function is root else None
+        if unit is None or not unit.is_macro:
+            self._visit(function, "load")
+            return
+        self.has_macro = True
+        self.body = source_of(source).index.body_of(unit.text.partition(b"(")[0].decode())
+        for argument in unit.argument_trees() if self.body is not None else ():
+            self._visit(argument.root_node, "load")
+
+    def size_of(self, node: tree_sitter.Node) -> int:
+        """Bytes of an expression; 0 if unknown."""
+        if node.id not in self._sizes:
+            source = source_of(self._source)
+            around = source.function_at(self._row + 1)
+            found = type_of(node, source, around and around.node, Types([source]))
+            self._sizes[node.id] = found.size if found is not None else 0
+        return self._sizes[node.id]
 
     def _is_around(self, node: tree_sitter.Node) -> bool:
         return node.start_point[0] <= self._row <= node.end_point[0]
 
     def _record(self, node: tree_sitter.Node, *kinds: str, is_name: bool = False) -> None:
-        row, column = node.start_point
-        if row == self._row:
-            before = self._bytes[:column].decode(errors="replace")
+        own = node
+        while (parent := node.parent) is not None and _is_member_of(parent, node):
+            node = parent
+        if node.start_point[0] == self._row:
             self.accesses.append(AccessExpression(
-                len(before) + 1, frozenset(kinds), frozenset(_names(node)),
-                is_name and self._references.isdisjoint(_names(node)),
+                node, frozenset(kinds), frozenset(_names(node)),
+                is_name and self._references.isdisjoint(_names(own)),
             ))  # fmt: skip
 
     def _visit(self, node: tree_sitter.Node, *kinds: str) -> None:
@@ -136,7 +140,7 @@ class _Line:
                 self._record(node, *kinds)
                 self._visit_field(node, "argument", "load")
         elif node.type == "field_expression":
-            is_pointer = b"->" in [child.text for child in node.children]
+            is_pointer = _is_through_pointer(node)
             if is_pointer:
                 self._record(node, *kinds)
             self._visit_field(node, "argument", *(("load",) if is_pointer else kinds))
@@ -169,6 +173,16 @@ class _Line:
             self._visit(each, "load")
 
 
+def _is_through_pointer(node: tree_sitter.Node) -> bool:
+    return b"->" in [child.text for child in node.children]
+
+
+def _is_member_of(node: tree_sitter.Node, whole: tree_sitter.Node) -> bool:
+    """Whether a node is a member of a structure."""
+    is_member = node.type == "field_expression" and not _is_through_pointer(node)
+    return is_member and node.child_by_field_name("argument") == whole
+
+
 def _names(node: tree_sitter.Node) -> Iterator[str]:
     """Variables and members that an expression goes through, those of indices left out."""
     if node.type in ("identifier", "field_identifier"):
@@ -178,6 +192,20 @@ def _names(node: tree_sitter.Node) -> Iterator[str]:
     elif node.type not in ("call_expression", "type_descriptor", *_UNEVALUATED):
         for child in node.named_children:
             yield from _names(child)
+
+
+def _arguments(function: tree_sitter.Node) -> frozenset[str]:
+    """Names of the parameters of a kernel; none of other functions."""
+    body = function.child_by_field_name("body")
+    if function.type != "function_definition" or body is None:
+        return frozenset()
+    head = (function.text or b"")[: body.start_byte - function.start_byte]
+    if b"__global__" not in head:
+        return frozenset()
+    return frozenset(
+        (node.text or b"").decode(errors="replace") for node in nodes_of(function)
+        if node.type == "identifier" and node.end_byte < body.start_byte
+    )  # fmt: skip
 
 
 def _declared(function: tree_sitter.Node) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -202,3 +230,9 @@ def _declared(function: tree_sitter.Node) -> tuple[frozenset[str], frozenset[str
             elif child.type == "array_declarator":
                 local.update(_names(child.named_children[0]))
     return frozenset(shared), frozenset(local), frozenset(references)
+
+
+@lru_cache(maxsize=256)
+def line_accesses(text: str, line: int) -> LineAccesses:
+    """What is accessed in a line of a source, from 1."""
+    return LineAccesses(text, line)

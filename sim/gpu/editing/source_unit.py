@@ -220,6 +220,12 @@ class SourceUnit:
                 last = token.end()
         return spans
 
+    def argument_trees(self) -> Iterator[tree_sitter.Tree]:
+        """Syntax trees of the statements in a macro's arguments; each stays at its byte."""
+        for start, end in self.argument_spans():
+            outside = [(0, start), (end, len(self._source))]
+            yield parse(_without(self._source, outside))
+
     # Places for statements
 
     def before(self, node: tree_sitter.Node) -> Slot:

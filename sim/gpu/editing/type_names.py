@@ -85,8 +85,8 @@ class Types:
         if name in self._arguments:
             return self.named(self._arguments[name])
         for source in self._sources:
-            if name in source.types:
-                return self._type(source.types[name])
+            if name in source.index.types:
+                return self._type(source.index.types[name])
         return None
 
     def _type(self, node: tree_sitter.Node | None) -> Type | None:
@@ -122,7 +122,7 @@ class Types:
         if name == "atomic":
             return self._type(next(iter(arguments), None))
         for source in self._sources:
-            if (node := source.types.get(name)) is not None:
+            if (node := source.index.types.get(name)) is not None:
                 given = [self._arguments.get(text, text) for text in map(text_at, arguments)]
                 own = dict(zip(template_parameters(node), given, strict=False))
                 return Types(self._sources, own).named(name)
@@ -176,10 +176,10 @@ class Types:
         if name in self._arguments:
             return self._value(_expression(self._arguments[name]))
         for source in self._sources:
-            if name in source.macros:
-                return self._value(_expression(source.macros[name]))
-            if name in source.constants:
-                return self._value(source.constants[name])
+            if name in source.index.macros:
+                return self._value(_expression(source.index.macros[name]))
+            if name in source.index.constants:
+                return self._value(source.index.constants[name])
         return None
 
 
@@ -203,3 +203,26 @@ def _expression(text: str) -> tree_sitter.Node | None:
     found = (node for node in nodes_of(tree.root_node) if node.type == "init_declarator")
     node = next(found, None)
     return node.child_by_field_name("value") if node is not None else None
+
+
+def type_of(
+    node: tree_sitter.Node | None, source: Source, around: tree_sitter.Node | None, types: Types
+) -> Type | None:
+    """Type of a variable, an element or a member, in the function around it."""
+    if node is None:
+        return None
+    if node.type in ("subscript_expression", "pointer_expression"):
+        whole = type_of(node.child_by_field_name("argument"), source, around, types)
+        if whole is None:
+            return None
+        return whole.element or (whole.pointee() if whole.pointee else None)
+    if node.type == "field_expression":
+        name = text_at(node.child_by_field_name("field"))
+        found = list(source.declarations(name))
+        is_member = [each for each in found if each[0].type == "field_declaration"]
+        return types.of(*is_member[0]) if len(is_member) == 1 else None
+    places = ([around] if around else []) + [source.root]
+    for place in places:
+        for declaration in source.declarations(text_at(node), place):
+            return types.of(*declaration)
+    return None
