@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from racetrap.calls.arguments import refusal
 from racetrap.calls.checks.accelerators import check_accelerators
 from racetrap.calls.checks.gpu import check_gpu
-from racetrap.calls.checks.subject import read_subject
+from racetrap.calls.checks.subject import KERNELS, read_subject
 from racetrap.calls.checks.threads import check_exact, check_threads
 from racetrap.calls.report import Report
 from racetrap.calls.results import CheckResult
@@ -21,7 +22,8 @@ from racetrap.verdict.gpu.schedules import SECONDS
 if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
-#: Name of an exact check in a sentence.
+#: Kernels, those in CUDA, and an exact check in a sentence.
+KERNEL, SOURCE = "a kernel", "a kernel in CUDA"
 EXACT = "an exact check of threads"
 #: Runs for each race under weak memory, unless told otherwise.
 RUNS = 100
@@ -79,8 +81,10 @@ def check(
     ValueError
         If a file cannot be read or run, or an argument is wrong.
     """
-    report, path = report or Report(), str(path)
+    report, path = report or Report(suits=refusal(check, locals())), str(path)
     with input_errors():
+        if launch is not None or Path(path).suffix in KERNELS:
+            report.suits(SOURCE if path.endswith(".cu") else "a kernel in PTX", KERNEL)
         if patch is not None and not path.endswith(".cu"):
             raise ValueError(f"Patch must be of a kernel in CUDA: check FILE.cu, not {path}")
     subject = read_subject(

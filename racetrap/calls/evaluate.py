@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
@@ -48,9 +49,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        If there is no such evaluation or program.
-    TypeError
-        If the evaluation has no such option.
+        If there is no such evaluation or program, or the evaluation has no such option.
     Failure
         If a tool fails.
     """
@@ -61,6 +60,13 @@ def evaluate(
         for program in programs if own.CHOICES else ():
             if program not in own.CHOICES:
                 raise ValueError(unknown_name("program", program, own.CHOICES))
+        known = [
+            each.name for each in signature(own.evaluate).parameters.values()
+            if each.kind == each.KEYWORD_ONLY
+        ]  # fmt: skip
+        for option in options:
+            if option not in known:
+                raise ValueError(unknown_name(f"option of {name}", option, known))
     work = work or LongWork(jobs, console=kept_console())
     result: EvaluationResult = own.evaluate(work, programs, **options)
     return replace(result, document={**work.progress, **result.document})

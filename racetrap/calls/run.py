@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from racetrap.calls.arguments import refusal
 from racetrap.calls.checks.programs import executable, program_errors
 from racetrap.calls.report import Report
 from racetrap.calls.results import RunResult
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
     from racetrap.verdict.gpu.program_check import ProgramCheck
     from racetrap.verdict.gpu.trace_check import Detector
+
+
+#: Subjects of a call: sources, and what is reported of any program.
+SOURCE, REPORT = "a CUDA source", "a report"
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,11 @@ def run(
     Failure
         If hardware and golden model disagree, or a tool fails.
     """
-    report, known = report or Report(), known_races(baseline)
+    report = report or Report(suits=refusal(run, locals()))
+    with input_errors():
+        is_source = str(program).endswith(".cu")
+        report.suits(SOURCE if is_source else "a program that is built", REPORT)
+    known = known_races(baseline)
     used, bounds = _detector(detector, rule is None or simulate, settings)
     files = [Path(program), *map(Path, further)]
     with input_errors():

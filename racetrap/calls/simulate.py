@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from racetrap.calls.arguments import refusal
 from racetrap.calls.report import Report
 from racetrap.calls.results import SimulateResult
 from racetrap.commands.shared.input_files import given_name
@@ -70,7 +71,8 @@ def simulate(
     Failure
         If hardware and golden model disagree, or a tool fails.
     """
-    report, stimulus = report or Report(), str(stimulus)
+    report = report or Report(suits=refusal(simulate, locals()))
+    stimulus = str(stimulus)
     with input_errors():
         found = find_preset(preset).params
         own = system_of(found).own("commands.shared.detectors")

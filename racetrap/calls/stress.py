@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from racetrap.calls.arguments import refusal
 from racetrap.calls.checks.kernels import read_kernel
 from racetrap.calls.checks.programs import executable, program_errors
 from racetrap.calls.report import Report
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.stress.patch import Patch
     from racetrap.sim.gpu.stress.subject import Run, Subject
 
+#: Subjects of a call: sources, and whole programs.
+SOURCE, PROGRAM = "a CUDA source", "a program"
 #: Runs for each question of the advice, if only time is bounded.
 _RUNS = 100
 
@@ -80,7 +83,9 @@ def stress(
     from racetrap.sim.gpu.stress import search
     from racetrap.sim.gpu.stress.replay_file import read_replay, write_replay
 
-    report = report or Report()
+    report = report or Report(suits=refusal(stress, locals()))
+    with input_errors():
+        _check(str(kernel), arguments, launch is not None, report)
     path, console = Path(kernel), report.console
     advice = made = failing_seed = None
     with _subject(path, arguments, launch, compiler) as subject, program_errors():
@@ -116,6 +121,16 @@ def stress(
         document=document, text=report.text, subject=str(kernel), runs=done, witness=found,
         advice=advice, patch=made.text if made else "",
     )  # fmt: skip
+
+
+def _check(kernel: str, arguments: Sequence[str], has_launch: bool, report: Report) -> None:
+    """Refuse options and arguments that are not for this subject."""
+    is_source = kernel.endswith(".cu")
+    built = "a kernel in PTX" if has_launch else "a program that is built"
+    names = [SOURCE if is_source else built]
+    report.suits(*names, *([PROGRAM] if is_source or not has_launch else []))
+    if has_launch and arguments:
+        raise ValueError("A kernel with a launch file must have no arguments of a program")
 
 
 def _search(

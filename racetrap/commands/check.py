@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from racetrap.calls.check import EXACT, RUNS, check
-from racetrap.calls.checks.subject import KERNELS
+from racetrap.calls.check import EXACT, KERNEL, RUNS, SOURCE, check
 from racetrap.calls.report import Report
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
@@ -17,7 +15,7 @@ from racetrap.commands.shared.reports import CURES, FINDINGS, Reports, baseline_
 from racetrap.commands.shared.result_forms import form_files
 from racetrap.commands.shared.settings import ACCELERATOR_SETTINGS, THREAD_SETTINGS
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
-from racetrap.commands.shared.terminal import exit_on, input_errors, report_console, write_json
+from racetrap.commands.shared.terminal import exit_on, report_console, write_json
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.schedules import SECONDS
@@ -28,11 +26,11 @@ if TYPE_CHECKING:
 _DETECTED = ("detector", "settings", "choice")
 _GPU = Subject(Trace.kind, (*_DETECTED, "notes", "oracle", "own_code"), "gpu")
 _KERNEL = Subject(
-    "a kernel",
+    KERNEL,
     (*_DETECTED, "notes", "oracle", "own_code", "launch_file", "lockstep", "memory", "budget"),
     "gpu",
 )
-_SOURCE = Subject("a kernel in CUDA", ("include", "define", "arch", "std", "no_cures"), "gpu")
+_SOURCE = Subject(SOURCE, ("include", "define", "arch", "std", "no_cures"), "gpu")
 _THREADS = Subject(ThreadTrace.kind, (*_DETECTED, "compare"), "threads", THREAD_SETTINGS)
 _EXACT = Subject(EXACT, ("choice", "exact", "fail_fast", "suppressed"), "threads")
 _ACCELERATORS = Subject(
@@ -104,10 +102,6 @@ def command(
 
     Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """
-    if launch_file is not None or Path(path).suffix in KERNELS:
-        with input_errors():
-            kernel = _SOURCE.name if path.endswith(".cu") else "a kernel in PTX"
-            require_suitable(kernel, _KERNEL.name)
     reports = Reports(output)
     choice = replace(choice, has_json=json_file is not None, shows_notes=notes)
     result = check(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racetrap.calls.report import Report
-from racetrap.calls.run import run
+from racetrap.calls.run import REPORT, SOURCE, run
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.output_files import is_standard_output_taken
@@ -55,8 +55,8 @@ class _Launches(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-_SOURCE = Subject("a CUDA source", ("include", "define", "std"), "compiler")
-_REPORT = Subject("a report", ("own_code", "baseline_file", "no_cures"), "report")
+_SOURCE = Subject(SOURCE, ("include", "define", "std"), "compiler")
+_REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 
 
 @click.command("run", cls=SubjectCommand, subjects=(_SOURCE, _REPORT))
@@ -111,9 +111,8 @@ def command(
     their accesses.  Exit status: 0 no race, 1 races or a kernel fault, 2 bad input, 3 the program
     failed in another way, or hardware and golden model disagree.
     """
+    is_source = program.endswith(".cu")
     with input_errors():
-        is_source = program.endswith(".cu")
-        require_suitable(_SOURCE.name if is_source else "a program that is built", _REPORT.name)
         kernel, selected = _selected(launches)
     further = list(takewhile(lambda word: word.endswith(".cu"), arguments)) if is_source else []
     reports = Reports(output)
@@ -125,7 +124,7 @@ def command(
         simulate=simulate, baseline=baseline_file, patch=output.get(".patch"),
         cures=not no_cures, trace=output.get(".trace"),
         output=2 if is_standard_output_taken() else 1,
-        report=Report(report_console(), replace(choice, shows_notes=notes)),
+        report=Report(report_console(), replace(choice, shows_notes=notes), require_suitable),
     )  # fmt: skip
     reports.write(program, result.findings, result.known)
     write_json(json_file, result.document)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racetrap.calls.report import Report
-from racetrap.calls.stress import stress
+from racetrap.calls.stress import PROGRAM, SOURCE, stress
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile, NamedFiles
 from racetrap.commands.shared.result_forms import Form, form_files
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import (
     exit_on,
-    input_errors,
     report_console,
     write_json,
 )
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 
 
-_SOURCE = Subject("a CUDA source", ("include", "define", "std"))
-_PROGRAM = Subject("a program", ("arch",))
+_SOURCE = Subject(SOURCE, ("include", "define", "std"))
+_PROGRAM = Subject(PROGRAM, ("arch",))
 
 
 class _Model(click.ParamType):
@@ -92,20 +91,12 @@ def command(
     sequentially consistent memory that cause it.  Exit status: 0 no failure, 1 failures, 2 bad
     input.
     """
-    with input_errors():
-        what = "a program that is built" if launch_file is None else "a kernel in PTX"
-        require_suitable(
-            *([_SOURCE.name] if kernel.endswith(".cu") else [what]),
-            *([_PROGRAM.name] if launch_file is None or kernel.endswith(".cu") else []),
-        )
-        if launch_file is not None and arguments:
-            raise ValueError("Arguments of a program must come without --launch")
     memory, hold = model
     result = stress(
         kernel, arguments, launch=launch_file, compiler=compiler, memory=memory, hold=hold,
         runs=budget.count, seconds=budget.seconds, deviations=deviations, seed=seed,
         replay=replay_file, advise=advise, witness=output.get(".replay"),
-        patch=output.get(".patch"), report=Report(report_console()),
+        patch=output.get(".patch"), report=Report(report_console(), suits=require_suitable),
     )  # fmt: skip
     write_json(json_file, result.document)
     exit_on(result.has_findings)

@@ -18,7 +18,9 @@ class LineAccess(TypedDict):
 
     place: Annotated[str, "line of the source, such as `kernel.cu:12`, or program counter"]
     column: Annotated[
-        int, "column of the expression, or of the line's first statement, from 1; 0 if unknown"
+        int,
+        "column of the expression, of one around all that may make the access, or of the line's "
+        "first statement, from 1; 0 if unknown",
     ]
     stack: Annotated[list[StackFrame], "functions that contain the access, the innermost first"]
     kind: Annotated[NotRequired[str], "such as `load`, `store` or `atomic`"]

@@ -68,7 +68,7 @@ class SubjectCommand(click.Command):
             names = self.suitable(parameter.name)
             own = {pages[name] for name in names}
             if page in own:
-                heading = f"Options for {_one_of([name for name in names if pages[name] == page])}"
+                heading = f"Options for {one_of([name for name in names if pages[name] == page])}"
             elif not page and len(own) != 1:
                 heading = "Options for several subjects" if names else "Options"
             else:
@@ -112,7 +112,7 @@ def _page_option(page: str) -> click.Option:
     )  # fmt: skip
 
 
-def _one_of(names: Sequence[str]) -> str:
+def one_of(names: Sequence[str]) -> str:
     """The names in a sentence."""
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
@@ -163,5 +163,5 @@ def require_suitable(*given: str) -> None:
             suitable = command.suitable(name)
             if suitable and not set(suitable) & set(given):
                 raise ValueError(
-                    f"{what} is for {_one_of(suitable)}, not for {given[0]}: leave it out"
+                    f"{what} is for {one_of(suitable)}, not for {given[0]}: leave it out"
                 )

@@ -1,6 +1,7 @@
 """The Python interface beside the commands: one result, printed and written as JSON."""
 
 import json
+import re
 from importlib import import_module
 from inspect import signature
 
@@ -100,6 +101,97 @@ def test_options_of_an_evaluation_are_those_of_its_command(name):
         for key, value in values.items()
         if key in names - {"json_file", "output", "jobs"}
     }
+
+
+#: A command line of each command without an option, besides those of evaluations.
+_LINES = {
+    "check": (_HANDOVER,), "cost": ("scord-tiny",), "run": (_PROGRAM,),
+    "simulate": ("scord-tiny", _FENCES), "stress": (_HANDOVER, "--launch", _LAUNCH),
+}  # fmt: skip
+
+
+class _Called(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", _LINES)
+def test_a_command_gives_the_defaults_of_its_call(name, racetrap, monkeypatch):
+    given = {}
+
+    def note(*positional, **keywords):
+        given.update(keywords)
+        raise _Called
+
+    call = getattr(api, name)
+    monkeypatch.setattr(f"racetrap.commands.{name}.{name}", note)
+    with pytest.raises(_Called):
+        racetrap(name, *_LINES[name])
+    # Where to print, and what only a command line has.
+    own = {"report", "work", "output", "launch", "further"}
+    plain = {"compiler": api.CompilerOptions()}
+    wanted = {
+        each.name: plain.get(each.name, each.default)
+        for each in signature(call).parameters.values()
+        if each.name not in own and each.default is not each.empty and each.name in given
+    }
+    assert {key: value for key, value in given.items() if key not in own} == wanted
+    left_out = {each.name for each in signature(call).parameters.values()} - given.keys() - own
+    assert left_out <= {"arguments", "kernel", "path", "presets", "program", "preset", "stimulus"}
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: api.check(_UNLOCKED, lockstep=True),
+            "Argument lockstep is for a kernel, not for a trace of threads: leave it out",
+        ),
+        (
+            lambda: api.check(_UNLOCKED, rule=None),
+            "Argument rule is for a trace of a GPU or a kernel, not for a trace of threads: ",
+        ),
+        (
+            lambda: api.check(_FENCES, fail_fast=True),
+            "Argument fail_fast is for an exact check of threads, not for a trace of a GPU: ",
+        ),
+        (
+            lambda: api.check(_HANDOVER, compiler=api.CompilerOptions(define=("A",))),
+            "Argument compiler.define is for a kernel in CUDA, not for a kernel in PTX: ",
+        ),
+        (
+            lambda: api.run("program", compiler=api.CompilerOptions(standard="c++20")),
+            "Argument compiler.standard is for a CUDA source, not for a program that is built: ",
+        ),
+        (
+            lambda: api.stress(_HANDOVER, launch=_LAUNCH, compiler=api.CompilerOptions((), (), 90)),
+            "Argument compiler.capability is for a program, not for a kernel in PTX: ",
+        ),
+        (
+            lambda: api.stress(_HANDOVER, ["4"], launch=_LAUNCH),
+            "A kernel with a launch file must have no arguments of a program",
+        ),
+        (
+            lambda: api.simulate("scord-tiny", _FENCES, schedules=9),
+            "Argument schedules is for ",
+        ),
+        (
+            lambda: api.simulate("scord-tiny", _FENCES, output={".xml": "out.xml"}),
+            "Argument output['.xml'] is for ",
+        ),
+        (
+            lambda: api.evaluate("rules", schedule=2),
+            "Unknown option of rules 'schedule': did you mean 'schedules'?",
+        ),
+    ],
+)
+def test_arguments_for_other_subjects_are_refused(call, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
+        call()
+
+
+def test_arguments_of_no_effect_that_are_as_by_default_are_taken():
+    plain = api.check(_FENCES, lockstep=False, fail_fast=False, settings=[], runs=100)
+    assert plain.to_dict() == api.check(_FENCES).to_dict()
 
 
 def test_an_unknown_evaluation_or_program_gets_the_nearest():

@@ -1,5 +1,5 @@
-"""Every class of finding through every form of output: text, JSON, SARIF, JUnit, page, annotations
-and baseline."""
+"""Every class of finding through every form of output: text, JSON, SARIF, JUnit, page, annotations,
+baseline and the object of the Python interface."""
 
 import json
 import re
@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from racetrap.calls.check import check
+from racetrap.calls.results import CheckResult
+from racetrap.calls.run import run
 from racetrap.golden_model.barracuda import RaceClass, RaceKind
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Space
 from racetrap.golden_model.noncoherent.noncoherent import MODES
@@ -181,6 +184,8 @@ class _Outputs:
     page: str
     baseline: list[dict[str, Any]]
     annotations: list[str]
+    #: Of the Python interface: what the command's call has given.
+    result: CheckResult
     #: What a quiet run with that baseline prints as annotations.
     annotations_besides: list[str]
 
@@ -190,8 +195,20 @@ _DONE: dict[str, _Outputs] = {}
 
 
 @pytest.fixture
-def outputs(racetrap, tmp_path_factory):
+def outputs(racetrap, tmp_path_factory, monkeypatch):
     """Lets a subject's command write everything, once for all tests."""
+
+    results = []
+
+    def kept(call: Callable[..., CheckResult]) -> Callable[..., CheckResult]:
+        def keep(*positional: Any, **keywords: Any) -> CheckResult:
+            results.append(call(*positional, **keywords))
+            return results[-1]
+
+        return keep
+
+    monkeypatch.setattr("racetrap.commands.check.check", kept(check))
+    monkeypatch.setattr("racetrap.commands.run.run", kept(run))
 
     def write(name: str) -> _Outputs:
         if name not in _DONE:
@@ -201,6 +218,7 @@ def outputs(racetrap, tmp_path_factory):
             known, document = folder / "known.toml", folder / "out.json"
             subject = _SUBJECTS[name](folder)
             done = racetrap(*subject, *words, "-o", known, "--json", document)
+            result = results[-1]
             again = racetrap("-q", *subject, "--baseline", known, "--output", "-.github")
             assert done.exit_code in (0, 1), done.stderr
             _DONE[name] = _Outputs(
@@ -208,7 +226,7 @@ def outputs(racetrap, tmp_path_factory):
                 json.loads(files["sarif"].read_text()),
                 ElementTree.parse(files["xml"]).getroot(), files["html"].read_text(),
                 tomllib.loads(known.read_text()).get("race", []),
-                files["github"].read_text().splitlines(), again.stdout.splitlines(),
+                files["github"].read_text().splitlines(), result, again.stdout.splitlines(),
             )  # fmt: skip
         return _DONE[name]
 
@@ -244,6 +262,12 @@ def test_every_form_has_every_finding(outputs, name):
     for rule in rules:
         assert codes_by_name()[rule["id"]].title == rule["shortDescription"]["text"]
     assert found.annotations_besides == found.annotations[races:]
+    rows = found.result.rows
+    assert sorted(row["code"] for row in rows) == codes
+    assert found.result._repr_html_().count("<tr>") == min(len(rows), 20) + bool(rows)
+    assert len(found.result.races) == races
+    assert found.result.has_findings == bool(results)
+    assert found.result.to_dict() == found.document
     if "findings" in found.document or "lock_order_inversions" in found.document:
         assert found.text.count(": race: ") == races
     else:
@@ -283,6 +307,13 @@ def _accesses(findings: Iterable[dict[str, Any]]) -> set[str]:
         finding[side]["kind"] for finding in findings for side in ("earlier", "later")
         if "kind" in finding.get(side, {})
     }  # fmt: skip
+
+
+def test_subjects_have_every_code(outputs):
+    """Advice, which only notes show, is in the test of that."""
+    runs = [outputs(name).sarif["runs"][0] for name in _SUBJECTS]
+    found = {result["ruleId"] for each in runs for result in each["results"]}
+    assert found == {code for code, each in codes_by_name().items() if each.level != "advice"}
 
 
 def test_subjects_have_every_class_of_finding(outputs):

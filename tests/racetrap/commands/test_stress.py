@@ -70,7 +70,7 @@ def test_options_that_do_not_go_together(racetrap, tmp_path):
         ((*_KERNEL, "--memory", "views:0.5"), "Memory views holds back no store"),
         ((*_KERNEL, "-D", "X"), "Option -D is for a CUDA source, not for a kernel in PTX"),
         (("program", "-I", "x"), "Option -I is for a CUDA source, not for a program that is built"),
-        ((*_KERNEL, "--", "4"), "Arguments of a program must come without --launch"),
+        ((*_KERNEL, "--", "4"), "A kernel with a launch file must have no arguments of a program"),
         (("missing.cu",), "Program must be a file, not missing.cu"),
     ):
         result = racetrap("stress", *options)

@@ -109,3 +109,12 @@ def test_stacks_have_the_place_that_each_function_has_come_to(tmp_path, monkeypa
     assert inner["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 3}
     assert outer["message"] == {"text": "kernel"}
     assert outer["physicalLocation"]["region"] == {"startLine": 7}
+
+
+def test_an_expression_around_an_access_has_an_end(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pair = line_pair(f"{tmp_path}/a.cu:1", f"{tmp_path}/a.cu:3")
+    pair.first = replace(pair.first, later=replace(pair.first.later, column=5, width=9))
+    (result,) = sarif_log(Findings([pair], []))["runs"][0]["results"]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 3, "startColumn": 5, "endColumn": 14}

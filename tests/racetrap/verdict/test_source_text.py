@@ -18,6 +18,7 @@ def test_a_line_with_its_caret(tmp_path):
     assert marked_line(f"{path}:1") == ["first", "^"]
     assert marked_line(f"{path}:2") == ["        second;", "        ^"]
     assert marked_line(f"{path}:2", 5) == ["        second;", " " * 11 + "^"]
+    assert marked_line(f"{path}:2", 5, 3) == ["        second;", " " * 11 + "^~~"]
     assert marked_line(f"{path}:2", 99) == ["        second;", "        ^"]
 
 

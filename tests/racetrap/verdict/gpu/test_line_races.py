@@ -59,3 +59,15 @@ def test_race_that_the_detector_reports():
     assert found.earlier.place == "a.cu:7"
     assert found.later.place == "pc 0x1108"
     assert (found.where, found.element, found.memory_object.name) == ("flags[0]", "[0]", "flags")
+
+
+def test_columns_are_of_the_expression_or_of_one_around_several(tmp_path):
+    source = tmp_path / "a.cu"
+    source.write_text("__global__ void k(int *in) {\n  in[0] = 1;\n  in[1] = in[2] + in[3];\n}\n")
+    parties = (Party(0, 1, 0x40, EventKind.STORE, 5), Party(1, 2, 0x48, EventKind.LOAD, 6))
+    race = Race(RaceKind.UNORDERED, RaceClass.INTER_BLOCK, Space.GLOBAL, 0x100, *parties, 0)
+    locations = {0x40: f"{source}:2", 0x48: f"{source}:3"}
+    header = replace(_header(), locations=locations, columns={0x40: 1, 0x48: 1})
+    (found,) = oracle_races_by_line([race], header)
+    assert (found.earlier.column, found.earlier.width) == (3, 1)
+    assert (found.later.column, found.later.width) == (11, len("in[2] + in[3]"))
