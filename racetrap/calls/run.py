@@ -46,6 +46,11 @@ class _Bounds:
     event_limit: int = DEFAULT_EVENT_LIMIT
 
 
+def subjects_of(program: str) -> tuple[str, str]:
+    """Subjects of a call: the program, and what is reported of any."""
+    return SOURCE if program.endswith(".cu") else "a program that is built", REPORT
+
+
 def run(
     program: str | Path, arguments: Sequence[str] = (), *, further: Sequence[str | Path] = (),
     compiler: CompilerOptions | None = None, lockstep: bool = False, kernel: str = "",
@@ -111,8 +116,7 @@ def run(
     """
     report = report or Report(suits=refusal(run, locals()))
     with input_errors():
-        is_source = str(program).endswith(".cu")
-        report.suits(SOURCE if is_source else "a program that is built", REPORT)
+        report.suits(*subjects_of(str(program)))
     known = known_races(baseline)
     used, bounds = _detector(detector, rule is None or simulate, settings)
     files = [Path(program), *map(Path, further)]

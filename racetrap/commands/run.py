@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racetrap.calls.report import Report
-from racetrap.calls.run import REPORT, SOURCE, run
+from racetrap.calls.run import REPORT, SOURCE, run, subjects_of
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.output_files import is_standard_output_taken
@@ -113,6 +113,7 @@ def command(
     """
     is_source = program.endswith(".cu")
     with input_errors():
+        require_suitable(*subjects_of(program))
         kernel, selected = _selected(launches)
     further = list(takewhile(lambda word: word.endswith(".cu"), arguments)) if is_source else []
     reports = Reports(output)
@@ -124,7 +125,7 @@ def command(
         simulate=simulate, baseline=baseline_file, patch=output.get(".patch"),
         cures=not no_cures, trace=output.get(".trace"),
         output=2 if is_standard_output_taken() else 1,
-        report=Report(report_console(), replace(choice, shows_notes=notes), require_suitable),
+        report=Report(report_console(), replace(choice, shows_notes=notes)),
     )  # fmt: skip
     reports.write(program, result.findings, result.known)
     write_json(json_file, result.document)

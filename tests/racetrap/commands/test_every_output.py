@@ -6,7 +6,7 @@ import re
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -99,6 +99,21 @@ def _between_operations() -> Trace:
     return Trace.from_events(HEADER, events)
 
 
+def _of_a_warp() -> Trace:
+    """Two lanes, each of which reads what the other stores, without a barrier."""
+    stored, loaded = (
+        tuple(Lane(lane, 0x100 + 4 * (lane ^ way)) for lane in range(2)) for way in range(2)
+    )
+    return Trace.from_events(replace(HEADER, independent_threads=1), [
+        Event(EventKind.KERNEL_BEGIN),
+        Event(EventKind.BLOCK_PLACED, warp_count=1, grid_block=3),
+        Event(EventKind.STORE, pc=0x10, size=4, lanes=stored),
+        Event(EventKind.LOAD, pc=0x18, size=4, lanes=loaded),
+        Event(EventKind.BLOCK_RETIRED),
+        Event(EventKind.KERNEL_END),
+    ])  # fmt: skip
+
+
 def _threads(seed: int) -> AnyTrace:
     return random_thread_trace(seed, events=400, addresses=64)
 
@@ -167,6 +182,10 @@ def _subjects() -> dict[str, Callable[[Path], list[str]]]:
     for way in ("--exact", "--set=unbounded=true"):
         found[f"threads-{way}"] = _stored(lambda: _threads(3), *all_of_them, way)
         found[f"allocated-{way}"] = _stored(_allocated, way)
+    found["warp"] = _stored(_of_a_warp)
+    found["hirace"] = _stored(
+        lambda: _gpu(0), *all_of_them, "--oracle", "none", "--detector", "hirace-global"
+    )
     found |= {change: _edited(change) for change in _KERNELS}
     found["program"] = _program
     return found
@@ -317,7 +336,8 @@ def test_subjects_have_every_code(outputs):
 
 
 def test_subjects_have_every_class_of_finding(outputs):
-    documents = [outputs(name).document for name in _SUBJECTS if name != "program"]
+    others = ("program", "hirace")
+    documents = [outputs(name).document for name in _SUBJECTS if name not in others]
     gpu = [each for each in documents if "unordered_strong" in each]
     bugs = [finding for each in gpu for finding in each["findings"]]
     findings = [pair for bug in bugs for pair in bug["pairs"]]
