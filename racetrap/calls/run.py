@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from racetrap.verdict.gpu.trace_check import Detector
 
 
-#: Subjects of a call: sources, and what is reported of any program.
-SOURCE, REPORT = "a CUDA source", "a report"
+#: Subjects of a call: sources, built programs, and what is reported of any.
+SOURCE, BUILT, REPORT = "a CUDA source", "a program that is built", "a report"
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,6 @@ class _Bounds:
 
     instruction_limit: int = DEFAULT_INSTRUCTION_LIMIT
     event_limit: int = DEFAULT_EVENT_LIMIT
-
-
-def subjects_of(program: str) -> tuple[str, str]:
-    """Subjects of a call: the program, and what is reported of any."""
-    return SOURCE if program.endswith(".cu") else "a program that is built", REPORT
 
 
 def run(
@@ -116,7 +111,7 @@ def run(
     """
     report = report or Report(suits=refusal(run, locals()))
     with input_errors():
-        report.suits(*subjects_of(str(program)))
+        report.suits(SOURCE if str(program).endswith(".cu") else BUILT, REPORT)
     known = known_races(baseline)
     used, bounds = _detector(detector, rule is None or simulate, settings)
     files = [Path(program), *map(Path, further)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from racetrap.calls.report import Report
-from racetrap.calls.run import REPORT, SOURCE, run, subjects_of
+from racetrap.calls.run import BUILT, REPORT, SOURCE, run
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.output_files import is_standard_output_taken
@@ -113,7 +113,7 @@ def command(
     """
     is_source = program.endswith(".cu")
     with input_errors():
-        require_suitable(*subjects_of(program))
+        require_suitable(SOURCE if is_source else BUILT, REPORT)
         kernel, selected = _selected(launches)
     further = list(takewhile(lambda word: word.endswith(".cu"), arguments)) if is_source else []
     reports = Reports(output)
