@@ -18,4 +18,4 @@ def test_a_run_gives_the_race_and_its_cure():
     assert 'class="missing"' in text
     # A block of HTML in Markdown ends at an empty line.
     assert "\n\n" not in text[text.index("<svg") : text.index("</svg>")]
-    assert "in 20 further schedules and in 20 runs" in text
+    assert "20 further schedules and 20 runs by PTX" in text
