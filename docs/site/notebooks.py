@@ -29,7 +29,8 @@ def executed(notebook: Mapping[str, Any]) -> dict[str, Any]:
     node = nbformat.reads(json.dumps(notebook), as_version=4)
     NotebookClient(
         node, timeout=_CELL_SECONDS, resources={"metadata": {"path": str(FOLDER)}},
-        coalesce_streams=True,  # a busy machine sends the text of a cell in parts
+        # A busy machine sends the text of a cell in parts, and late.
+        coalesce_streams=True, iopub_timeout=_CELL_SECONDS,
     ).execute()  # fmt: skip
     done: dict[str, Any] = json.loads(nbformat.writes(node))
     done["metadata"] = {"kernelspec": notebook["metadata"]["kernelspec"]}
