@@ -158,8 +158,22 @@ class SourceUnit:
         return [
             node for node in _walk(self._node)
             if node.start_point[0] + 1 in self._lines and node.type in _ACCESSES
-            and not (node.type == "identifier" and (node.text in own or _is_declared(node)))
+            and node.text not in own and not self._is_name(node)
         ]  # fmt: skip
+
+    def _is_name(self, node: tree_sitter.Node) -> bool:
+        """Whether an expression names something without an access: what is declared or called, an
+        array of which an element is accessed, a variable of CUDA, or an argument of the macro."""
+        parent = node.parent
+        if parent is None or node.text in _BUILT_IN or parent.type == "template_function":
+            return True
+        field = {"call_expression": "function", "subscript_expression": "argument"}.get(parent.type)
+        if parent.type.endswith(("declaration", "declarator")):
+            field = "declarator"
+        elif parent.type == "argument_list" and self.is_macro and node.type == "identifier":
+            assert parent.parent is not None
+            return parent.parent.start_byte == self.start
+        return field is not None and parent.child_by_field_name(field) == node
 
     @property
     def conditions(self) -> list[tree_sitter.Node]:
@@ -274,6 +288,7 @@ class SourceUnit:
         return " " if indent.strip() else f"{self._newline}{indent}"
 
 
+_BUILT_IN = (b"threadIdx", b"blockIdx", b"blockDim", b"gridDim", b"warpSize")
 _ACCESSES = (
     "update_expression", "assignment_expression", "subscript_expression", "pointer_expression",
     "identifier",
@@ -285,14 +300,6 @@ def _walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     for child in node.named_children:
         yield child
         yield from _walk(child)
-
-
-def _is_declared(node: tree_sitter.Node) -> bool:
-    """Whether a name stands where it is declared."""
-    parent = node.parent
-    if parent is None or not parent.type.endswith(("declaration", "declarator")):
-        return False
-    return parent.child_by_field_name("declarator") == node
 
 
 def _outermost(node: tree_sitter.Node, row: int) -> tree_sitter.Node:

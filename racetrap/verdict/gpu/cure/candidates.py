@@ -40,6 +40,8 @@ _SYNCHRONISING = (
     re.compile(rb"(?i)\b\w*(?:fence|arrive|sync)\w*\s*\(|\"(?:fence|membar|bar)"),
     re.compile(rb"\batomic\w+\s*\("),
 )
+#: Branch or loop with statements in braces: it is not moved as a whole.
+_BODY = re.compile(rb"(?:if|for|while|do|switch)\b[^{]*\{\s*[^\s}]")
 
 
 #: Strategies that are tried first, by the cause of a race.
@@ -217,7 +219,7 @@ def _swapped(unit: SourceUnit) -> Iterator[Change]:
         moved = next(
             (
                 number for pattern in _SYNCHRONISING for number, text in enumerate(texts)
-                if pattern.search(text)
+                if pattern.search(text) and not _BODY.match(text)
             ), None,
         )  # fmt: skip
         if moved is None or texts[0] == texts[1]:

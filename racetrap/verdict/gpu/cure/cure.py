@@ -53,6 +53,7 @@ class CureSearch:
         self._long_before: Outcome | None = None
         self._found_before: list[Cure] = []
         self._answers: dict[tuple[frozenset[Edit], Races], bool] = {}
+        self._not_compiled: set[frozenset[Edit]] = set()
 
     @property
     def races(self) -> Collection[Places]:
@@ -96,6 +97,13 @@ class CureSearch:
         half = f": {cause.half}" if cause else ""
         names = f"; tried: {', '.join(dict.fromkeys(tried))}" if tried else ""
         return Cure((), f"no single edit cures it{half}{names}")
+
+    def distance(self, races: Iterable[Places]) -> int:
+        """How far apart the threads of races are at most: what orders far ones may also order near
+        ones."""
+        return max(
+            (self._before.races[race].distance for race in self._occurring(races)), default=0
+        )
 
     def other_cure(self, races: Iterable[Places]) -> Cure | None:
         """The cure of another bug that ends one as well: it may follow from that."""
@@ -156,6 +164,8 @@ class CureSearch:
         self, edits: Sequence[Edit], races: Races, before: Outcome, runs: range
     ) -> bool:  # fmt: skip
         outcome = self._sources.outcome(edits, runs, lambda found: not found.cures(races, before))
+        if outcome is None:
+            self._not_compiled.add(frozenset(edits))
         return outcome is not None and outcome.cures(races, before)
 
     def _found(self, strategy: Strategy, races: Races) -> Iterator[Sequence[Change]]:
@@ -170,6 +180,7 @@ class CureSearch:
             if is_found:
                 return
         if strategy.most == 2:
+            changes = [each for each in changes if frozenset(each) not in self._not_compiled]
             for pair in combinations(changes[:_PAIRED], 2):
                 if not _overlap(*pair) and self._cures(pair, races):
                     yield pair

@@ -63,8 +63,12 @@ class FindingCures:
         self.late = [each for number, each in enumerate(self.findings) if number not in found]
 
     def _look(self, search: CureSearch, found: dict[int, Cure], progress: Progress) -> None:
-        """Look for the cures of all findings, by their numbers."""
-        for number in progress(range(len(self.findings))):
+        """Look for the cures of all findings, by their numbers: first of those whose threads are
+        the farthest apart, as one barrier of the block may also cure races inside a warp."""
+        numbers = sorted(
+            range(len(self.findings)), key=lambda number: -search.distance(self._races[number])
+        )
+        for number in progress(numbers):
             found[number] = search.cure(self._races[number], self._cause(number))
         # What follows from another bug may have come before it.
         for number, cure in found.items():

@@ -40,8 +40,13 @@ class Threads(NamedTuple):
     calls: tuple[str, ...]
 
     def __or__(self, other: Threads) -> Threads:
-        relation = max(self.relation, other.relation, key=_NEAR.index)
-        return Threads(relation, tuple(dict.fromkeys((*self.calls, *other.calls))))
+        far = max(self, other, key=lambda each: each.distance)
+        return Threads(far.relation, tuple(dict.fromkeys((*self.calls, *other.calls))))
+
+    @property
+    def distance(self) -> int:
+        """Number of the relation, the nearest first."""
+        return _NEAR.index(self.relation)
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,22 @@ def test_lines_of_the_same_unit_are_added_to_it():
     assert b"s[i] = a[i]" in {node.text for node in unit.accesses}
 
 
+@pytest.mark.parametrize(
+    ("source", "accesses"),
+    [
+        (
+            b"__global__ void k(int *a) { t[1][threadIdx.x] = f(x, g<SIZE>(*a)); }",
+            ["t[1][threadIdx.x] = f(x, g<SIZE>(*a))", "t[1][threadIdx.x]", "x", "*a"],
+        ),
+        (b"PAIR(k, DEVICE, data[0] = x)", ["data[0] = x", "data[0]", "x"]),
+    ],
+)
+def test_names_of_functions_arrays_built_in_variables_and_of_macros_are_no_accesses(
+    source, accesses
+):
+    assert [node.text.decode() for node in SourceUnit("k.cu", source, 1).accesses] == accesses
+
+
 def test_neighbours_are_statements_next_to_each_other():
     pairs = [
         tuple(_SOURCE[slice(*span)] for span in pair)

@@ -95,6 +95,13 @@ def test_fence_goes_to_every_place_and_moves_before_the_signal():
     assert [text for text in moved if in_order in text] != []
 
 
+def test_loop_is_not_moved_for_the_barrier_in_it():
+    source = _LOOP.replace(b"    if (left)", b"    __syncthreads();\n    if (left)")
+    moved = changed(source, [6, 8], "intra-block", "another place for what synchronises")
+    assert len(moved) == 2
+    assert [text for text in moved if not text.startswith(source[:100].decode())] == []
+
+
 def test_scope_is_widened_where_a_type_is_declared():
     source = b"using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;\n" + _FLAG
     texts = changed(source, [4], "inter-block", "a wider scope of a type")

@@ -9,7 +9,9 @@ from racetrap.sim.gpu.editing.edits import diff
 from racetrap.sim.gpu.launch.nvrtc import has_nvrtc
 from racetrap.verdict.cause import Cause, Instruction
 from racetrap.verdict.gpu.cure.cure import CureSearch
+from racetrap.verdict.gpu.cure.cures import FindingCures
 from racetrap.verdict.gpu.cure.trials import OutOfTime
+from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.gpu.cure_sources import launch_of, sources_of
 
 pytestmark = pytest.mark.skipif(not has_nvrtc(), reason="needs the compiler of the extra cuda")
@@ -48,14 +50,17 @@ _ADD = """__device__ inline void add(int *to, int what) {
 """
 
 
-def search(text, grid, block, **headers):
+def sources_with(text, grid, block, **headers):
     texts = {"k.cu": text, **{f"{name}.cuh": each for name, each in headers.items()}}
     words = {"a": 256, "flag": 4} if "flag" in text else {"a": 256}
-    sources = sources_of(
+    return sources_of(
         "k.cu", {name: each.encode() for name, each in texts.items()},
         launch_of("k", grid, block, **words),
     )  # fmt: skip
-    return CureSearch(sources)
+
+
+def search(text, grid, block, **headers):
+    return CureSearch(sources_with(text, grid, block, **headers))
 
 
 def places(*lines):
@@ -120,6 +125,38 @@ def test_race_that_follows_from_another_has_the_cure_of_that():
     first = found.cure(places(3, 4))
     assert first.words == ["insert `__syncthreads();` before k.cu:4"]
     assert found.cure(places(4)) == first
+
+
+def test_change_that_does_not_compile_is_not_tried_with_others():
+    """An atomic of a pointer is none."""
+    found = search(
+        """extern "C" __global__ void k(int *a) {
+  __shared__ int *to, *from, one, other;
+  to = a + threadIdx.x, from = to, one = other, other = threadIdx.x / 32;
+}
+""", 1, 64,
+    )  # fmt: skip
+    found.cure(found.races)
+    assert {len(edits) for edits in found._not_compiled} == {1}
+
+
+def test_barrier_that_ends_a_race_between_warps_is_the_cure_of_one_inside_a_warp_as_well():
+    sources = sources_with(
+        """extern "C" __global__ void k(int *a) {
+  __shared__ int s[64], t[64];
+  s[threadIdx.x] = t[threadIdx.x] = threadIdx.x;
+  a[threadIdx.x] = s[threadIdx.x ^ 1];
+  a[threadIdx.x] += t[63 - threadIdx.x];
+}
+""", 1, 64,
+    )  # fmt: skip
+    check = TraceCheck()
+    with sources.compiled(()) as program:
+        check.add(program.run(0).trace)
+    found = FindingCures(check, sources)
+    assert [each.cure.words for each in found.findings] == 2 * [
+        ["insert `__syncthreads();` behind k.cu:3"]
+    ]
 
 
 def test_race_that_does_not_occur_is_not_searched_for():
