@@ -17,14 +17,22 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.launch.capture import capture
+from racetrap.sim.gpu.launch.launch_file import LaunchSpec
+from racetrap.sim.gpu.launch.nvrtc import compile_cuda
 from racetrap.sim.gpu.oracle import JUDGE, run_oracle
+from racetrap.sim.gpu.ptx.module import Module
+from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import GEOMETRY, run_case
+from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.sim.gpu.suites.micro.program import VARIABLES
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS
 from racetrap.sim.gpu.suites.weak_memory.runner import kernels_of
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 from tests.support.gpu.constructs.cases import GROUPS, run_kernel
+from tests.support.gpu.cure_sources import launch_of as launch_of_words
+from tests.support.gpu.micro_sources import micro_source
 
 #: What a run with a warp scheduler, its seed, and whether lanes are independent, leaves.
 _Run = Callable[[str, int, bool], Trace]
@@ -38,6 +46,23 @@ class Subject(NamedTuple):
     run: _Run
 
 
+def captured(
+    module: Module, launch: LaunchSpec, scheduler: str, seed: int, independent: bool
+) -> Trace:
+    """Trace of a launch.
+
+    Raises
+    ------
+    ExecutionError
+        If it does not end.
+    """
+    scheduled = {"independent_threads": independent, "scheduler": scheduler, "seed": seed}
+    run = capture(module, launch.model_copy(update=scheduled))
+    if run.fault is not None:
+        raise run.fault
+    return run.trace
+
+
 def constructs() -> Iterator[Subject]:
     """Kernels of the suite of constructs."""
     for pair in (pair for pairs in GROUPS.values() for pair in pairs):
@@ -48,6 +73,22 @@ def constructs() -> Iterator[Subject]:
                 return run_kernel(launch, name, scheduler, seed, stall_limit=_STALL_LIMIT).trace
 
             yield Subject(name, run)
+
+
+def micro() -> Iterator[Subject]:
+    """Micro-benchmarks, as CUDA: one lane of each warp acts."""
+    for program in MICRO_BENCHMARKS.values():
+        launch = launch_of_words(
+            "k", program.blocks, 32 * program.warps_per_block, **dict.fromkeys(VARIABLES, 1)
+        )
+        module = parse_ptx(compile_cuda(micro_source(program), "k.cu"), "k.cu")
+
+        def run(
+            scheduler: str, seed: int, independent: bool, module=module, launch=launch
+        ) -> Trace:
+            return captured(module, launch, scheduler, seed, independent)
+
+        yield Subject(program.name, run)
 
 
 def concurrency() -> Iterator[Subject]:
@@ -73,13 +114,8 @@ def weak_memory() -> Iterator[Subject]:
             def run(
                 scheduler: str, seed: int, independent: bool, program=program, variant=variant
             ) -> Trace:
-                launch = launch_of(program, variant).model_copy(update={
-                    "independent_threads": independent, "scheduler": scheduler, "seed": seed,
-                })  # fmt: skip
-                captured = capture(kernels_of(program), launch)
-                if captured.fault is not None:
-                    raise captured.fault
-                return captured.trace
+                launch = launch_of(program, variant)
+                return captured(kernels_of(program), launch, scheduler, seed, independent)
 
             yield Subject(program.kernel(variant), run)
 
@@ -100,6 +136,7 @@ def applications() -> Iterator[Subject]:
 
 SUITES = {
     "constructs": constructs,
+    "micro-benchmarks": micro,
     "small kernels": concurrency,
     "programs for weak memory": weak_memory,
     "ScoR applications, tiny": applications,

@@ -61,10 +61,8 @@ def measurements(given: int | None) -> Mapping[str, Callable[[], Any]]:
             for row in cycles.width(words, merged, latency)
         ],
         "slices": lambda: [asdict(row) for row in (cycles.one_slice(far), *cycles.slices(far))],
-        "executor": lambda: {
-            threads: executor_rates.measure_executor(threads).per_second
-            for threads in executor_rates.THREADS
-        },
+        "executor": executor_rates.rates,
+        "executor_independent_threads": partial(executor_rates.rates, independent_threads=True),
         "applications": lambda: [application_rates(name, SIZE) for name in WORKLOADS],
     }
 
@@ -150,8 +148,11 @@ def tables(figures: Mapping[str, Any]) -> Iterator[BenchTable]:
     )
     yield (
         "Executor, full warps, recording",
-        ["threads", "thread instructions/s"],
-        [[threads, rate] for threads, rate in figures["executor"].items()],
+        ["threads", "thread instructions/s", "with independent lanes"],
+        [
+            [threads, rate, figures["executor_independent_threads"][threads]]
+            for threads, rate in figures["executor"].items()
+        ],
     )
     yield (
         "Speed of simulation, whole lines of all SMs: accesses/s, medians",

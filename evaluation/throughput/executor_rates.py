@@ -60,3 +60,12 @@ def measure_executor(threads: int, *, independent_threads: bool = False) -> Exec
         lambda: device.launch(module, "mix", threads // block, block, [source, target, rounds])
     )
     return ExecutorRun(stats.thread_instructions, stats.events, seconds)
+
+
+def rates(*, independent_threads: bool = False) -> dict[int, float]:
+    """Thread instructions a second by number of threads."""
+    runs = {
+        threads: measure_executor(threads, independent_threads=independent_threads)
+        for threads in THREADS
+    }
+    return {threads: run.per_second for threads, run in runs.items()}

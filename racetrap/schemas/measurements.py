@@ -66,6 +66,9 @@ class BenchScord(TypedDict):
     widths: Annotated[list[Width], "of one metadata port by words a cycle"]
     slices: Annotated[list[Load], "of a GPU with a metadata port at each L2 slice"]
     executor: Annotated[dict[str, float], "thread instructions a second by number of threads"]
+    executor_independent_threads: Annotated[
+        dict[str, float], "the same with the lanes of a warp independent"
+    ]
     applications: Annotated[list[ApplicationRates], "of each application"]
 
 

@@ -25,9 +25,17 @@ if TYPE_CHECKING:
 _BARRIERS = (Missing.WARP_BARRIER, Missing.BARRIER)
 
 
+_COUNTER = "pc "
+
+
 def place_of(pc: int, locations: Mapping[int, str]) -> str:
     """Line of the source of a program counter; the counter if it has none."""
-    return locations.get(pc, f"pc {pc:#x}")
+    return locations.get(pc, f"{_COUNTER}{pc:#x}")
+
+
+def is_unknown(place: str) -> bool:
+    """Whether a place is a program counter without a line."""
+    return place.startswith(_COUNTER)
 
 
 @dataclass(frozen=True)

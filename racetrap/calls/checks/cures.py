@@ -5,8 +5,8 @@ from __future__ import annotations
 from racetrap.commands.shared.terminal import progress, write_file
 from racetrap.presenters.line_pairs import number_text
 from racetrap.sim.gpu.editing.edits import diff
-from racetrap.verdict.gpu.cure.cure import CHECKED, WEAK
 from racetrap.verdict.gpu.cure.cures import FindingCures
+from racetrap.verdict.gpu.cure.edit_trials import CHECKED, WEAK
 from racetrap.verdict.gpu.cure.trials import Sources
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.source_text import relative_place

@@ -12,3 +12,11 @@ def test_rate(threads, independent):
     assert run.thread_instructions > 4_000_000
     assert run.events > 8_000
     assert run.per_second == run.thread_instructions / run.seconds > 0
+
+
+def test_independent_lanes_take_at_most_half_as_long_again_on_a_kernel_that_does_not_diverge():
+    lockstep, independent = (
+        min(measure_executor(4096, independent_threads=each).seconds for _ in range(3))
+        for each in (False, True)
+    )
+    assert independent <= 1.5 * lockstep

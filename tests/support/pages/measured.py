@@ -26,6 +26,7 @@ BENCH = {
         "widths": [{"words": 8, "traffic": "one line", "accesses_per_cycle": 7.9,
                     "reads_per_cycle": 0.1}],
         "executor": {"64": 1e5, "1024": 2e6},
+        "executor_independent_threads": {"64": 1e5, "1024": 2e6},
     },
     "sigrace": {
         "speed": {

@@ -29,6 +29,8 @@ _ORDER = re.compile(
     rb"(?:(?<=memory_order_)|(?<=memory_order::))(?:relaxed|consume|acquire|release)\b"
     rb"|(?<=[\".])(?:relaxed|acquire|release|weak)\b(?=[^\"\n]*\")"
 )
+#: A weak access by an instruction of PTX.
+_WEAK = re.compile(rb"(?<=[\".])weak\b(?=[^\"\n]*\")")
 #: A barrier of some lanes of a warp.
 _PART_OF_WARP = re.compile(rb"\b__syncwarp\((?:[^();]|\([^();]*\))+\)")
 #: A call that does not wait.
@@ -39,6 +41,8 @@ _MASK = re.compile(rb"\b__(?:syncwarp|\w+_sync)\(\s*((?:[^,()]|\([^()]*\))+)[,)]
 _SYNCHRONISING = (
     re.compile(rb"(?i)\b\w*(?:fence|arrive|sync)\w*\s*\(|\"(?:fence|membar|bar)"),
     re.compile(rb"\batomic\w+\s*\("),
+    # What a macro makes is not known.
+    re.compile(rb"^[A-Z_][A-Z0-9_]*;?$"),
 )
 #: Branch or loop with statements in braces: it is not moved as a whole.
 _BODY = re.compile(rb"(?:if|for|while|do|switch)\b[^{]*\{\s*[^\s}]")
@@ -124,7 +128,8 @@ def _usual(
     yield Strategy("an order of memory", list(_ordered(units)), 2)
     fence = "__threadfence_block()" if is_local else "__threadfence()"
     yield Strategy("a fence", _put(fence, units), 99)
-    yield Strategy("an atomic", [each for unit in units for each in atomics(unit)], 2)
+    strong = [each for unit in units for each in atomics(unit)]
+    yield Strategy("an atomic", [*strong, *_replacing(units, _WEAK, b"relaxed.gpu")], 2)
 
 
 def _named(units: Sequence[SourceUnit], cause: Cause) -> Iterator[Strategy]:

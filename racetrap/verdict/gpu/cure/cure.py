@@ -8,29 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import chain, combinations, islice
+from itertools import chain, combinations
 from operator import or_
 
 from racetrap.golden_model.barracuda.race import Missing
 from racetrap.sim.gpu.editing.edits import Change, Edit
 from racetrap.sim.gpu.editing.source_unit import SourceUnit
-from racetrap.sim.gpu.stress.search import random_runs
 from racetrap.verdict.cause import Cause, Cure
 from racetrap.verdict.gpu.cure.candidates import Strategy, strategies
-from racetrap.verdict.gpu.cure.outcomes import Outcome, Places
-from racetrap.verdict.gpu.cure.trials import OUTSIDE, Sources
+from racetrap.verdict.gpu.cure.edit_trials import TRIED, EditTrials, Races
+from racetrap.verdict.gpu.cure.outcomes import Places
+from racetrap.verdict.gpu.cure.trials import Sources
 
-#: Races of one bug.
-Races = frozenset[Places]
-#: Runs in which edits are tried, and fresh ones in which the edits that are shown were checked.
-_TRIED, CHECKED = range(4), range(100, 120)
-#: Runs by PTX's memory model that edits which are shown must withstand.
-WEAK = 20
 #: Changes that are tried by twos if none does alone.
 _PAIRED = 16
 #: Different sets of the fewest changes that are checked at length.
 _FEWEST = 4
-_SEED = 1
+_NEARLY = "an edit ends it, but results stay wrong until the other findings are cured"
 
 
 class CureSearch:
@@ -48,19 +42,19 @@ class CureSearch:
     """
 
     def __init__(self, sources: Sources) -> None:
-        self._sources = sources
-        self._before = sources.outcome((), _TRIED) or Outcome()
-        self._long_before: Outcome | None = None
+        self._sources, self._trials = sources, EditTrials(sources)
         self._found_before: list[Cure] = []
-        self._answers: dict[tuple[frozenset[Edit], Races], bool] = {}
-        self._not_compiled: set[frozenset[Edit]] = set()
+        #: Edits that end races, but leave something wrong.
+        self._nearly: dict[Races, tuple[Edit, ...]] = {}
 
     @property
     def races(self) -> Collection[Places]:
         """Races of the unchanged sources in the runs that try edits."""
-        return self._before.races.keys()
+        return self._trials.before.races.keys()
 
-    def cure(self, races: Iterable[Places], cause: Cause | None = None) -> Cure:
+    def cure(
+        self, races: Iterable[Places], cause: Cause | None = None, *, is_alone: bool = True
+    ) -> Cure:  # fmt: skip
         """The cure of one bug.
 
         Parameters
@@ -69,31 +63,42 @@ class CureSearch:
             Places of the two accesses of each of its races.
         cause : Cause, optional
             What they lack: tells which edits are tried first.
+        is_alone : bool
+            Whether there is no other bug.  If there is, edits that end the races and leave results
+            wrong are kept for ``cures_together``, and no others are tried.
         """
         if cause and cause.missing is Missing.STREAM_ORDER:
             return Cure((), f"no edit of a kernel cures it: {cause.half}")
-        own = self._occurring(races)
+        own = self._trials.occurring(races)
         if not own:
-            seldom = f"the race does not occur in the {len(_TRIED)} runs that try edits"
+            seldom = f"the race does not occur in the {len(TRIED)} runs that try edits"
             return Cure((), f"no edit was tried: {seldom}")
         if (other := self.other_cure(own)) is not None:
             return other
-        threads = reduce(or_, (self._before.races[race] for race in sorted(own, key=sorted)))
+        threads = reduce(or_, (self._trials.before.races[race] for race in sorted(own, key=sorted)))
         changed = cause.places if cause else []
         units = self._units([*sorted(frozenset().union(*own)), *threads.calls, *changed])
         if not units:
             return Cure((), "no edit was tried: the source cannot be read")
         tried: list[str] = []
+        nearly: tuple[Edit, ...] = ()
         for strategy in strategies(units, self._files(units), threads.relation, cause):
             if not strategy.changes:
                 continue
             tried.append(strategy.name)
             for changes in self._found(strategy, own):
                 edits = tuple(chain.from_iterable(changes))
-                if self._holds(edits, own):
+                if self._trials.holds(edits, own):
                     cure = self._sources.cure(edits)
                     self._found_before.append(cure)
                     return cure
+                if not nearly and not is_alone and self._trials.ends(edits, own):
+                    nearly = edits
+            if nearly:
+                self._nearly[own] = nearly
+                break
+        if own in self._nearly:
+            return Cure((), _NEARLY)
         half = f": {cause.half}" if cause else ""
         names = f"; tried: {', '.join(dict.fromkeys(tried))}" if tried else ""
         return Cure((), f"no single edit cures it{half}{names}")
@@ -101,21 +106,33 @@ class CureSearch:
     def distance(self, races: Iterable[Places]) -> int:
         """How far apart the threads of races are at most: what orders far ones may also order near
         ones."""
-        return max(
-            (self._before.races[race].distance for race in self._occurring(races)), default=0
-        )
+        own = self._trials.occurring(races)
+        return max((self._trials.before.races[race].distance for race in own), default=0)
+
+    def is_nearly_cured(self, races: Iterable[Places]) -> bool:
+        """Whether edits end the races of a bug and leave results wrong."""
+        return self._trials.occurring(races) in self._nearly
+
+    def cures_together(self, bugs: Sequence[Iterable[Places]]) -> list[Cure]:
+        """Cures of bugs that are nearly cured, if nothing is wrong with all of them, and all that
+        were found before, together; none otherwise."""
+        own = [self._trials.occurring(races) for races in bugs]
+        near = [self._nearly[each] for each in own]
+        edits = _union([*(each.edits for each in self._found_before), *near])
+        if not edits or not self._trials.holds(edits, frozenset().union(*own)):
+            return []
+        cures = list(map(self._sources.cure, near))
+        self._found_before += cures
+        return cures
 
     def other_cure(self, races: Iterable[Places]) -> Cure | None:
         """The cure of another bug that ends one as well: it may follow from that."""
-        own = self._occurring(races)
+        own = self._trials.occurring(races)
         for cure in self._found_before:
-            if own and self._cures([cure.edits], own) and self._holds(cure.edits, own):
+            is_tried = own and self._trials.cures([cure.edits], own)
+            if is_tried and self._trials.holds(cure.edits, own):
                 return cure
         return None
-
-    def _occurring(self, races: Iterable[Places]) -> Races:
-        """Races that occur in the runs that try edits."""
-        return frozenset(race for race in races if race in self._before.races)
 
     def together(self, cures: Sequence[Cure], races: Iterable[Places]) -> tuple[Edit, ...]:
         """Edits of as many cures, the first ones, as end their races together.
@@ -129,9 +146,8 @@ class CureSearch:
         """
         own = frozenset(races)
         for count in range(len(cures), 0, -1):
-            edits = tuple(dict.fromkeys(chain.from_iterable(each.edits for each in cures[:count])))
-            clash = any(one.overlaps(other) for one, other in combinations(edits, 2))
-            if count == 1 or (not clash and self._holds(edits, own)):
+            edits = _union([each.edits for each in cures[:count]])
+            if count == 1 or (edits and self._trials.holds(edits, own)):
                 return edits
         return ()
 
@@ -150,39 +166,21 @@ class CureSearch:
         files = dict.fromkeys(unit.file for unit in units)
         return [SourceUnit(file, self._sources.texts[file]) for file in files]
 
-    # Trials
-
-    def _cures(self, changes: Collection[Change], races: Races) -> bool:
-        """Whether changes cure a race in the runs that try edits."""
-        edits = tuple(chain.from_iterable(changes))
-        key = frozenset(edits), races
-        if key not in self._answers:
-            self._answers[key] = self._is_cured(edits, races, self._before, _TRIED)
-        return self._answers[key]
-
-    def _is_cured(
-        self, edits: Sequence[Edit], races: Races, before: Outcome, runs: range
-    ) -> bool:  # fmt: skip
-        outcome = self._sources.outcome(edits, runs, lambda found: not found.cures(races, before))
-        if outcome is None:
-            self._not_compiled.add(frozenset(edits))
-        return outcome is not None and outcome.cures(races, before)
-
     def _found(self, strategy: Strategy, races: Races) -> Iterator[Sequence[Change]]:
         """Fewest changes of a strategy that cure a race; several if each does."""
         changes = list(dict.fromkeys(strategy.changes))
         if strategy.most <= 3:
             is_found = False
             for change in changes:
-                if self._cures([change], races):
+                if self._trials.cures([change], races):
                     is_found = True
                     yield [change]
             if is_found:
                 return
         if strategy.most == 2:
-            changes = [each for each in changes if frozenset(each) not in self._not_compiled]
+            changes = list(filter(self._trials.may_compile, changes))
             for pair in combinations(changes[:_PAIRED], 2):
-                if not _overlap(*pair) and self._cures(pair, races):
+                if not _overlap(*pair) and self._trials.cures(pair, races):
                     yield pair
                     return
         elif strategy.most > 2:
@@ -197,39 +195,26 @@ class CureSearch:
 
     def _fewest(self, changes: list[Change], races: Races) -> list[Change]:
         """The fewest of changes that together cure a race; none if all of them do not."""
-        if not changes or not self._cures(changes, races):
+        if not changes or not self._trials.cures(changes, races):
             return []
         size = len(changes) // 2
         while size:
             start = 0
             while start < len(changes):
                 rest = changes[:start] + changes[start + size :]
-                if rest and self._cures(rest, races):
+                if rest and self._trials.cures(rest, races):
                     changes = rest
                 else:
                     start += size
             size //= 2
         return changes
 
-    def _holds(self, edits: tuple[Edit, ...], races: Races) -> bool:
-        """Whether edits cure a race in fresh runs, too, and by PTX's memory model."""
-        if self._long_before is None:
-            self._long_before = self._before | (self._sources.outcome((), CHECKED) or Outcome())
-        if not self._is_cured(edits, races, self._long_before, CHECKED):
-            return False
-        with self._sources.compiled(edits) as program:
-            assert program is not None
-            try:
-                subject = program.subject()
-            except ValueError:
-                # Weak memory has no use for a program that faults in any case.
-                return self._long_before.wrong == {OUTSIDE}
-            runs = islice(random_runs(subject, "views", _SEED), WEAK)
-            for run in runs:
-                if subject.fails(run):
-                    return False
-                self._sources.require_time()
-            return True
+
+def _union(parts: Sequence[tuple[Edit, ...]]) -> tuple[Edit, ...]:
+    """All edits of some sets, each once; none if two replace one byte."""
+    edits = tuple(dict.fromkeys(chain.from_iterable(parts)))
+    clash = any(one.overlaps(other) for one, other in combinations(edits, 2))
+    return () if clash else edits
 
 
 def _overlap(one: Change, other: Change) -> bool:

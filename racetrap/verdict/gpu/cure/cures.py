@@ -8,7 +8,8 @@ from time import monotonic
 
 from racetrap.sim.gpu.editing.edits import Edit
 from racetrap.verdict.cause import Cause, Cure
-from racetrap.verdict.gpu.cure.cure import CureSearch, Races
+from racetrap.verdict.gpu.cure.cure import CureSearch
+from racetrap.verdict.gpu.cure.edit_trials import Races
 from racetrap.verdict.gpu.cure.trials import OutOfTime, Sources
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.race_findings import RaceFinding, race_findings
@@ -68,12 +69,22 @@ class FindingCures:
         numbers = sorted(
             range(len(self.findings)), key=lambda number: -search.distance(self._races[number])
         )
+        is_alone = len(numbers) == 1
         for number in progress(numbers):
-            found[number] = search.cure(self._races[number], self._cause(number))
+            found[number] = search.cure(self._races[number], self._cause(number), is_alone=is_alone)
+        self._look_again(search, found)
         # What follows from another bug may have come before it.
         for number, cure in found.items():
             if not cure.edits:
                 found[number] = search.other_cure(self._races[number]) or cure
+
+    def _look_again(self, search: CureSearch, found: dict[int, Cure]) -> None:
+        """Cure those together that are nearly cured, or else each by other edits."""
+        nearly = [each for each in found if search.is_nearly_cured(self._races[each])]
+        cures = search.cures_together([self._races[each] for each in nearly])
+        found.update(zip(nearly, cures, strict=False))
+        for number in nearly[len(cures) :]:
+            found[number] = search.cure(self._races[number], self._cause(number))
 
     @property
     def cured(self) -> list[RaceFinding]:

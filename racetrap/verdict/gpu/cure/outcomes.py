@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.editing.edits import Edit, LineMap, edits_of, inserted_lines
 from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.verdict.gpu.line_races import oracle_races_by_line
+from racetrap.verdict.line_pairs import is_unknown
 
 _BARRIER = "a barrier that not all threads of the block reach"
 _WARP_BARRIER = "a barrier that not all lanes of the warp reach"
@@ -71,9 +72,21 @@ class Outcome:
         return Outcome(races, self.wrong | other.wrong)
 
     def cures(self, races: Iterable[Places], before: Outcome) -> bool:
-        """Whether races are gone, and nothing is there that was not before."""
-        is_no_worse = self.races.keys() <= before.races.keys() and self.wrong <= before.wrong
-        return is_no_worse and self.races.keys().isdisjoint(races)
+        """Whether races are gone, and nothing is there that was not before.
+
+        An instruction that the compiler makes of both sides of a branch has no place: its races
+        may be any of those that have their other place.
+        """
+        gone = set(races)
+        return self.wrong <= before.wrong and not any(
+            _may_be(each, gone) or not _may_be(each, before.races) for each in self.races
+        )
+
+
+def _may_be(race: Places, races: Collection[Places]) -> bool:
+    """Whether a race may be one of some."""
+    known = frozenset(place for place in race if not is_unknown(place))
+    return race in races if known == race else any(known <= each for each in races)
 
 
 class EditedPlaces:

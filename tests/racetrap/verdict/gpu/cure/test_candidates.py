@@ -95,6 +95,19 @@ def test_fence_goes_to_every_place_and_moves_before_the_signal():
     assert [text for text in moved if in_order in text] != []
 
 
+def test_use_of_a_macro_moves_as_it_may_synchronise():
+    source = _FLAG.replace(b"    __threadfence_block();\n", b"    FREE;\n")
+    moved = changed(source, [3, 8], "inter-block", "another place for what synchronises")
+    assert [text for text in moved if "FREE;\n    atomicExch_block" in text] != []
+
+
+def test_weak_access_of_ptx_becomes_strong_together_with_one_of_the_language():
+    source = _FLAG.replace(b"ld.relaxed.cta", b"ld.weak")
+    texts = changed(source, [3, 7], "inter-block", "an atomic")
+    assert source.decode().replace("ld.weak", "ld.relaxed.gpu") in texts
+    assert source.decode().replace("a[0] = 1", "atomicExch(&a[0], 1)") in texts
+
+
 def test_loop_is_not_moved_for_the_barrier_in_it():
     source = _LOOP.replace(b"    if (left)", b"    __syncthreads();\n    if (left)")
     moved = changed(source, [6, 8], "intra-block", "another place for what synchronises")

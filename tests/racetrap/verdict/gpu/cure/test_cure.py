@@ -63,6 +63,13 @@ def search(text, grid, block, **headers):
     return CureSearch(sources_with(text, grid, block, **headers))
 
 
+def found_in(sources):
+    check = TraceCheck()
+    with sources.compiled(()) as program:
+        check.add(program.run(0).trace)
+    return FindingCures(check, sources)
+
+
 def places(*lines):
     return [frozenset(f"k.cu:{line}" for line in lines)]
 
@@ -137,7 +144,7 @@ def test_change_that_does_not_compile_is_not_tried_with_others():
 """, 1, 64,
     )  # fmt: skip
     found.cure(found.races)
-    assert {len(edits) for edits in found._not_compiled} == {1}
+    assert {len(edits) for edits in found._trials._not_compiled} == {1}
 
 
 def test_barrier_that_ends_a_race_between_warps_is_the_cure_of_one_inside_a_warp_as_well():
@@ -150,13 +157,30 @@ def test_barrier_that_ends_a_race_between_warps_is_the_cure_of_one_inside_a_warp
 }
 """, 1, 64,
     )  # fmt: skip
-    check = TraceCheck()
-    with sources.compiled(()) as program:
-        check.add(program.run(0).trace)
-    found = FindingCures(check, sources)
+    found = found_in(sources)
     assert [each.cure.words for each in found.findings] == 2 * [
         ["insert `__syncthreads();` behind k.cu:3"]
     ]
+
+
+def test_two_bugs_that_both_change_the_result_are_cured_together():
+    """With the edit of one, results stay wrong by the other."""
+    sources = sources_with(
+        """extern "C" __global__ void k(int *a) {
+  __shared__ int s[64], t[64];
+  s[threadIdx.x] = threadIdx.x;
+  a[threadIdx.x] = s[63 - threadIdx.x];
+  t[threadIdx.x] = threadIdx.x;
+  a[threadIdx.x] += t[63 - threadIdx.x];
+}
+""", 1, 64,
+    )  # fmt: skip
+    found = found_in(sources)
+    assert [each.cure.words for each in found.findings] == [
+        ["insert `__syncthreads();` before k.cu:4"],
+        ["insert `__syncthreads();` before k.cu:6"],
+    ]
+    assert len(found.together()) == 2
 
 
 def test_race_that_does_not_occur_is_not_searched_for():
@@ -204,10 +228,10 @@ def test_missing_half_is_said_where_no_edit_cures():
 def test_edit_that_only_hides_the_race_in_the_runs_that_try_it_is_not_shown(monkeypatch):
     """Fresh runs, and PTX's memory model, have the last word."""
     found = search(_REVERSAL, 1, 64)
-    monkeypatch.setattr(found, "_cures", lambda changes, races: True)
+    monkeypatch.setattr(found._trials, "cures", lambda changes, races: True)
     cure = found.cure(places(3, 4))
     assert cure.words == ["insert `__syncthreads();` before k.cu:4"]
-    monkeypatch.setattr(found, "_is_cured", lambda *arguments: False)
+    monkeypatch.setattr(found._trials, "ends", lambda edits, races: False)
     assert found.cure(places(3, 4)).edits == ()
 
 
