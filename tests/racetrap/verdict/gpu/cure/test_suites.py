@@ -53,8 +53,8 @@ _UNCURED = {
     "arrive_no_sync": "the consumer must wait at the producer's barrier: bar.sync 1, 64",
     "sync_of_each_warp": "both warps must wait at one barrier of 64 threads, not at two of 32",
     "two_numbers": "the consumer must wait at barrier 3, where the producer arrives, not at 4",
-    "reader_beside_the_barrier": "the third warp must wait, too: a barrier of 96 threads, in a macro",
-    "pairs_other_words": "the pairs read each other's words: one barrier of 128 threads, in a macro",
+    "reader_beside_the_barrier": "the third warp must wait, too: a barrier of 96 threads",
+    "pairs_other_words": "the pairs exchange words: they need one barrier of 128 threads",
     "short_plain": "16 bits have no atomic addition: a loop of atomicCAS is needed",
     "half_mask_other_half": "both halves of the warp must wait together: a mask in a macro",
     "tile_of_8": "lanes of two tiles exchange words: tiles of 16, an argument in a macro",
@@ -140,7 +140,7 @@ def test_page_states_these_numbers():
     cured = len(_PAIRS) - len(_UNCURED)
     forms = sum(not reason for reason in _RACY_FORMS.values())
     for number in (
-        f"Of the {len(_PAIRS)} racy kernels of the [suite of constructs](construct-suite.md) {cured}",
+        f"Of the {len(_PAIRS)} racy kernels of the", f"(construct-suite.md) {cured} are cured",
         f"of {len(_LACKING)} programs that lack a barrier", f"All {_RACY_MICRO} [micro-benchmarks]",
         f"{len(_WEAK)} of {len(_WEAK)} variants", f"of {len(_RACY_FORMS)} racy forms",
         f"[our programs](#our-programs) {forms}.",
