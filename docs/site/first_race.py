@@ -9,7 +9,7 @@ from racetrap.api import RunResult, run
 from racetrap.presenters.page import page_environment
 from racetrap.presenters.race_findings import explaining_lines, race_line
 from racetrap.presenters.timeline import timeline_drawing
-from racetrap.verdict.gpu.cure.cure import CHECKED, WEAK
+from racetrap.verdict.gpu.cure.edit_trials import CHECKED, WEAK
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PROGRAM = Path("docs", "examples", "block-sum.cu")

@@ -39,7 +39,8 @@ _WEAK_FOLDER = Path(weak_memory.__file__).parent
 _WEAK = [
     (program, variant) for program in WEAK_PROGRAMS.values() for variant in program.variants
     if variant.is_racy and variant.name in (
-        ("no_f1", "no_f2", "no_f3") if program.name == "scan" else ("no_acquire", "no_fence")
+        ("no_f1", "no_f2", "no_f3", "no_acquire_tile", "no_acquire_grid")
+        if program.name == "scan" else ("no_acquire", "no_fence")
     )
 ]  # fmt: skip
 _LACKING = [program for programs in PROGRAMS.values() for program in programs if program.text]
