@@ -59,8 +59,12 @@ def figures(monkeypatch):
     monkeypatch.setattr(
         scord_cycles, "bandwidth", lambda slots, latency: Bandwidth(slots, latency, 0.5)
     )
-    run = ExecutorRun(7_000_000, 1, 1.0)
-    monkeypatch.setattr(executor_rates, "measure_executor", lambda threads: run)
+    monkeypatch.setattr(
+        executor_rates, "measure_executor",
+        lambda threads, *, independent_threads: ExecutorRun(
+            6_000_000 if independent_threads else 7_000_000, 1, 1.0
+        ),
+    )  # fmt: skip
     application = {
         "events": 1190, "operations": 30228, "executor": 5e4, "barracuda": 6e4, "scoped": 8e4
     }  # fmt: skip
@@ -104,6 +108,7 @@ def test_tables(racetrap, figures, tmp_path):
         "1,999",
         "30",
         "7,000,000",
+        "6,000,000",
         "30,228",
         "133",
         "111.5",
