@@ -1,6 +1,7 @@
 """Proof that a mutant of a block changes nothing that the block's surroundings can see.
 
-Blocks inside are cut out: what enters them must be equal, and what leaves them is free, but equal.
+Blocks inside are cut out: what enters them must be equal, where they use it, and what leaves them
+is free, but equal.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 from racetrap.sim.cosim.verilator.mutants import Mutant, module_texts
 from racetrap.sim.failure import Failure
 
-_PORT = re.compile(r"^  wire .*?(?:input|output) \d+ .*$", re.MULTILINE)
-_INSTANCE = re.compile(r"^  cell \\(\S+) ", re.MULTILINE)
+_PORT = re.compile(r"^(  wire .*?(input|output) \d+ \\(\S+))$", re.MULTILINE)
+_INSTANCE = re.compile(r"^  cell \\(\S+) .*\n((?:    .*\n)*?)  end$", re.MULTILINE)
+#: What is connected to a port of a cell, or with another signal.
+_CONNECTED = re.compile(r"^(?:    connect \S+|  connect) (.*)$", re.MULTILINE)
 _PROVED = ": SUCCESS!"
 #: Longest induction, in cycles.
 _DEPTH = 4
@@ -33,7 +36,7 @@ opt_clean miter
 #: How a proof is made, what it asks, and what it says.
 _PROOFS = (
     (
-        f"expose -evert-dff gold gate\n{_MITER}sat -prove trigger 0",
+        f"expose -evert-dff gold/c:* gate/c:*\n{_MITER}sat -prove trigger 0",
         "equal in every state of the block",
     ),
     (
@@ -74,20 +77,46 @@ def _block(folder: Path, mutant: Mutant) -> str:
     name = re.search(r"-module (\S+)", mutant.command)
     assert name is not None
     own = modules[name[1]]
-    return "\n".join([f"module \\gold\n{own}end", *_stubs(modules, own), ""])
+    inner = {each: _used_ports(modules, each) for each in _inner(own)}
+    stubs = (
+        "\n".join([f"attribute \\blackbox 1\nmodule \\{each}", *ports.values(), "end"])
+        for each, ports in inner.items()
+    )
+    return "\n".join([f"module \\gold\n{own}end", *stubs, ""])
 
 
-def _stubs(modules: dict[str, str], own: str) -> Iterator[str]:
-    for inner in sorted(set(_INSTANCE.findall(own))):
-        ports = "\n".join(_PORT.findall(modules[inner]))
-        yield f"attribute \\blackbox 1\nmodule \\{inner}\n{ports}\nend"
+def _inner(module: str) -> list[str]:
+    """Modules of which a module has instances."""
+    return sorted({found[1] for found in _INSTANCE.finditer(module)})
+
+
+def _used_ports(modules: Mapping[str, str], name: str) -> dict[str, str]:
+    """Declarations of a module's ports; without inputs that neither it nor those inside use."""
+    text = modules[name]
+    inner = {each: _used_ports(modules, each) for each in _inner(text)}
+    trimmed = _INSTANCE.sub(lambda found: _with_ports(found, inner), text)
+    used = {word for line in _CONNECTED.findall(trimmed) for word in line.split()}
+    return {
+        port: line
+        for line, direction, port in _PORT.findall(text)
+        if direction != "input" or f"\\{port}" in used
+    }
+
+
+def _with_ports(instance: re.Match[str], inner: Mapping[str, Mapping[str, str]]) -> str:
+    """An instance, connected at the ports given alone."""
+    head, name, lines = instance[0].split("\n", 1)[0], instance[1], instance[2]
+    kept = [
+        line for line in lines.splitlines() if line.split()[1].removeprefix("\\") in inner[name]
+    ]
+    return "\n".join([head, *kept, "  end"])
 
 
 def _holds(block: str, mutant: Mutant, proof: str, seconds: int) -> bool:
     change = re.sub(r"-module \S+", "-module gate", mutant.command)
     script = (
         f"read_rtlil block.il\ncopy gold gate\n{change}\n"
-        f"memory_map gold gate\nexpose -evert gold gate\n{proof} -timeout {seconds} miter\n"
+        f"memory_map gold gate\nexpose -evert gold/c:* gate/c:*\n{proof} -timeout {seconds} miter\n"
     )
     folder = Path(tempfile.mkdtemp())
     try:

@@ -7,14 +7,15 @@ from pathlib import Path
 from racetrap.sim.cosim.verilator.build_cache import BACK_DOORS
 from racetrap.sim.cosim.verilator.mutants import MutantDraw, make_mutants
 
-#: Bit `b` of `small_logic` is covered by `a`; `high` of `small_counter` is never 1.
+#: Bit `b` of `small_logic` is covered by `a`; `high` of `small_counter` is never 1, and
+#: its input `spare` is not used.
 _VERILOG = """
 module small(clk, rst, a, b, o);
   input clk, rst, a, b;
   output [2:0] o;
   wire covered;
   small_logic logic (.a(a), .b(b), .o(covered));
-  small_counter counter (.clk(clk), .rst(rst), .i(covered), .o(o));
+  small_counter counter (.clk(clk), .rst(rst), .i(covered), .spare(b), .o(o));
 endmodule
 
 module small_logic(a, b, o);
@@ -23,8 +24,8 @@ module small_logic(a, b, o);
   assign o = a & (a | b);
 endmodule
 
-module small_counter(clk, rst, i, o);
-  input clk, rst, i;
+module small_counter(clk, rst, i, spare, o);
+  input clk, rst, i, spare;
   output [2:0] o;
   reg [1:0] count = 0;
   reg high = 0;
