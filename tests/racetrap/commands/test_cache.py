@@ -1,6 +1,8 @@
 """The cache: its folder, its size, and its removal, which touches nothing else."""
 
 import json
+import os
+import shutil
 
 import pytest
 
@@ -41,6 +43,20 @@ def test_info(racetrap):
         ],
     }
     assert str(cache_folder()) in racetrap("cache", "info").output
+
+
+def test_info_while_another_process_removes_a_build(racetrap, monkeypatch):
+    unfinished = cache_folder() / "fast" / "another.unfinished"
+    write_whole(unfinished / "parts" / "model.o", "12")
+    walk = os.walk
+
+    def and_removed(folder):
+        for place, folders, names in walk(folder):
+            yield place, folders, names
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+    monkeypatch.setattr(os, "walk", and_removed)
+    assert _info(racetrap)["bytes"] == 15
 
 
 @pytest.mark.parametrize(
