@@ -159,7 +159,7 @@ def test_barrier_that_ends_a_race_between_warps_is_the_cure_of_one_inside_a_warp
     )  # fmt: skip
     found = found_in(sources)
     assert [each.cure.words for each in found.findings] == 2 * [
-        ["insert `__syncthreads();` behind k.cu:3"]
+        ["insert `__syncthreads();` after k.cu:3"]
     ]
 
 
