@@ -75,7 +75,7 @@ PLANTED_BUGS: dict[str, Patch] = {
         "gpu/report_encoder.py", "owner.eq(step.before)", "owner.eq(step.after)"
     ),
     "races-not-counted": Patch(
-        "gpu/check_lane.py", "race == kind for kind in", "0 for kind in",
+        "gpu/check_lane.py", "step.race == kind for", "step.race & 0 for",
     ),
     "lost-reports-not-counted": Patch(
         "gpu/check_lane.py", "reports_dropped.eq(reports.i.valid & ~reports.i.ready)",
