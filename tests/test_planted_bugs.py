@@ -73,6 +73,12 @@ def test_planted_bugs_fit_the_sources(sources):
     assert {path.suffix for path in sources.values()} >= {".py", ".h", ".cpp"}
 
 
+def test_planted_bugs_are_valid_python(sources):
+    for patch, path in sources.items():
+        if path.suffix == ".py":
+            compile(patch.changed(path.read_text(encoding="utf-8")), str(patch), "exec")
+
+
 @pytest.mark.parametrize("length", [60, 140])
 def test_planted_bugs_fit_sources_with_lines_of_another_length(sources, length, tmp_path):
     in_python = {patch: path for patch, path in sources.items() if path.suffix == ".py"}

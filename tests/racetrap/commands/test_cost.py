@@ -61,7 +61,7 @@ def test_what_was_measured_is_shown_beside_what_was_not(racetrap, monkeypatch):
     assert (done.exit_code, json.loads(done.stdout)["kept"]) == (0, 0)
 
 
-def test_the_system_is_placed_only_if_it_is_named(racetrap, monkeypatch):
+def test_large_blocks_are_placed_only_if_they_are_named(racetrap, monkeypatch):
     asked = []
 
     def record(job):
@@ -70,8 +70,9 @@ def test_the_system_is_placed_only_if_it_is_named(racetrap, monkeypatch):
 
     answer(monkeypatch, record)
     assert racetrap("cost", "noncoherent-tiny", "--seeds", 2).exit_code == 0
-    assert {job.seeds for job in asked if job.block == "system"} == {()}
-    assert {job.seeds for job in asked if job.block != "system"} == {(1, 2)}
+    large = {job.block for job in asked if job.seeds == ()}
+    assert large == {"monitor", "system"}
+    assert {job.seeds for job in asked if job.block not in large} == {(1, 2)}
     asked.clear()
     assert racetrap("cost", "noncoherent-tiny", "--block", "system").exit_code == 0
     assert {job.seeds for job in asked} == {(1,)}

@@ -25,6 +25,11 @@ def kernel(request) -> Path:
     return _EXAMPLES / request.param
 
 
+def _without_cures(kernel):
+    """Of PTX there are none."""
+    return ["--no-cures"] if kernel.suffix == ".cu" else []
+
+
 @pytest.fixture
 def edited(tmp_path):
     """Copies the example, with changes of the PTX and of the launch file."""
@@ -51,11 +56,12 @@ def once(tmp_path):
 
 def test_exact_check_shows_the_lines(racetrap, kernel, monkeypatch):
     monkeypatch.chdir(_EXAMPLES)
-    result = racetrap("check", kernel, "--launch", _LAUNCH)
+    options = (kernel, "--launch", _LAUNCH, *_without_cures(kernel))
+    result = racetrap("check", *options)
     assert result.exit_code == 1
     assert result.stdout.startswith("handover.cu:12: race: load races with store at handover.cu:6:")
     assert "            *data = value;\n            ^\n" in result.stdout
-    document = json.loads(racetrap("check", kernel, "--launch", _LAUNCH, "--json", "-").stdout)
+    document = json.loads(racetrap("check", *options, "--json", "-").stdout)
     assert [
         document["findings"][0]["pairs"][0][name]["column"] for name in ("earlier", "later")
     ] == [9, 27]  # of `*data` in both lines; PTX has 9, of the statements
@@ -111,13 +117,14 @@ def test_check_with_the_right_fence(racetrap, edited):
 def test_lockstep_is_the_first_line(racetrap, kernel, edited, tmp_path):
     """By the option, or by the launch file; the trace of a run says the same."""
     _, launch = edited(launch=[("block = 64", "block = 64\nindependent_threads = false")])
+    no_cures = _without_cures(kernel)
     for options in (["--launch", _LAUNCH, "--lockstep"], ["--launch", launch]):
-        first, *_ = racetrap("check", kernel, *options).stdout.splitlines()
+        first, *_ = racetrap("check", kernel, *options, *no_cures).stdout.splitlines()
         assert first.startswith("Lockstep: the lanes of a warp ran together"), first
     trace = str(tmp_path / "lockstep.trace")
     racetrap("trace", "capture", kernel, *options[:2], "--lockstep", "-o", trace)
     assert racetrap("check", trace).stdout.startswith(first)
-    assert "Lockstep" not in racetrap("check", kernel, "--launch", _LAUNCH).stdout
+    assert "Lockstep" not in racetrap("check", kernel, "--launch", _LAUNCH, *no_cures).stdout
 
 
 def test_check_as_json(racetrap, kernel, once):

@@ -146,7 +146,7 @@ def test_several_cuda_sources(racetrap, write):
         "void launch() { int *sum; cudaMalloc(&sum, 4); add<<<2, 32>>>(sum); "
         "cudaDeviceSynchronize(); }\n",
     )
-    result = racetrap("main.cu", "part.cu", "one")
+    result = racetrap("main.cu", "part.cu", "--no-cures", "one")
     assert result.exit_code == 1, result.output
     assert "part.cu:1: race: " in result.stdout
 
