@@ -209,6 +209,6 @@ def test_planted_bug_is_found(name):
 
 
 def _run_several(component):
-    for seed in range(4):
+    for seed in range(5):
         params = replace(_SMALL, **_FEW_WARPS, independent_threads=bool(seed % 2))
         _random(params, seed, 120, seed=seed, component=component).run(cycles=20_000)

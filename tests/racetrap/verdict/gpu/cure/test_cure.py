@@ -163,6 +163,7 @@ def test_barrier_that_ends_a_race_between_warps_is_the_cure_of_one_inside_a_warp
     ]
 
 
+@pytest.mark.campaign
 def test_two_bugs_that_both_change_the_result_are_cured_together():
     """With the edit of one, results stay wrong by the other."""
     sources = sources_with(
