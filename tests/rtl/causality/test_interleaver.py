@@ -99,10 +99,10 @@ class _Bench:
                     each for each in packets
                     if each.kind > PacketKind.ATOMIC or bank_of(params, each.word) == bank
                 ], (bank, sm)  # fmt: skip
-            pairs = zip(
-                self._told(bank), (cycle for cycle, *_ in self._no_marks(left)), strict=True
-            )
-            assert [(at, cycle) for at, cycle in pairs if at >= cycle] == []
+            told, cycles = self._told(bank), [cycle for cycle, *_ in self._no_marks(left)]
+            assert len(told) == len(cycles), bank
+            late = [pair for pair in zip(told, cycles, strict=True) if pair[0] >= pair[1]]
+            assert late == []
         for sm, packets in enumerate(sent):
             self._check_order(sm, packets)
 
