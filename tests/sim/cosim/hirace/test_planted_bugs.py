@@ -30,9 +30,8 @@ def _play(params, patch):
             check_launch(sim, params, _REGION, transactions_of(events, params))
 
 
-@pytest.mark.parametrize(
-    "params", [DEEP_BANKS, pytest.param(_PARAMS, marks=pytest.mark.campaign)], ids=["deep", "plain"]
-)
+@pytest.mark.campaign
+@pytest.mark.parametrize("params", [DEEP_BANKS, _PARAMS], ids=["deep", "plain"])
 def test_nothing_is_found_in_the_rtl_as_it_is(params):
     _play(params, None)
 
