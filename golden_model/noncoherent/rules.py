@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from racetrap.golden_model.trace.noncoherent.operations import OperationKind
+from racetrap.golden_model.trace.noncoherent.operations import SYNCS, OperationKind
 
 
 class Rule(Enum):
@@ -113,18 +113,17 @@ _INVALIDATIONS = frozenset({
     OperationKind.CACHE_INVALIDATE, OperationKind.CACHE_FLUSH, OperationKind.INVALIDATE_ALL,
     OperationKind.FLUSH_ALL,
 })  # fmt: skip
-_SYNCS = frozenset({OperationKind.SYNC, OperationKind.SYNC_ALL})
 #: What is missing between the two operations, in two words, and the kinds that would do.
 _MISSING = {
     Rule.UNCACHED_READ_DIRTY: ("no clean", _CLEANS),
-    Rule.UNCACHED_READ_DMA: ("no sync", _SYNCS),
+    Rule.UNCACHED_READ_DMA: ("no sync", SYNCS),
     Rule.UNCACHED_WRITE_DIRTY: ("no flush", _CLEANS),
-    Rule.UNCACHED_WRITE_DMA: ("no sync", _SYNCS),
-    Rule.CACHED_READ_DMA: ("no sync", _SYNCS),
-    Rule.CACHED_WRITE_DMA: ("no sync", _SYNCS),
+    Rule.UNCACHED_WRITE_DMA: ("no sync", SYNCS),
+    Rule.CACHED_READ_DMA: ("no sync", SYNCS),
+    Rule.CACHED_WRITE_DMA: ("no sync", SYNCS),
     Rule.DMA_READ_DIRTY: ("no clean", _CLEANS),
     Rule.DMA_WRITE_DIRTY: ("no flush", _CLEANS),
-    Rule.TWO_ENGINES: ("no sync", _SYNCS),
+    Rule.TWO_ENGINES: ("no sync", SYNCS),
     Rule.STALE_READ: ("no invalidate", _INVALIDATIONS),
     Rule.STALE_WRITE_BACK: ("no invalidate", _INVALIDATIONS),
     Rule.LOST_DATA: ("no clean", _CLEANS),

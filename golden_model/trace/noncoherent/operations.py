@@ -58,11 +58,12 @@ class OperationKind(IntEnum):
 DMA_KINDS = frozenset({OperationKind.DMA_READ, OperationKind.DMA_WRITE})
 #: Maintenance of cached lines.
 MAINTENANCE = frozenset(kind for kind in OperationKind if kind >= OperationKind.CACHE_FLUSH)
+#: Waits for an accelerator, or for all.
+SYNCS = frozenset({OperationKind.SYNC, OperationKind.SYNC_ALL})
 #: Kinds that name an engine.
 ENGINE_KINDS = DMA_KINDS | {OperationKind.SYNC}
 #: Kinds that have a range of bytes.
-RANGE_KINDS = frozenset(OperationKind) - {
-    OperationKind.SYNC, OperationKind.SYNC_ALL,
+RANGE_KINDS = frozenset(OperationKind) - SYNCS - {
     OperationKind.FLUSH_ALL, OperationKind.CLEAN_ALL, OperationKind.INVALIDATE_ALL,
 }  # fmt: skip
 

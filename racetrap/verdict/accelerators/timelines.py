@@ -20,6 +20,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     ENGINE_KINDS,
     MAINTENANCE,
     RANGE_KINDS,
+    SYNCS,
     MemorySystem,
     Operation,
     OperationKind,
@@ -29,7 +30,6 @@ from racetrap.verdict.timeline import Moment, Sort, Timeline
 from racetrap.verdict.tracks import Track, near, timeline_of_tracks
 
 _KIND = OperationKind
-_SYNCS = frozenset({_KIND.SYNC, _KIND.SYNC_ALL})
 _WAYS = {
     "cached": frozenset({_KIND.CACHED_READ, _KIND.CACHED_WRITE}),
     "uncached": frozenset({_KIND.UNCACHED_READ, _KIND.UNCACHED_WRITE}),
@@ -90,7 +90,7 @@ class _Track(Track):
         remedies &= (kind != _KIND.SYNC) | (engine == race.earlier.engine)
         self._late = _first(numbers[remedies], race.later.number)
         if origin.kind in DMA_KINDS:
-            end = _first(numbers[own & _are(kind, _SYNCS)], origin.number)
+            end = _first(numbers[own & _are(kind, SYNCS)], origin.number)
             self.band = origin.number, end, "DMA in flight"
         elif origin == race.earlier and origin.kind == _KIND.CACHED_WRITE:
             end = _first(numbers[touching & _are(kind, MAINTENANCE)], origin.number)
@@ -110,7 +110,7 @@ class _Track(Track):
             name = f"{operation.address:#x}, {size} B"
         words = kind_name(kind) + " starts" * (kind in DMA_KINDS)
         words += f" with engine {operation.engine}" * (kind == _KIND.SYNC)
-        sort = Sort.ORDER if kind in MAINTENANCE | _SYNCS else Sort.ACCESS
+        sort = Sort.ORDER if kind in MAINTENANCE | SYNCS else Sort.ACCESS
         place = place_of(operation.pc, self._header.locations) if operation.pc else ""
         lack = self._lack(event)
         return Moment(event, (side,), words, name, place or f"operation {event}", sort, lack=lack)
