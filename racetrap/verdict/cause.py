@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.race import Missing
@@ -12,7 +12,7 @@ from racetrap.sim.gpu.editing.edits import Edit, Replacement
 
 _BOTH = "both halves of the pattern, release and acquire,"
 _HALVES = {
-    Missing.RELEASE: f"{_BOTH} are missing: the threads do not communicate",
+    Missing.RELEASE: f"{_BOTH} are missing; the threads do not communicate",
     Missing.ACQUIRE: "the half that acquires is missing",
     Missing.SCOPE: f"{_BOTH} are there, but too narrow",
     Missing.BARRIER: "the barrier of the block is missing",
@@ -53,11 +53,14 @@ class Cause:
         Instructions that lack it; none if no instruction of the run would have done.
     fence : Instruction or None
         A fence that stands too late, behind the first of these.
+    shortfall : str
+        What the threads do instead, and what would order them, as a clause; empty if unknown.
     """
 
     missing: Missing
     changes: tuple[Instruction, ...] = ()
     fence: Instruction | None = None
+    shortfall: str = field(default="", compare=False)
 
     @property
     def in_own_code(self) -> Cause:
@@ -71,7 +74,7 @@ class Cause:
             return instruction._replace(chain=change(instruction.chain))
 
         fence = self.fence and changed(self.fence)
-        return Cause(self.missing, tuple(map(changed, self.changes)), fence)
+        return replace(self, changes=tuple(map(changed, self.changes)), fence=fence)
 
     @property
     def places(self) -> list[str]:
@@ -82,6 +85,8 @@ class Cause:
     @property
     def half(self) -> str:
         """Which half of the pattern that would order the accesses is missing, as a clause."""
+        if self.shortfall and not self.changes:
+            return self.shortfall
         if self.missing is not Missing.RELEASE or not self.changes:
             return _HALVES[self.missing]
         is_read = any(each.what == "load" for each in self.changes)

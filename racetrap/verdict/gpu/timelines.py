@@ -3,7 +3,7 @@ beside the two that race."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -47,8 +47,8 @@ _TOO_LATE, _TOO_NARROW, _NO_RELEASE, _NO_ACQUIRE = (
 )  # fmt: skip
 
 
-def timeline_of(race: LineRace, trace: Trace, header: TraceHeader) -> Timeline:
-    """What both threads of a race did around their accesses.
+def tracks_of(race: LineRace, trace: Trace, header: TraceHeader) -> tuple[GpuTrack, GpuTrack]:
+    """The two threads of a race, that of the earlier access first.
 
     Parameters
     ----------
@@ -59,9 +59,12 @@ def timeline_of(race: LineRace, trace: Trace, header: TraceHeader) -> Timeline:
     header : TraceHeader
         Its header, with places of sources that can be read.
     """
-    threads = [_Thread(race, number, trace, header) for number in range(2)]
-    earlier, later = (side.actor or side.access for side in (race.earlier, race.later))
-    timeline = timeline_of_tracks(threads, (earlier, later))
+    return GpuTrack(race, 0, trace, header), GpuTrack(race, 1, trace, header)
+
+
+def timeline_of(race: LineRace, threads: Sequence[GpuTrack]) -> Timeline:
+    """What both threads of a race did around their accesses."""
+    timeline = timeline_of_tracks(threads, (threads[0].actor, threads[1].actor))
     received = {number for _, number in timeline.messages}
     moments = tuple(
         # The second thread may also run what the first lacks, for threads of its own.
@@ -73,7 +76,7 @@ def timeline_of(race: LineRace, trace: Trace, header: TraceHeader) -> Timeline:
     return replace(timeline, moments=moments)
 
 
-class _Thread(Track):
+class GpuTrack(Track):
     """One of the two threads of a race, or a copy.
 
     Parameters
@@ -90,8 +93,9 @@ class _Thread(Track):
         self._race, self._number, self._trace, self._header = race, number, trace, header
         self._names = MemoryNames(header)
         side = (race.earlier, race.later)[number]
-        access, self._thread = (int(side.details[name]) for name in ("event", "thread"))
-        self._lane = 1 << self._thread % WARP_SIZE
+        access, self.thread = (int(side.details[name]) for name in ("event", "thread"))
+        self.actor = side.actor or side.access
+        self._lane = 1 << self.thread % WARP_SIZE
         begin, window = near(trace.events, access)
         own = np.flatnonzero(self._own(window, access - begin))
         records = window[own]
@@ -104,6 +108,17 @@ class _Thread(Track):
         # Begin and end of a kernel have no instruction.
         instructions = pc.astype(np.int64) << 8 | kind
         super().__init__(access, own + begin, instructions, may_order, named)
+
+    def record(self, event: int) -> np.void:
+        """An event of the trace."""
+        record: np.void = self._trace.events[event]
+        return record
+
+    def orders(self, behind: bool) -> list[int]:
+        """Its events after its access, or before, that may order that, in the order of the run."""
+        is_side = self.events > self.access if behind else self.events < self.access
+        chosen: list[int] = self.events[is_side & self._may_order].tolist()
+        return chosen
 
     def sent(self, event: int) -> Hashable:
         """Location that an event may write."""
@@ -136,7 +151,7 @@ class _Thread(Track):
         in_slot = (window["sm"] == record["sm"]) & (window["slot"] == record["slot"])
         mask = window["mask"]
         has_lane = (mask == 0) | (mask & self._lane != 0)
-        has_warp = (mask == 0) | (mask >> np.uint32(self._thread // WARP_SIZE) & 1 != 0)
+        has_warp = (mask == 0) | (mask >> np.uint32(self.thread // WARP_SIZE) & 1 != 0)
         is_warp = np.isin(kind, _WARP_KINDS) & (window["warp"] == record["warp"]) & has_lane
         is_block = np.isin(kind, BLOCK_BARRIERS) & has_warp
         own |= in_slot & (is_warp | is_block)

@@ -27,8 +27,9 @@ from racetrap.verdict.gpu.oracle import (
     racing_pairs,
     unconfirmed,
 )
-from racetrap.verdict.gpu.timelines import timeline_of
-from racetrap.verdict.line_pairs import LinePair, LinePairs, place_of
+from racetrap.verdict.gpu.shortfalls import shortfall_of
+from racetrap.verdict.gpu.timelines import timeline_of, tracks_of
+from racetrap.verdict.line_pairs import LinePair, LinePairs, LineRace, place_of
 from racetrap.verdict.source_text import header_beside
 from racetrap.verdict.timeline import Timeline
 
@@ -272,8 +273,7 @@ class TraceCheck:
         )  # fmt: skip
         for pair in self._pairs.found.values():
             if pair.first.make_timeline is None:
-                made = timeline_of(pair.first, trace, header)
-                pair.first = replace(pair.first, make_timeline=partial(_kept, made))
+                pair.first = _with_threads(pair.first, trace, header)
         self._strong.add(oracle_races_by_line(judged.unordered_strong, header), number)
         self._lockstep.add(oracle_races_by_line(lockstep, header), number)
         for each in judged.barrier_divergences:
@@ -322,6 +322,14 @@ class TraceCheck:
     def has_findings(self) -> bool:
         """Whether anything is wrong."""
         return bool(self.pairs or self.divergences)
+
+
+def _with_threads(race: LineRace, trace: Trace, header: TraceHeader) -> LineRace:
+    """A race with what its threads did, while their trace is there."""
+    threads = tracks_of(race, trace, header)
+    cause = race.cause and replace(race.cause, shortfall=shortfall_of(race, threads))
+    made = timeline_of(race, threads)
+    return replace(race, cause=cause, make_timeline=partial(_kept, made))
 
 
 def _kept(timeline: Timeline) -> Timeline:

@@ -31,6 +31,8 @@ _ORDER = re.compile(
 )
 #: A weak access by an instruction of PTX.
 _WEAK = re.compile(rb"(?<=[\".])weak\b(?=[^\"\n]*\")")
+#: Type of an access by an instruction of PTX.
+_TYPE = re.compile(rb"(?<=\.)[usb](8|16|32|64)\b(?=[^\"\n]*\")")
 #: A barrier of some lanes of a warp.
 _PART_OF_WARP = re.compile(rb"\b__syncwarp\((?:[^();]|\([^();]*\))+\)")
 #: A call that does not wait.
@@ -130,6 +132,7 @@ def _usual(
     yield Strategy("a fence", _put(fence, units), 99)
     strong = [each for unit in units for each in atomics(unit)]
     yield Strategy("an atomic", [*strong, *_replacing(units, _WEAK, b"relaxed.gpu")], 2)
+    yield Strategy("one size", list(_sized(units)))
 
 
 def _named(units: Sequence[SourceUnit], cause: Cause) -> Iterator[Strategy]:
@@ -255,6 +258,15 @@ def _ordered(units: Sequence[SourceUnit]) -> Iterator[Change]:
             for order in _ORDERS:
                 if order != found[0]:
                     yield _replaced(unit, found, order + b".gpu" * (found[0] == b"weak"))
+
+
+def _sized(units: Sequence[SourceUnit]) -> Iterator[Change]:
+    """Accesses of PTX of the size of another one."""
+    found = [(unit, each) for unit in units for each in _TYPE.finditer(unit.text)]
+    for size in dict.fromkeys(each[1] for _, each in found):
+        for unit, each in found:
+            if each[1] != size:
+                yield _replaced(unit, each, each[0][:1] + size)
 
 
 def _replaced(unit: SourceUnit, found: re.Match[bytes], text: bytes) -> Change:

@@ -100,8 +100,11 @@ class CureSearch:
         if own in self._nearly:
             return Cure((), _NEARLY)
         half = f": {cause.half}" if cause else ""
-        names = f"; tried: {', '.join(dict.fromkeys(tried))}" if tried else ""
-        return Cure((), f"no single edit cures it{half}{names}")
+        names = f"tried: {', '.join(dict.fromkeys(tried)) or 'none'}"
+        macro = (
+            ", and none in the text of the macro" if any(each.is_macro for each in units) else ""
+        )
+        return Cure((), f"no single edit cures it{half} ({names}{macro})")
 
     def distance(self, races: Iterable[Places]) -> int:
         """How far apart the threads of races are at most: what orders far ones may also order near

@@ -125,3 +125,11 @@ def test_what_may_fail_waits_instead():
     source = _FLAG.replace(b"atomicExch_block(flag, 1)", b"lock.try_acquire()")
     (text,) = changed(source, [3], "inter-block", "waiting")
     assert text == source.decode().replace("try_acquire", "acquire")
+
+
+def test_access_of_ptx_takes_the_size_of_another():
+    source = _FLAG.replace(b"a[0] = 1;", b'asm("st.weak.u64 [%0], %1;" ::"l"(a), "l"(1ll));')
+    texts = changed(source, [3, 7], "inter-block", "one size")
+    assert [("st.weak.u64" in text, "ld.relaxed.cta.u64" in text) for text in texts] == [
+        (True, True), (False, False),
+    ]  # fmt: skip

@@ -222,7 +222,7 @@ def test_missing_half_is_said_where_no_edit_cures():
     two_sizes = _ONE_SIDE.replace("a[threadIdx.x] = 1", "((char *)a)[threadIdx.x] = 1")
     cure = search(two_sizes, 1, 64).cure(places(3, 5), Cause(Missing.BARRIER))
     assert cure.reason.startswith(
-        "no single edit cures it: the barrier of the block is missing; tried: "
+        "no single edit cures it: the barrier of the block is missing (tried: "
     )
 
 

@@ -47,8 +47,6 @@ _LACKING = [program for programs in PROGRAMS.values() for program in programs if
 
 #: Constructs that no edit cures, and why.
 _UNCURED = {
-    "flag_of_two_sizes": "store and load of the flag must have one size",
-    "relaxed_data_of_two_sizes": "store and load must have one size",
     "two_locks": "each block takes a lock of its own: all must take the same one",
     "reader_uncounted": "the reader must count itself in and out, as a lock of readers and writers",
     "arrive_no_sync": "the consumer must wait at the producer's barrier: bar.sync 1, 64",
