@@ -156,7 +156,8 @@ def verdict_table(results: _Results) -> Table:
             (verdict.name, "races" if verdict.expected else "none",
              len(verdict.exact), len(verdict.sanitizer), len(verdict.exact & verdict.sanitizer),
              "yes" if verdict.agrees else "no")
-            for verdict in (result.verdict for result in results)
+            for result in results
+            if (verdict := result.verdict) is not None
         ),
     )  # fmt: skip
 

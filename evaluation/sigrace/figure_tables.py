@@ -16,14 +16,13 @@ from racetrap.evaluation.sigrace.figures import (
     SYNC,
     configuration_params,
 )
-from racetrap.evaluation.sigrace.means import mean, of_kind, percent
+from racetrap.evaluation.sigrace.means import kinds, mean, of_kind, percent
 from racetrap.evaluation.sigrace.measured import FalsePositives, WindowFigures
 from racetrap.evaluation.sigrace.paper import FALSE_POSITIVE_PERCENT, LOST_WINDOW_PERCENT
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.table import Table
 from racetrap.golden_model.sigrace.params import SigraceParams
 
-_RATES = ("regular %", "irregular %", "regular, per pair %", "irregular, per pair %")
 _Results = Sequence[ProgramResult]
 #: Takes rates out of a result.
 RateOf: TypeAlias = Callable[[ProgramResult], FalsePositives]
@@ -46,7 +45,7 @@ def figure_7a(results: _Results, params: SigraceParams) -> Table:
         "intersections (three for each unordered pair of blocks). Per pair: pairs with a false "
         "intersection and no true one. Form sets: blocks also end when a set holds its most "
         "upper address portions.",
-        ("configuration", "bits", *_RATES, "paper %"),
+        ("configuration", "bits", *_rates(results), "paper %"),
         tuple(rows),
     )
 
@@ -69,7 +68,7 @@ def figure_7b(results: _Results) -> Table:
         "figure-7b",
         f"False positives of {CHOSEN} by block size (Fig. 7(b)), means over programs",
         "Sync: blocks end at synchronisations only.",
-        ("block", *_RATES),
+        ("block", *_rates(results)),
         tuple(rows),
     )
 
@@ -134,9 +133,13 @@ def _size_text(size: int | str) -> str:
     return f"{size:,}" if isinstance(size, int) else size
 
 
+def _rates(results: _Results) -> list[str]:
+    return [f"{kind}{rate} %" for rate in ("", ", per pair") for kind in kinds(results)]
+
+
 def _means(results: _Results, figure: RateOf) -> tuple[float | None, ...]:
-    """Rates, and rates per pair, of the regular and of the irregular programs."""
-    groups = [of_kind(results, kind) for kind in ("regular", "irregular")]
+    """Rates, and rates per pair, of the programs of each kind."""
+    groups = [of_kind(results, kind) for kind in kinds(results)]
     rates = [mean(group, lambda result: figure(result).rate) for group in groups]
     rates += [mean(group, lambda result: figure(result).pair_rate) for group in groups]
     return tuple(map(percent, rates))

@@ -1,6 +1,7 @@
-"""Figures 7, 8 and 10(b) of one program: false positives, lost windows, message sizes.
+"""Figures 7 to 10 of one program but 10(a): false positives, lost windows and lines, message sizes,
+logs.
 
-Ref: SigRace (ISCA'09) Sections 5.2, 5.3 and 5.5.
+Ref: SigRace (ISCA'09) Sections 5.2 to 5.5.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 
+from racetrap.evaluation.sigrace.caches import LineCounts, count_lines
 from racetrap.evaluation.sigrace.measured import (
     FalsePositives,
     MeasuredRun,
@@ -47,6 +49,8 @@ class Figures:
         Fig. 8, by block size and entries of a queue.
     messages : dict of str to MessageSizes
         Fig. 10(b), by form.
+    lines : LineCounts
+        Fig. 9, 10(c) and 10(d).
     """
 
     instructions: int
@@ -57,6 +61,7 @@ class Figures:
     block_sizes: dict[int | str, FalsePositives]
     windows: dict[tuple[int, int], WindowFigures]
     messages: dict[Form, MessageSizes]
+    lines: LineCounts
 
 
 def configuration_params(params: SigraceParams) -> dict[str, SigraceParams]:
@@ -114,4 +119,5 @@ def make_figures(trace: ThreadTrace, params: SigraceParams) -> Figures:
             for depth in DEPTHS
         },
         messages={form: run(replace(params, form=form)).messages for form in Form},
+        lines=count_lines(trace, params),
     )

@@ -1,6 +1,6 @@
-"""Figures 7, 8 and 10(b) of the SigRace paper as SVG text.
+"""Figures 7 to 10 of the SigRace paper, but 10(a), as SVG text.
 
-Ref: SigRace (ISCA'09) Sections 5.2, 5.3 and 5.5.
+Ref: SigRace (ISCA'09) Sections 5.2 to 5.5.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
+from racetrap.evaluation.sigrace.caches import CACHE_BYTES, CHOSEN_CACHE
 from racetrap.evaluation.sigrace.figure_tables import (
     RateOf,
     of_configuration,
@@ -16,11 +17,27 @@ from racetrap.evaluation.sigrace.figure_tables import (
     window_means,
 )
 from racetrap.evaluation.sigrace.figures import BLOCK_SIZES, CHOSEN, DEPTHS, SYNC
-from racetrap.evaluation.sigrace.means import mean, of_kind, percent
+from racetrap.evaluation.sigrace.line_tables import (
+    CacheFigure,
+    in_queue,
+    line_mean,
+    log_kbytes,
+    lost,
+    shared_lines,
+    still_cached,
+    written_kbytes,
+)
+from racetrap.evaluation.sigrace.means import kinds, mean, of_kind, percent
 from racetrap.evaluation.sigrace.paper import (
     BYTES_PER_1000_INSTRUCTIONS,
+    CACHED_PERCENT,
     FALSE_POSITIVE_PERCENT,
+    LOG_KBYTES,
+    LOST_IN_QUEUE_PERCENT,
+    LOST_PER_MILLION,
     LOST_WINDOW_PERCENT,
+    SHARED_LINES,
+    WRITTEN_BACK_KBYTES,
 )
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.golden_model.sigrace.params import Form
@@ -73,6 +90,77 @@ def plot_windows(results: _Results) -> str:
     return svg_text(_PANELS, draw)
 
 
+def plot_lost_lines(results: _Results) -> str:
+    """Fig. 9(a) to 9(c): what caches and queues lose, by size of the caches."""
+    panels: dict[str, tuple[CacheFigure, float, float]] = {
+        "(a) lost lines in the queue %": (in_queue, 100, LOST_IN_QUEUE_PERCENT),
+        "(b) lines lost": (lost, 1, LOST_PER_MILLION),
+        "(c) addresses in the cache %": (still_cached, 100, CACHED_PERCENT),
+    }
+    groups = {kind: group for kind in kinds(results) if (group := of_kind(results, kind))}
+
+    def draw(figure: Figure) -> None:
+        drawn = figure.subplots(1, len(panels))
+        for axes, (title, (value, scale, theirs)) in zip(drawn, panels.items(), strict=True):
+            axes.plot(CACHE_BYTES.index(CHOSEN_CACHE), theirs, "kx", label="paper, mean")
+            for kind, group in groups.items():
+                points = [_cache_mean(group, value, size) * scale for size in CACHE_BYTES]
+                axes.plot(points, marker="o", markersize=3, label=f"{kind} programs")
+            axes.set_xticks(range(len(CACHE_BYTES)), [size >> 10 for size in CACHE_BYTES])
+            axes.set_xlabel("KB of a cache")
+            axes.set_ylim(bottom=0)
+            axes.set_title(title, fontsize=10)
+        legend_above(figure, drawn[0])
+
+    return svg_text(_PANELS, draw)
+
+
+def _cache_mean(group: _Results, figure: CacheFigure, size: int) -> float:
+    return line_mean(group, lambda lines: figure(lines, lines.caches[size])) or 0.0
+
+
+def plot_shared_lines(results: _Results) -> str:
+    """Fig. 9(d): lines with shared data in a block."""
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        values = [shared_lines(result.figures.lines) or 0.0 for result in results]
+        _bars(axes, [result.program for result in results], {"our programs": values})
+        axes.set_ylabel("lines with shared data")
+        _paper_line(axes, SHARED_LINES, "paper, mean")
+        legend_above(figure, axes)
+
+    return svg_text(_WIDE, draw)
+
+
+def plot_log(results: _Results) -> str:
+    """Fig. 10(c): log of a processor between checkpoints."""
+    return _at_checkpoints(results, log_kbytes, LOG_KBYTES, "KB of log")
+
+
+def plot_written_back(results: _Results) -> str:
+    """Fig. 10(d): what a processor writes back at a checkpoint."""
+    return _at_checkpoints(results, written_kbytes, WRITTEN_BACK_KBYTES, "KB written back")
+
+
+def _at_checkpoints(results: _Results, value: CacheFigure, theirs: float, label: str) -> str:
+    """Bars of the programs that reach a checkpoint, if one does."""
+    chosen = [result for result in results if result.figures.lines.checkpoints]
+    series = {
+        f"{size >> 10} KB": [_cache_mean([result], value, size) for result in chosen]
+        for size in CACHE_BYTES
+    }
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        _bars(axes, [result.program for result in chosen], series)
+        axes.set_ylabel(label)
+        _paper_line(axes, theirs, f"paper, {CHOSEN_CACHE >> 10} KB, mean")
+        legend_above(figure, axes)
+
+    return svg_text(_WIDE, draw) if chosen else ""
+
+
 def plot_messages(results: _Results) -> str:
     """Fig. 10(b): message bytes for each 1,000 instructions."""
     series = {
@@ -91,10 +179,10 @@ def plot_messages(results: _Results) -> str:
 
 
 def _rates(results: _Results, figures: Mapping[str, RateOf]) -> str:
-    """Mean rates of the regular and of the irregular programs, in percent."""
+    """Mean rates of the programs of each kind, in percent."""
     series = {
         f"{kind} programs": [_mean_rate(group, figure) for figure in figures.values()]
-        for kind in ("regular", "irregular")
+        for kind in kinds(results)
         if (group := of_kind(results, kind))
     }
 

@@ -6,8 +6,9 @@ Ref: SigRace (ISCA'09) Section 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
@@ -20,12 +21,31 @@ from racetrap.evaluation.sigrace.races import (
 )
 from racetrap.golden_model.happens_before.happens_before import HappensBefore
 from racetrap.golden_model.sigrace.params import SigraceParams
+from racetrap.golden_model.trace.files import read_thread_trace
 from racetrap.golden_model.trace.threads.thread_trace import ThreadTrace
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict
 
 PartResult: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | None
+#: Program, size and threads of a recording to be made, or a file that has one.
+_Source: TypeAlias = "tuple[str, str, int] | Recording"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A file with a recording of threads.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    contents : str
+        Hash of what is in it: results kept for another file do not count.
+    """
+
+    path: Path
+    contents: str
 
 
 @dataclass(frozen=True)
@@ -37,13 +57,16 @@ class ProgramPart:
     part : str
         ``"figures"``, ``"existing"``, ``"injected"``, ``"verdict"`` or ``"hardware"``.
     program, size : str
-        The program, and the size of its run; it has a thread for each core.
+        The program, and the size of its run; it has a thread for each core.  The name and no size
+        if it was recorded before.
     params : SigraceParams
         Configuration.
     seed : int
         Chooses the synchronisation that is taken out; seed of the simulated world.
     model : FastModel or None
         Hardware to run on.
+    recording : Recording or None
+        Its recording, if there is one already.
     """
 
     part: str
@@ -52,6 +75,7 @@ class ProgramPart:
     params: SigraceParams
     seed: int = 0
     model: FastModel[SigraceParams] | None = None
+    recording: Recording | None = None
 
 
 @dataclass(frozen=True)
@@ -68,8 +92,8 @@ class ProgramResult:
         Races as it was recorded.
     injected : tuple of Injected
         Runs without one of its synchronisations, by ascending seed; none if it has none.
-    verdict : ProgramVerdict
-        Verdicts of oracle and ThreadSanitizer.
+    verdict : ProgramVerdict or None
+        Verdicts of oracle and ThreadSanitizer; none of a recording alone.
     hardware : HardwareRun or None
         Result on the hardware, if it ran.
     """
@@ -78,7 +102,7 @@ class ProgramResult:
     figures: Figures
     existing: Existing
     injected: tuple[Injected, ...]
-    verdict: ProgramVerdict
+    verdict: ProgramVerdict | None = None
     hardware: HardwareRun | None = None
 
 
@@ -116,6 +140,25 @@ def parts_of(
     }
 
 
+def parts_of_recording(
+    name: str, recording: Recording, params: SigraceParams, runs: int, seed: int,
+    model: FastModel[SigraceParams] | None = None,
+) -> list[ProgramPart]:  # fmt: skip
+    """Parts of a recording: those of a program but the verdict, for which it would run again.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    recording : Recording
+        The file.
+    params, runs, seed, model
+        As of :func:`parts_of`.
+    """
+    (parts,) = parts_of([name], "", params, runs, seed, model, "").values()
+    return [replace(part, recording=recording) for part in parts if part.part != "verdict"]
+
+
 def run_part(part: ProgramPart) -> PartResult:
     """Make one part; everything about it follows from ``part`` and the recording.
 
@@ -145,23 +188,26 @@ def gather(
 
 # Parts of one program follow each other, so a process needs few programs at a time.
 @lru_cache(2)
-def _trace(program: str, size: str, threads: int) -> ThreadTrace:
-    return program_trace(program, size, threads)
+def _trace(source: _Source) -> ThreadTrace:
+    return program_trace(*source) if isinstance(source, tuple) else read_thread_trace(source.path)
 
 
 @lru_cache(2)
-def _known(program: str, size: str, threads: int) -> frozenset[tuple[int, int]]:
+def _known(source: _Source) -> frozenset[tuple[int, int]]:
     """Static races of a program as it was recorded."""
-    return HappensBefore(limit=0).run(_trace(program, size, threads)).static
+    return HappensBefore(limit=0).run(_trace(source)).static
+
+
+def _source(part: ProgramPart) -> _Source:
+    return part.recording or (part.program, part.size, part.params.cores)
 
 
 def _trace_of(part: ProgramPart) -> ThreadTrace:
-    return _trace(part.program, part.size, part.params.cores)
+    return _trace(_source(part))
 
 
 def _injected(part: ProgramPart) -> Injected | None:
-    place = part.program, part.size, part.params.cores
-    return injected_races(_trace(*place), _known(*place), part.params, part.seed)
+    return injected_races(_trace_of(part), _known(_source(part)), part.params, part.seed)
 
 
 def _hardware(part: ProgramPart) -> HardwareRun | None:

@@ -21,6 +21,15 @@ from racetrap.evaluation.sigrace.figure_tables import (
     figure_7b_programs,
     figure_8,
 )
+from racetrap.evaluation.sigrace.line_tables import (
+    figure_9a,
+    figure_9b,
+    figure_9c,
+    figure_9d,
+    figure_10c,
+    figure_10d,
+)
+from racetrap.evaluation.sigrace.opportunities import figure_9
 from racetrap.evaluation.sigrace.race_tables import (
     existing_table,
     injected_table,
@@ -50,8 +59,15 @@ def make_tables(results: Sequence[ProgramResult], params: SigraceParams) -> list
         existing_table(results),
         injected_table(results),
         outcome_table(results),
+        figure_9(results),
+        figure_9a(results),
+        figure_9b(results),
+        figure_9c(results),
+        figure_9d(results),
         instruction_table(results),
         message_table(results),
+        figure_10c(results),
+        figure_10d(results),
         storage_table(params),
         verdict_table(results),
         hardware_table(results),
@@ -73,7 +89,7 @@ def _problems(result: ProgramResult) -> Iterator[str]:
             f"{name}: SigRace reports {unreal} races that the oracle does not have in runs with "
             "injected races"
         )
-    if not result.verdict.agrees:
+    if result.verdict is not None and not result.verdict.agrees:
         yield f"{name}: verdicts of the oracle and ThreadSanitizer do not agree"
     if result.hardware is not None and result.hardware.difference:
         yield f"{name}: hardware and golden model differ: {result.hardware.difference}"

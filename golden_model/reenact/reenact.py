@@ -11,7 +11,7 @@ from racetrap.golden_model.happens_before.accesses import shared_accesses
 from racetrap.golden_model.happens_before.clocks import EpochClocks, epoch_clocks
 from racetrap.golden_model.happens_before.epochs import EventEpochs, event_epochs
 from racetrap.golden_model.happens_before.race import ThreadRace
-from racetrap.golden_model.reenact.cache import Cache, Line
+from racetrap.golden_model.reenact.cache import LINE_BYTES, WAYS, CoherentCaches, Line
 from racetrap.golden_model.reenact.watchpoints import Meeting, watch
 from racetrap.golden_model.trace.threads.events import (
     GRANULE_BYTES,
@@ -59,8 +59,9 @@ class Reenact:
     """
 
     def __init__(
-        self, cores: int = 8, cache_bytes: int = 32 << 10, line_bytes: int = 64, ways: int = 4
-    ) -> None:
+        self, cores: int = 8, cache_bytes: int = 32 << 10, line_bytes: int = LINE_BYTES,
+        ways: int = WAYS,
+    ) -> None:  # fmt: skip
         if cores < 1:
             raise ValueError(f"Number of cores must be at least 1, not {cores}")
         if line_bytes < GRANULE_BYTES or line_bytes & (line_bytes - 1):
@@ -78,7 +79,7 @@ class Reenact:
         """Races found in a trace, in ascending order."""
         epochs = event_epochs(trace.events)
         clocks = epoch_clocks(trace.events, epochs.steps, trace.header.threads)
-        caches = [Cache(self._sets, self._ways) for _ in range(self._cores)]
+        caches = CoherentCaches(self._cores, self._sets, self._ways)
         run = _Run(caches, self._line_log2, clocks)
         chosen = np.flatnonzero(
             (trace.events["kind"] <= _KIND.ATOMIC_UPDATE) | (trace.events["kind"] == _KIND.ALLOCATE)
@@ -91,7 +92,7 @@ class Reenact:
 class _Run:
     """State of a run over a trace."""
 
-    def __init__(self, caches: list[Cache], line_log2: int, clocks: EpochClocks) -> None:
+    def __init__(self, caches: CoherentCaches, line_log2: int, clocks: EpochClocks) -> None:
         self.meetings: set[Meeting] = set()
         self._caches = caches
         self._line_log2 = line_log2
@@ -119,7 +120,7 @@ class _Run:
             *(column.tolist() for column in columns), strict=True
         ):
             if kind == _KIND.ALLOCATE:
-                for cache in self._caches:
+                for cache in self._caches.caches:
                     end = first + (size + GRANULE_BYTES - 1) // GRANULE_BYTES
                     cache.forget(first, end, 1 << log2)
             elif first >> log2 == last >> log2:
@@ -133,35 +134,14 @@ class _Run:
         self, thread: int, first: int, last: int, is_write: bool, epoch: int, checked: bool
     ) -> None:
         """An access to granules ``first`` to ``last`` of one line."""
-        core = thread % len(self._caches)
-        number = first >> self._line_log2
-        line = self._caches[core].use(number)
-        met = (
-            self._coherence(core, number, line, is_write)
-            if (line is None or (is_write and not line.is_alone))
-            else []
-        )
-        if line is None:
-            line = self._caches[core].fill(number, is_write or not met)
-        elif is_write:
-            line.is_alone = True
+        core = thread % len(self._caches.caches)
+        line, met = self._caches.access(core, first >> self._line_log2, is_write)
         if not checked:
             return
         self._check([*met, line], thread, first, last, is_write, epoch)
         stamps = line.writes if is_write else line.reads
         for granule in range(first, last + 1):
             stamps[granule] = (thread, epoch)
-
-    def _coherence(self, core: int, number: int, line: Line | None, is_write: bool) -> list[Line]:
-        """Compare the access with copies of its line in other caches."""
-        met = []
-        for other, cache in enumerate(self._caches):
-            if other != core and (copy := cache.find(number)) is not None:
-                met.append(copy)
-                copy.is_alone = False
-                if is_write:
-                    cache.invalidate(number)
-        return met
 
     def _check(
         self, lines: list[Line], thread: int, first: int, last: int, is_write: bool, epoch: int

@@ -21,7 +21,7 @@ EVALUATIONS = MappingProxyType({
     "policies": "Races found by access buffers that drop or sample accesses.",
     "rules": "Verdicts of the exact analysis under each of its rules.",
     "scord": "Tables VI and VII of the ScoRD paper.",
-    "sigrace": "Figures 7, 8 and 10 and Table 7 of the SigRace paper.",
+    "sigrace": "Figures 7 to 10 and Table 7 of the SigRace paper.",
 })  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def evaluate(
         The evaluation: ``advice``, ``bugaroo``, ``noncoherent``, ``policies``, ``rules``,
         ``scord`` or ``sigrace``.
     programs : str
-        Programs to evaluate; by default all.
+        Programs to evaluate; by default all.  ``sigrace`` also takes files with recordings.
     jobs : int
         Worker processes.
     work : LongWork, optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,23 +11,13 @@ import click
 from racetrap.calls.report import Report
 from racetrap.calls.simulate import SUITES, simulate, subject_of
 from racetrap.commands.shared import options
-from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.input_files import NameOrFile
 from racetrap.commands.shared.result_forms import Form, form_files
 from racetrap.commands.shared.simulation import WAVES
 from racetrap.commands.shared.subjects import Subject, SubjectCommand, require_suitable
 from racetrap.commands.shared.terminal import exit_on, report_console, write_json
 from racetrap.generators.systems import SYSTEMS
 from racetrap.presenters.race_choice import RaceChoice
-
-
-class _Stimulus(InputFile):
-    """Name of a suite, or of a trace file."""
-
-    def files(self, values: Sequence[str], others: Mapping[str, Any]) -> list[str]:
-        return super().files([value for value in values if value not in SUITES], others)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(value) if value in SUITES else super().convert(value, param, ctx)
 
 
 def _subjects() -> Iterator[Subject]:
@@ -41,7 +31,7 @@ def _subjects() -> Iterator[Subject]:
 
 @click.command("simulate", cls=SubjectCommand, subjects=tuple(_subjects()))
 @click.argument("preset", metavar="PRESET", shell_complete=options.complete_preset)
-@click.argument("stimulus", metavar="TRACE|SUITE", type=_Stimulus())
+@click.argument("stimulus", metavar="TRACE|SUITE", type=NameOrFile(SUITES))
 @options.seed
 @click.option(
     "--schedules", type=click.IntRange(min=0), default=4, show_default=True,

@@ -1,4 +1,4 @@
-"""Figures 7, 8 and 10 and Table 7 of the SigRace paper from our own runs: JSON, page."""
+"""Figures 7 to 10 and Table 7 of the SigRace paper from our own runs: JSON, page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any
 from racetrap.evaluation.sigrace.plots import (
     plot_block_sizes,
     plot_configurations,
+    plot_log,
+    plot_lost_lines,
     plot_messages,
+    plot_shared_lines,
     plot_windows,
+    plot_written_back,
 )
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.tables import problems
@@ -27,7 +31,11 @@ def to_json(results: Sequence[ProgramResult], tables: Sequence[Table]) -> dict[s
         "injected": {
             result.program: [asdict(run) for run in result.injected] for result in results
         },
-        "verdicts": [document(ThreadVerdictDocument, result.verdict) for result in results],
+        "verdicts": [
+            document(ThreadVerdictDocument, result.verdict)
+            for result in results
+            if result.verdict is not None
+        ],
         "problems": problems(results),
     }
 
@@ -41,13 +49,17 @@ def page_of(
         "figure-7a": plot_configurations,
         "figure-7b": plot_block_sizes,
         "figure-8": plot_windows,
+        "figure-9a": plot_lost_lines,
+        "figure-9d": plot_shared_lines,
         "messages": plot_messages,
+        "figure-10c": plot_log,
+        "figure-10d": plot_written_back,
     }
     return html_page(
         "SigRace on programs with threads",
-        "The programs are recorded runs of our own kernels with 8 threads. The oracle finds all "
-        "races of a recording; SigRace, Ideal SigRace (queues without limit) and W-ReEnact "
-        "(timestamps in 32-Kbyte caches) analyse the same recording.",
+        "The programs are recorded runs with threads: of our own kernels with 8, or files. The "
+        "oracle finds all races of a recording; SigRace, Ideal SigRace (queues without limit) and "
+        "W-ReEnact (timestamps in 32-Kbyte caches) analyse the same recording.",
         [
             Section(table, plots[table.name](results) if table.name in plots else "")
             for table in tables

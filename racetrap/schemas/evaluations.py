@@ -157,7 +157,7 @@ SigraceFacts = TypedDict(
         "runs with injected races": Annotated[
             int, "number of runs from which a synchronisation is left out"
         ],
-        "size on hardware": Annotated[str, "`--hardware`"],
+        "size on hardware": Annotated[str, "`--hardware-size`"],
         "programs": Annotated[int, "programs"],
         "events": Annotated[int, "events of all traces"],
         "instructions": Annotated[int, "instructions of all programs"],
@@ -167,6 +167,11 @@ SigraceFacts = TypedDict(
         "racetrap": Annotated[str, "version"],
         "numpy": Annotated[str, "version"],
         "verilator": Annotated[str, "version"],
+        "prediction": Annotated[
+            str | None,
+            "detector that Figure 9 predicts to find more races, and whether it does; null without "
+            "a complete row",
+        ],
     },
 )
 
@@ -178,11 +183,14 @@ class EvaluateSigrace(LongWorkDocument, SigraceFacts):
     tables: Annotated[
         Tables,
         "`figure-7a`, `figure-7a-programs`, `figure-7b`, `figure-7b-programs`, `figure-8`, "
-        "`existing`, `injected`, `outcomes`, `instructions`, `messages`, `storage`, `verdicts`, "
-        "`hardware`: rows with the columns of the printed tables, numbers unrounded",
+        "`existing`, `injected`, `outcomes`, `figure-9`, `figure-9a`, `figure-9b`, `figure-9c`, "
+        "`figure-9d`, `instructions`, `messages`, `figure-10c`, `figure-10d`, `storage`, "
+        "`verdicts`, `hardware`: rows with the columns of the printed tables, numbers unrounded",
     ]
     injected: Annotated[dict[str, list[Injected]], "by program, a record for each run"]
-    verdicts: Annotated[list[ThreadVerdictDocument], "of each program"]
+    verdicts: Annotated[
+        list[ThreadVerdictDocument], "of each program; a file with a recording has none"
+    ]
     problems: Annotated[
         list[str],
         "failures: reports that are not races, verdicts that differ, a difference of hardware and "

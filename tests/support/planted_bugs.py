@@ -26,7 +26,9 @@ def module_with(file: str, bug: tuple[str, str] | None) -> ModuleType:
     return modules_with([file], None if bug is None else Patch(file, *bug))[file]
 
 
-def modules_with(files: Sequence[str], bug: Patch | None) -> dict[str, ModuleType]:
+def modules_with(
+    files: Sequence[str], bug: Patch | None, folder: str = "rtl/"
+) -> dict[str, ModuleType]:
     """Modules of the RTL made anew, with a bug in one of them.
 
     Parameters
@@ -36,16 +38,19 @@ def modules_with(files: Sequence[str], bug: Patch | None) -> dict[str, ModuleTyp
         uses of one of them then comes from there.
     bug : Patch or None
         Change of one of these files.
+    folder : str
+        Another folder that the files are relative to, with a slash; empty is the whole tree.
     """
     assert bug is None or bug.file in files, f"no bug can be planted in {bug.file}"
     modules: dict[str, ModuleType] = {}
     known: dict[str, ModuleType] = {}
     try:
         for file in files:
-            text = (REPOSITORY / "rtl" / file).read_text(encoding="utf-8")
+            path = f"{folder}{file}"
+            text = (REPOSITORY / path).read_text(encoding="utf-8")
             if bug is not None and bug.file == file:
                 text = bug.changed(text)
-            name = ".".join(("racetrap", "rtl", *file.removesuffix(".py").split("/")))
+            name = ".".join(("racetrap", *path.removesuffix(".py").split("/")))
             known[name] = import_module(name)
             # What comes later and imports it gets this one, also as the base of a class.
             sys.modules[name] = modules[file] = ModuleType(name)

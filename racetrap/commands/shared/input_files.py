@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from io import BufferedReader
 from itertools import chain
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 #: Limit for a pipe, whose size is unknown until its end.
 _MOST_BYTES = 1 << 30
@@ -116,6 +117,32 @@ class InputFile(NamedFiles):
                     )  # fmt: skip
                 target.write(data)
         return str(path)
+
+
+class NameOrFile(InputFile):
+    """Name of something known, or path of a file to be read; ``./NAME`` is a file of that name.
+
+    Parameters
+    ----------
+    names : iterable of str
+        What is known.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__()
+        self._names = tuple(names)
+
+    def files(self, values: Sequence[str], others: Mapping[str, Any]) -> list[str]:
+        return super().files([value for value in values if value not in self._names], others)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value) if value in self._names else super().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        names = [CompletionItem(name) for name in self._names if name.startswith(incomplete)]
+        return [*names, CompletionItem(incomplete, type="file")]
 
 
 def _open_at_once(path: str, flags: int) -> int:

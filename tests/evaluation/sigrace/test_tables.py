@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from racetrap.evaluation.sigrace.figures import CHOSEN, ONE_HOT, SETS
+from racetrap.evaluation.sigrace.caches import CACHE_BYTES, CacheCounts, LineCounts
+from racetrap.evaluation.sigrace.figures import CHOSEN, ONE_HOT, SETS, Figures
+from racetrap.evaluation.sigrace.opportunities import prediction
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.tables import make_tables, problems
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -59,6 +61,83 @@ def test_figure_8_has_all_points() -> None:
     assert (chosen["block"], chosen["entries"]) == ("2,000", 16)
     for row in points:
         assert 0 <= row["hits %"] + row["lost %"] <= 100
+
+
+def lines(**counts: int) -> Figures:
+    """Figures with made-up counts of lines: 2 million instructions of 4 threads in 100 blocks."""
+    parts = {"instructions": 2_000_000, "threads": 4, "blocks": 100}
+    parts |= {"lines": 900, "shared_lines": 300, "displaced_lines": 400}
+    parts |= {name: counts.pop(name) for name in parts | {"checkpoints": 0} if name in counts}
+    cached = {size: CacheCounts(**counts) for size in CACHE_BYTES}
+    return replace(result().figures, lines=LineCounts(caches=cached, **parts))
+
+
+def test_lost_lines_of_programs_and_their_means() -> None:
+    some = lines(lost=200, queued=50, opened=30, cached=100)
+    results = [result("fft", figures=some), result("barnes", figures=lines(displaced_lines=0))]
+    (fft, barnes, regular, irregular, mean, paper) = rows(results, "figure-9a")
+    assert (fft["64 KB"], fft["32 KB, or open"], barnes["32 KB"]) == (25, 40, None)
+    assert (regular["32 KB"], irregular["32 KB"], mean["32 KB"]) == (25, None, 25)
+    assert (paper["16 KB"], paper["32 KB"], paper["32 KB, or open"]) == (None, 59, None)
+    fft, barnes, _, _, mean, paper = rows(results, "figure-9b")
+    assert (fft["8 KB"], barnes["8 KB"], mean["8 KB"], paper["32 KB"]) == (100, 0, 50, 2800)
+    fft, barnes, _, _, mean, paper = rows(results, "figure-9c")
+    assert (fft["32 KB"], barnes["32 KB"], mean["32 KB"], paper["32 KB"]) == (25, None, 25, 13)
+    (fft, *_, paper) = rows(results, "figure-9d")
+    assert (fft["with shared data"], fft["all"], fft["blocks"]) == (3, 9, 50)
+    assert (paper["with shared data"], paper["blocks"]) == (14, 500)
+
+
+def test_logs_are_of_programs_with_checkpoints() -> None:
+    """Two intervals of four threads."""
+    some = lines(checkpoints=2, logged=256, written_back=128)
+    results = [result("fft", figures=some), result("lu", figures=lines(logged=9))]
+    fft, lu, _, mean, paper = rows(results, "figure-10c")
+    assert (fft["32 KB"], lu["32 KB"], mean["32 KB"], paper["32 KB"]) == (2, None, 2, 29)
+    fft, lu, _, mean, paper = rows(results, "figure-10d")
+    assert (fft["32 KB"], lu["32 KB"], mean["32 KB"], paper["32 KB"]) == (1, None, 1, 4.8)
+
+
+def test_what_figure_9_predicts() -> None:
+    """The made-up races: SigRace finds 2 existing and 2 injected ones, W-ReEnact 1 and 1."""
+    right = lines(queued=200, cached_shared=100, cached=80)
+    wrong = lines(queued=20, cached_shared=40)
+    even = replace(EXISTING, reenact=EXISTING.sigrace)
+    results = [
+        result("fft", figures=right),
+        result("lu", figures=wrong),
+        result("ocean", figures=right, existing=even, injected=()),
+    ]
+    fft, lu, ocean, mean, paper = rows(results, "figure-9")
+    assert (fft["W-ReEnact loses"], fft["SigRace loses"], fft["c x d x blocks"]) == (100, 50, 30)
+    names = ("predicted", "static, SigRace", "static, W-ReEnact", "more races")
+    assert [fft[name] for name in names] == ["SigRace", 4, 2, "SigRace"]
+    assert (lu["predicted"], lu["more races"]) == ("W-ReEnact", "SigRace")
+    assert (ocean["predicted"], ocean["more races"]) == ("SigRace", None)
+    assert (mean["W-ReEnact loses"], mean["SigRace loses"]) == (70, 40)
+    assert [mean[name] for name in names] == ["SigRace", 10, 6, "SigRace"]
+    assert [paper[name] for name in names] == ["SigRace", 1281, 546, "SigRace"]
+    assert prediction(results) == (
+        "On the mean W-ReEnact loses 70 and SigRace 40 lines: Figure 9 predicts that SigRace finds "
+        "more races, and it does (SigRace 10, W-ReEnact 6 static races). Of the 2 programs in "
+        "which they find different numbers the prediction holds for 1."
+    )
+
+
+def test_a_prediction_that_fails() -> None:
+    said, _, _ = prediction([result("lu", figures=lines(cached_shared=2))]).partition(" (")
+    assert said.endswith("Figure 9 predicts that W-ReEnact finds more races, but SigRace does")
+
+
+def test_recordings_have_columns_of_their_own() -> None:
+    results = [result("fft"), result("runs/x.trace", verdict=None)]
+    by_name = {row["configuration"]: row for row in rows(results, "figure-7a")}
+    assert by_name[CHOSEN]["recorded %"] == by_name[CHOSEN]["regular %"] > 0
+    assert by_name[CHOSEN]["irregular, per pair %"] is None
+    assert [row["program"] for row in rows(results, "verdicts")] == ["fft"]
+    assert [row["program"] for row in rows(results, "figure-9b")][2:] == [
+        "Mean of regular programs", "Mean of recorded programs", "Mean of programs", "Paper",
+    ]  # fmt: skip
 
 
 def test_existing_races_and_their_sum() -> None:
@@ -114,7 +193,8 @@ def test_messages_of_both_forms() -> None:
 
 
 def test_all_is_well() -> None:
-    assert problems([result("fft"), result("lu", hardware=None)]) == []
+    results = [result("fft"), result("lu", hardware=None), result("x.trace", verdict=None)]
+    assert problems(results) == []
 
 
 @pytest.mark.parametrize(

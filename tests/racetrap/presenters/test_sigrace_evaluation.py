@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,21 @@ from tests.support.pages.devtools import Browser
 from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 from tests.support.sigrace.results import HARDWARE, result
 
-PLOTS = ("figure-7a", "figure-7b", "figure-8", "messages")
+PLOTS = (
+    "figure-7a", "figure-7b", "figure-8", "figure-9a", "figure-9d", "messages", "figure-10c",
+    "figure-10d",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def results() -> list[ProgramResult]:
     broken = HARDWARE.__class__(0, 0, 0, 0, 0, "step 7 is <other>")
-    return [result("fft"), result("barnes", hardware=broken), result("kvstore", injected=())]
+    lines = replace(result().figures.lines, checkpoints=1)
+    return [
+        result("fft"),
+        result("barnes", hardware=broken),
+        result("kvstore", injected=(), figures=replace(result().figures, lines=lines)),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +73,12 @@ def test_same_figures_make_the_same_page(
     page: str, results: Sequence[ProgramResult], tables: Sequence[Table]
 ) -> None:
     assert make_page(results, tables) == page
+
+
+def test_programs_without_checkpoints_have_no_plot_of_them() -> None:
+    alone = [result("fft")]
+    seen = Inventory(page_of(alone, make_tables(alone, SigraceParams()), {}, ""))
+    assert [name for name in PLOTS if f"plot-{name}" not in seen.ids] == list(PLOTS[-2:])
 
 
 def test_hardware_that_did_not_run(results: Sequence[ProgramResult]) -> None:

@@ -56,12 +56,20 @@ def measure_case(seed: int) -> MeasureCase:
     return MeasureCase(trace, params, (700, 3000, 1_000_000)[seed // 2 % 3])
 
 
-class _ExactUnit(CoreUnit):
-    """Core unit that keeps the granules of its blocks: those read, and those written."""
+class ExactUnit(CoreUnit):
+    """Core unit that keeps the granules of its blocks: those read, and those written.
+
+    Attributes
+    ----------
+    ended : list of (set, set)
+        Those of the blocks that have ended; the caller takes them out.
+    granules : (set, set)
+        Those of the block so far.
+    """
 
     def __init__(self, params: SigraceParams, core: int = 0, context: int = 0) -> None:
         self.ended: list[tuple[set[int], set[int]]] = []
-        self._granules: tuple[set[int], set[int]] = (set(), set())
+        self.granules: tuple[set[int], set[int]] = (set(), set())
         super().__init__(params, core, context)
 
     def _access(self, address: int, size: int, pc: int, is_write: int) -> None:
@@ -69,13 +77,13 @@ class _ExactUnit(CoreUnit):
         for granule in range(address >> 2, (address + size - 1 >> 2) + 1):
             granule &= (1 << 30) - 1
             super()._access(granule << 2, 4, pc, is_write)
-            self._granules[is_write].add(granule)
+            self.granules[is_write].add(granule)
 
     def _end(self, cause: int) -> None:
         super()._end(cause)
-        if any(self._granules):
-            self.ended.append(self._granules)
-            self._granules = (set(), set())
+        if any(self.granules):
+            self.ended.append(self.granules)
+            self.granules = (set(), set())
 
 
 class _Arrived(NamedTuple):
@@ -101,7 +109,7 @@ class GoldenMeasures:
         self.lost_windows = 0.0
         self.message_bytes: list[int] = []
         self._params = params
-        self._units: dict[tuple[int, int], _ExactUnit] = {}
+        self._units: dict[tuple[int, int], ExactUnit] = {}
         self._begin_interval()
 
     def _begin_interval(self) -> None:
@@ -115,7 +123,7 @@ class GoldenMeasures:
             self.rdm.map(*command)
             return
         core, context, event, number = command
-        unit = self._units.setdefault((core, context), _ExactUnit(self._params, core, context))
+        unit = self._units.setdefault((core, context), ExactUnit(self._params, core, context))
         unit.take(event)
         if number >= 0:
             self._committed[unit.thread] += event.instructions
