@@ -13,6 +13,7 @@ from racetrap.generators.presets import configuration_name, module_name, setting
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.atomic_write import atomic_write_text
+from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.configuration import configuration_hash
 
 #: Lint warnings on Amaranth's correct Verilog, each with the reason.
@@ -33,6 +34,7 @@ def generate(
     *,
     name: str | None = None,
     asynchronous_reset: bool = False,
+    parts: Sequence[str] | None = None,
 ) -> dict[str, Path]:
     """Write the files of a configuration; the same input gives the same bytes anywhere.
 
@@ -51,6 +53,8 @@ def generate(
         By default ``configuration_name``.
     asynchronous_reset : bool
         As of ``to_verilog``.
+    parts : sequence of str, optional
+        Tops whose Verilog is written, the empty name being the whole system's.  By default all.
 
     Returns
     -------
@@ -65,7 +69,8 @@ def generate(
     OSError
         If a file cannot be written.
     ValueError
-        If there is no such preset, it is one of another detector, or no module can have the name.
+        If there is no such preset or part, the preset is one of another detector, or no module can
+        have the name.
     """
     # Listing importable names must not need the packages for generation.
     from racetrap.generators.register_files import write_register_files
@@ -74,8 +79,12 @@ def generate(
     if name is None:
         name = configuration_name(preset, params, asynchronous_reset=asynchronous_reset)
     folder = Path(name) if directory is None else directory
-    files = _simulated_files(preset, name, params, ["", *system.parts], asynchronous_reset)
-    files["fusesoc"] = f"{name}.core", core_description(name, preset, system.parts)
+    tops = ["", *system.parts] if parts is None else list(parts)
+    for part in tops:
+        if part and part not in system.parts:
+            raise ValueError(unknown_name(f"part of {preset}", part, system.parts))
+    files = _simulated_files(preset, name, params, tops, asynchronous_reset)
+    files["fusesoc"] = f"{name}.core", core_description(name, preset, tops)
     paths = _write(files, folder)
     return paths | write_register_files(params, module_name(name), folder, name)
 

@@ -5,7 +5,7 @@ Ref: FuseSoC, CAPI2 (version 2 of its core description format).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from importlib import metadata
 
 from racetrap.generators.presets import module_name
@@ -13,6 +13,8 @@ from racetrap.generators.presets import module_name
 #: Vendor and library in names of the form vendor:library:name:version.
 VENDOR = "racetrap"
 LIBRARY = "detectors"
+#: Fileset of the whole system; that of a part has its name.
+_WHOLE = "rtl"
 
 _HEAD = """\
 CAPI=2:
@@ -34,7 +36,7 @@ _DEFAULT = """\
 
 targets:
   default:
-    filesets: [rtl, waivers]
+    filesets: [{fileset}, waivers]
     toplevel: {module}
 """
 _TARGETS = """\
@@ -65,7 +67,7 @@ def core_name(name: str) -> str:
     return f"{VENDOR}:{LIBRARY}:{name}:{metadata.version('racetrap')}"
 
 
-def core_description(name: str, preset: str, parts: Iterable[str]) -> str:
+def core_description(name: str, preset: str, tops: Sequence[str]) -> str:
     """Text of a core description beside the generated files.
 
     Target ``default`` is for a core that depends on this one; ``lint`` (Verilator) and ``synth``
@@ -77,16 +79,17 @@ def core_description(name: str, preset: str, parts: Iterable[str]) -> str:
         Name of the files.
     preset : str
         Preset that the configuration comes from.
-    parts : iterable of str
-        Parts with their own file.
+    tops : sequence of str
+        Tops with their own file: the whole system under the empty name, and parts.  Other cores
+        depend on the first.
     """
-    tops = {"": "rtl"} | {part: part for part in parts}
     text = _HEAD.format(name=core_name(name), preset=preset, file=name)
-    for part, fileset in tops.items():
+    for part in tops:
         file = f"{name}-{part}.v" if part else f"{name}.v"
-        text += _FILESET.format(fileset=fileset, file=file)
-    text += _DEFAULT.format(module=module_name(name))
-    for part, fileset in tops.items():
-        suffix = f"-{part}" if part else ""
-        text += _TARGETS.format(suffix=suffix, fileset=fileset, module=module_name(name, part))
+        text += _FILESET.format(fileset=part or _WHOLE, file=file)
+    first = tops[0]
+    text += _DEFAULT.format(fileset=first or _WHOLE, module=module_name(name, first))
+    for part in tops:
+        suffix, module = f"-{part}" if part else "", module_name(name, part)
+        text += _TARGETS.format(suffix=suffix, fileset=part or _WHOLE, module=module)
     return text

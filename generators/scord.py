@@ -148,6 +148,24 @@ def _top(params: ScordParams) -> Component:
     return ScordSystem(params)
 
 
+def _sm_unit(params: ScordParams) -> Component:
+    from racetrap.rtl.scord.sm_unit import SmUnit
+
+    return SmUnit(params)
+
+
+def _slice_unit(params: ScordParams) -> Component:
+    from racetrap.rtl.scord.slice_unit import SliceUnit
+
+    return SliceUnit(params)
+
+
+def _tiles(params: ScordParams) -> Component:
+    from racetrap.rtl.scord.tiles import ScordTiles
+
+    return ScordTiles(params)
+
+
 def _register_parameters(params: ScordParams) -> dict[str, int]:
     # Likewise the compiler of register descriptions.
     from racetrap.rtl.scord.registers import register_parameters
@@ -179,8 +197,8 @@ SCORD = System(
     random_prefix="random",
     choices=_CHOICES,
     top=_top,
-    parts={},
-    layouts=("transaction", "packet", "step", "report", "entry"),
+    parts={"sm-unit": _sm_unit, "slice-unit": _slice_unit, "tiles": _tiles},
+    layouts=("transaction", "packet", "request", "response", "step", "report", "entry"),
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,

@@ -15,7 +15,7 @@ from racetrap.golden_model.gpu.params import (
     WORDS_PER_LINE,
     GpuParams,
 )  # fmt: skip
-from racetrap.golden_model.layout import Layout
+from racetrap.golden_model.layout import Layout, index_bits
 from racetrap.golden_model.parameters import integer
 
 #: Cycles that a segment is in flight in addition to the latencies of its read and its write.
@@ -290,6 +290,20 @@ class ScordParams(GpuParams):
         """
         lanes = self.words_per_cycle if self.words_per_cycle > 1 else 0
         return Layout({**self.packet_layout.fields, "lanes": lanes})
+
+    @cached_property
+    def request_layout(self) -> Layout:
+        """Packet from an SM unit to the slice unit of a metadata port."""
+        return Layout({
+            "destination": index_bits(self.metadata_ports),
+            "is_mark": 1,
+            "segment": self.segment_layout,
+        })  # fmt: skip
+
+    @cached_property
+    def response_layout(self) -> Layout:
+        """Packet from a slice unit to an SM unit."""
+        return Layout({"destination": self.sm_bits, "is_mark": 1, "warp": self.warp_bits})
 
     @cached_property
     def step_layout(self) -> Layout:

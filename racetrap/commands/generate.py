@@ -33,22 +33,30 @@ from racetrap.generators.systems import system_of
     "--latency", type=click.IntRange(1), metavar="CYCLES",
     help="Report whether the detector keeps up with a memory of this latency, in cycles.",
 )  # fmt: skip
+@click.option(
+    "--part", "parts", metavar="PART", multiple=True,
+    help="Write the Verilog of this part alone, such as sm-unit; may be repeated.",
+)  # fmt: skip
 @options.result
 def command(
     preset: str, output: Path | None, settings: tuple[str, ...], name: str | None,
-    asynchronous_reset: bool, latency: int | None, json_file: str | None,
+    asynchronous_reset: bool, latency: int | None, parts: tuple[str, ...], json_file: str | None,
 ) -> None:  # fmt: skip
     """Write the Verilog of PRESET, with description, lint waivers and register files.
 
-    The files are NAME.v, .json (description), .vlt (lint waivers), .core (FuseSoC); and for the
-    registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, the source of these).
+    The files are NAME.v, NAME-PART.v for each part, .json (description), .vlt (lint waivers), .core
+    (FuseSoC); and for the registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, the
+    source of these).
     """
     with input_errors():
         params = with_settings(find_preset(preset).params, settings)
         rate = None
         if latency is not None:
             rate = system_of(params).memory_rate(params, latency)
-        paths = generate(preset, params, output, name=name, asynchronous_reset=asynchronous_reset)
+        paths = generate(
+            preset, params, output, name=name, asynchronous_reset=asynchronous_reset,
+            parts=parts or None,
+        )  # fmt: skip
     console = report_console()
     for path in paths.values():
         console.print(str(path), markup=False)
@@ -57,7 +65,7 @@ def command(
     document = {
         "preset": preset,
         "parameters": asdict(params),
-        "name": paths["verilog"].stem,
+        "name": paths["description"].stem,
         "files": {kind: str(path) for kind, path in paths.items()},
         "segments_per_cycle": rate and rate.per_cycle,
     }

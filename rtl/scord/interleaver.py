@@ -5,8 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6 (the interconnect; the banks are our add
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.gpu.params import WORD_BYTES
@@ -88,6 +88,16 @@ class Interleaver(wiring.Component):
         return m
 
 
+def port_number(params: ScordParams, packet: data.View) -> Value:
+    """Metadata port of an access, from the low part of its granule's number."""
+    segment = params.granularity_bits - (WORD_BYTES.bit_length() - 1) + params.lane_bits
+    residue = segment + params.port_bits
+    return Cat(
+        packet.word[segment:residue],
+        packet.word[residue : residue + params.residue_bits] % params.odd_ports,
+    )
+
+
 class PacketRouter(wiring.Component):
     """Routes a packet of one SM to its port or to the fence collector.  Combinational.
 
@@ -118,12 +128,7 @@ class PacketRouter(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params, packet = self._params, self.i.payload
-        segment = params.granularity_bits - (WORD_BYTES.bit_length() - 1) + params.lane_bits
-        residue = segment + params.port_bits
-        number = Cat(
-            packet.word[segment:residue],
-            packet.word[residue : residue + params.residue_bits] % params.odd_ports,
-        )
+        number = port_number(params, packet)
         is_fence = packet.kind == PacketKind.FENCE
         wanted = Signal(params.metadata_ports)
         m.d.comb += [

@@ -23,7 +23,8 @@ def example(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(preset)
     params = with_settings(PRESETS[preset].params, ["trace_port=false"])
     top = f"{request.param}_top"
-    return top, (EXAMPLES / f"{top}.v").read_text(), generate(preset, params, folder, name=preset)
+    paths = generate(preset, params, folder, name=preset, parts=[""])
+    return top, (EXAMPLES / f"{top}.v").read_text(), paths
 
 
 def lint(example, text, folder):

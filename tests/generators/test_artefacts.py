@@ -12,6 +12,7 @@ import pytest
 
 from racetrap.generators.artefacts import generate, generate_simulated
 from racetrap.generators.presets import PRESETS
+from racetrap.generators.scord import SCORD
 from racetrap.generators.systems import SYSTEMS
 from racetrap.golden_model.configuration import configuration_hash
 from racetrap.rtl.scord.system import ScordSystem
@@ -25,7 +26,7 @@ import sys
 from pathlib import Path
 from racetrap.generators.artefacts import generate
 from racetrap.generators.presets import PRESETS
-generate("scord-tiny", PRESETS["scord-tiny"].params, Path(sys.argv[1]))
+generate("scord-tiny", PRESETS["scord-tiny"].params, Path(sys.argv[1]), parts=["", "sm-unit"])
 """
 
 
@@ -46,9 +47,11 @@ def description(tiny):
 
 
 def test_names_of_the_files(tiny):
-    assert sorted(path.name for path in tiny.values()) == [
-        f"scord-tiny.{suffix}" for suffix in ("core", "h", "json", "md", "rdl", "v", "vlt", "xml")
-    ]
+    whole = ("core", "h", "json", "md", "rdl", "v", "vlt", "xml")
+    assert sorted(path.name for path in tiny.values()) == sorted([
+        *(f"scord-tiny.{suffix}" for suffix in whole),
+        *(f"scord-tiny-{part}.v" for part in SCORD.parts),
+    ])  # fmt: skip
     assert sorted(tiny.values()) == sorted(tiny["verilog"].parent.iterdir())
 
 
@@ -66,6 +69,21 @@ def test_first_lines_of_the_verilog_say_what_it_is(tiny, changed):
             f"// Settings: {settings}",
             f"// Configuration: {configuration_hash(params):#010x}, synchronous reset",
         ]
+
+
+def test_chosen_parts_alone_are_written(tiny, tmp_path):
+    paths = generate("scord-tiny", TINY, tmp_path, parts=["sm-unit"])
+    whole = {*tiny} - {"verilog", *(f"verilog {part}" for part in SCORD.parts)}
+    assert {*paths} == {*whole, "verilog sm-unit"}
+    for kind in paths.keys() - {"fusesoc"}:
+        assert paths[kind].read_bytes() == tiny[kind].read_bytes()
+
+
+def test_unknown_part(tmp_path):
+    with pytest.raises(
+        ValueError, match="Unknown part of scord-tiny 'sm': choose sm-unit, slice-unit"
+    ):
+        generate("scord-tiny", TINY, tmp_path, parts=["sm"])
 
 
 def test_files_that_a_simulation_takes_are_those_of_all(tiny, tmp_path):
@@ -87,7 +105,7 @@ def test_nothing_of_generations_without_bits_for_them(tiny, description, changed
     assert "generation" not in tiny["verilog"].read_text()
     assert set(_generation_bits(description)) <= {0}
     assert "generation_1" in changed["verilog"].read_text()
-    assert _generation_bits(json.loads(changed["description"].read_text())) == [2, 2, 2]
+    assert _generation_bits(json.loads(changed["description"].read_text())) == [2, 2, 2, 2]
 
 
 def test_all_instances_of_a_block_are_one_module(tiny):
@@ -105,7 +123,8 @@ def test_all_instances_of_a_block_are_one_module(tiny):
 def asynchronous(tmp_path_factory):
     """Verilog of ``scord-tiny`` with asynchronous resets."""
     folder = tmp_path_factory.mktemp("asynchronous")
-    return generate("scord-tiny", TINY, folder, asynchronous_reset=True)["verilog"].read_text()
+    paths = generate("scord-tiny", TINY, folder, asynchronous_reset=True, parts=[""])
+    return paths["verilog"].read_text()
 
 
 def test_asynchronous_reset(tiny, asynchronous):
@@ -138,8 +157,10 @@ def test_bytes_do_not_depend_on_folder_or_hash_seed(tiny, tmp_path):
         [sys.executable, "-c", GENERATE, str(folder)],
         env={**os.environ, "PYTHONHASHSEED": seed}, cwd=tmp_path, check=True,
     )  # fmt: skip
-    for path in tiny.values():
-        assert (folder / path.name).read_bytes() == path.read_bytes(), path.name
+    for kind, path in tiny.items():
+        if (folder / path.name).exists() and kind != "fusesoc":
+            assert (folder / path.name).read_bytes() == path.read_bytes(), path.name
+    assert len(list(folder.iterdir())) == len(tiny) - 2
 
 
 def test_files_say_nothing_of_this_machine(tiny):

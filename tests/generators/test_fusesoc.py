@@ -10,7 +10,7 @@ from racetrap.generators.fusesoc import core_name
 from racetrap.generators.presets import PRESETS
 
 
-@pytest.fixture(scope="module", params=[("scord-tiny", "mine"), ("sigrace-tiny", None)], ids=str)
+@pytest.fixture(scope="module", params=[("hirace-tiny", "mine"), ("sigrace-tiny", None)], ids=str)
 def generated(request, made, tmp_path_factory):
     """Core description and side-car description of a preset, and their folder."""
     preset, name = request.param

@@ -31,8 +31,8 @@ def test_generate_writes_the_files_and_says_which(tmp_path):
 def test_a_changed_configuration_replaces_no_file_of_its_preset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     every = []
-    for settings in ([], ["--set", "banks=3"], ["--asynchronous-reset"]):
-        done = run("generate", "scord-tiny", "-o", "rtl", *settings)
+    for settings in ([], ["--set", "outstanding=16"], ["--asynchronous-reset"]):
+        done = run("generate", "hirace-tiny", "-o", "rtl", *settings)
         assert done.exit_code == 0
         every.append(done.output.split())
     files = [file for files in every for file in files]
@@ -46,7 +46,7 @@ def test_a_changed_configuration_replaces_no_file_of_its_preset(tmp_path, monkey
     assert len(modules) == 3
     for one, other in combinations(modules, 2):
         assert not one & other
-    text = Path("rtl/scord-tiny-asynchronous-reset.v").read_text()
+    text = Path("rtl/hirace-tiny-asynchronous-reset.v").read_text()
     assert "posedge rst" in text
     assert "asynchronous reset\n" in text[:500]
 
@@ -93,7 +93,7 @@ def test_files_are_in_a_folder_of_their_own(tmp_path, monkeypatch):
 def test_a_window_too_small_for_the_memory(
     tmp_path, monkeypatch, settings, latency, sentence, rate
 ):  # fmt: skip
-    files = {"verilog": Path("x.v")}
+    files = {"description": Path("x.json")}
     monkeypatch.setattr("racetrap.commands.generate.generate", lambda *_, **__: files)
     words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
     done = run(
