@@ -125,21 +125,18 @@ class MarkKeeper(wiring.Component):
         return has_mark & has_left & ~Mux(is_counted, before, noticed).any()
 
     def _elaborate_notices(self, m: Module, mark, may_go, goes: Signal) -> None:
-        """What waits at the output stays there."""
+        """What waits at the output stays there: no mark may go while a notice can be before it."""
         source, sink = self.i_notice, self.o_notice
-        waits, is_mark = Signal(name="waits"), Signal(name="offers_mark")
         # It may come before it is known that a packet has become it.
         is_there = self._noticed.any()
         m.d.comb += [
-            is_mark.eq(may_go & ~waits),
             sink.payload.eq(source.payload),
-            sink.valid.eq(is_mark | (source.valid & is_there)),
-            source.ready.eq(sink.ready & ~is_mark & is_there),
-            goes.eq(is_mark & sink.ready),
+            sink.valid.eq(may_go | (source.valid & is_there)),
+            source.ready.eq(sink.ready & ~may_go & is_there),
+            goes.eq(may_go & sink.ready),
         ]
-        with m.If(is_mark):
+        with m.If(may_go):
             m.d.comb += [
                 sink.payload.packet.kind.eq(PacketKind.MARK),
                 sink.payload.packet.block.eq(mark.block),
             ]
-        m.d.sync += waits.eq(source.valid & is_there & ~source.ready & ~is_mark)

@@ -33,11 +33,13 @@ PROOF = Proof(
         "count-of-the-mark-before": Patch(
             KEEPER, "m.d.sync += is_counted.eq(0)", "m.d.sync += is_counted.eq(is_counted)"
         ),
-        "notice-lost-behind-a-mark": Patch(KEEPER, "sink.ready & ~is_mark", "sink.ready"),
+        "notice-lost-behind-a-mark": Patch(KEEPER, "sink.ready & ~may_go", "sink.ready"),
         "packets-behind-without-end": Patch(
             KEEPER, "has_mark & ((entered - mark.before)[: len(entered) - 1].all())", "0"
         ),
-        "mark-changes-what-waits": Patch(KEEPER, "may_go & ~waits", "may_go"),
+        "mark-changes-what-waits": Patch(
+            KEEPER, "before, noticed) - is_taken", "before, noticed) - self.i_notice.valid"
+        ),
         "notice-taken-before-it-is-known": Patch(KEEPER, "self._noticed.any()", "1"),
         "packets-in-flight-without-end": Patch(
             KEEPER, "is_full.eq(in_flight == most)", "is_full.eq(0)"

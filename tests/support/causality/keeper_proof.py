@@ -154,7 +154,6 @@ class KeeperHarness(Harness):
             ~watching | (marks > marks_ahead),
             watching | ((ahead == 0) & (notices == 0) & (marks_ahead == 0)),
             notices <= pending, ahead <= in_bank,
-            ~inner["waits"] | ~counted | (before != 0),
         ]  # fmt: skip
         of_block, number = row(marks_ahead)
         behind = (left - number)[:bits]
