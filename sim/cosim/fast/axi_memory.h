@@ -6,8 +6,11 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <deque>
+#include <type_traits>
 #include <unordered_map>
 
 #include "testbench.h"
@@ -31,6 +34,39 @@ constexpr uint8_t SLVERR = 2;
 // The code of AxSIZE for beats of so many 64-bit words.
 constexpr int size_of_beat(int words) { return words == 1 ? 3 : 1 + size_of_beat(words / 2); }
 
+// A channel that the device drives: once valid, it stays valid and unchanged until ready.
+template <class Payload> class Held {
+    static_assert(std::has_unique_object_representations_v<Payload>);
+
+  public:
+    bool is_kept(bool valid, bool ready, const Payload& payload) {
+        bool kept = !waits || (valid && !std::memcmp(&payload, &last, sizeof last));
+        waits = valid && !ready;
+        last = payload;
+        return kept;
+    }
+    void forget() { waits = false; }
+
+  private:
+    bool waits = false;
+    Payload last{};
+};
+
+// An address that is offered, by AXI4 (IHI 0022, A3.4), and as a device without exclusive accesses
+// and caches of its own makes it.
+struct Address {
+    uint64_t id, address, length, size, burst, lock, cache, prot;
+    // What is wrong with it, or null.
+    const char* fault(int beat_bytes) const {
+        if (size != uint64_t(size_of_beat(beat_bytes / 8)) || address % beat_bytes)
+            return "must have beats of its port's size, aligned to it";
+        if (burst != BURST_INCR) return "must be an INCR burst";
+        if (address % PAGE_BYTES + (length + 1) * beat_bytes > PAGE_BYTES)
+            return "must not cross a page of 4,096 bytes";
+        return lock || cache || prot ? "must have LOCK, CACHE and PROT of 0" : nullptr;
+    }
+};
+
 // Single beats of WORDS 64-bit words.
 template <class Port, int WORDS = 1> class ReadSide {
   public:
@@ -51,19 +87,24 @@ template <class Port, int WORDS = 1> class ReadSide {
             beats.cycles.push_back(now);
             taken = moved = true;
         }
+        Address asked{port.arid,    port.araddr, port.arlen,   port.arsize,
+                      port.arburst, port.arlock, port.arcache, port.arprot};
+        if (!held.is_kept(port.arvalid, port.arready, asked))
+            failure.report("read address must stay until it is taken");
         if (port.arvalid && port.arready) {
             moved = true;
+            if (const char* fault = asked.fault(8 * WORDS))
+                failure.report(std::string("read ") + fault);
             Request request = {uint32_t(port.arid), bool(random.next() >> 63),
                                now + timing.latency + random.below(timing.jitter + 1)};
-            bool fits = !port.arlen && port.arsize == size_of_beat(WORDS) &&
-                        port.araddr % (8 * WORDS) == 0;
+            bool fits = !port.arlen;
             for (int number = 0; number < WORDS && fits; number++) {
                 request.words[number] = memory.at(port.araddr + 8 * number);
                 fits = request.words[number] != nullptr;
                 if (fits) request.early[number] = *request.words[number];
             }
             if (fits) pending.push_back(request);
-            else failure.report("metadata read of a bad address, length or size");
+            else failure.report("metadata read of a bad address or length");
         }
         return moved;
     }
@@ -77,6 +118,7 @@ template <class Port, int WORDS = 1> class ReadSide {
     // At reset: pending requests are dropped.
     void forget(Port& port) {
         pending.clear();
+        held.forget();
         port.rvalid = taken = false;
     }
 
@@ -89,6 +131,7 @@ template <class Port, int WORDS = 1> class ReadSide {
         uint64_t early[WORDS];  // the words when the request came
     };
     std::deque<Request> pending;
+    Held<Address> held;
     bool taken = false;
 
     void answer(Port& port, const Timing& timing, Random& random, uint64_t now) {
@@ -152,16 +195,22 @@ template <class Port, int WORDS = 1> class WriteSide {
     bool sample(Port& port, const Timing& timing, Random& random, Failure& failure, uint64_t now) {
         bool moved = false;
         if (port.bvalid && port.bready) taken = moved = true;
+        Address asked{port.awid,    port.awaddr, port.awlen,   port.awsize,
+                      port.awburst, port.awlock, port.awcache, port.awprot};
+        if (!held_address.is_kept(port.awvalid, port.awready, asked))
+            failure.report("write address must stay until it is taken");
         if (port.awvalid && port.awready) {
             moved = true;
-            if (port.awsize != size_of_beat(WORDS) || port.awaddr % (8 * WORDS))
-                failure.report("write of a size other than its port's, or not aligned to it");
+            if (const char* fault = asked.fault(8 * WORDS))
+                failure.report(std::string("write ") + fault);
             addresses.push_back({uint32_t(port.awid), uint64_t(port.awaddr), port.awlen + 1u, 0});
         }
+        Beat beat = {{}, uint64_t(port.wstrb), port.wlast};
+        store(port.wdata, reinterpret_cast<uint32_t*>(beat.words.data()));
+        if (!held_beat.is_kept(port.wvalid, port.wready, beat))
+            failure.report("write data must stay until they are taken");
         if (port.wvalid && port.wready) {
             moved = true;
-            Beat beat = {{}, uint64_t(port.wstrb), bool(port.wlast)};
-            store(port.wdata, reinterpret_cast<uint32_t*>(beat.words));
             bool whole = beat.strobes != 0;
             for (int number = 0; number < WORDS; number++) {
                 uint64_t of_word = beat.strobes >> 8 * number & 0xFF;
@@ -184,6 +233,8 @@ template <class Port, int WORDS = 1> class WriteSide {
         addresses.clear();
         complete.clear();
         data.clear();
+        held_address.forget();
+        held_beat.forget();
         claimed = 0;
         port.bvalid = taken = false;
     }
@@ -196,12 +247,13 @@ template <class Port, int WORDS = 1> class WriteSide {
         uint64_t due;
     };
     struct Beat {
-        uint64_t words[WORDS];
-        uint64_t strobes;
-        bool last;
+        std::array<uint64_t, WORDS> words;
+        uint64_t strobes, last;
     };
     std::deque<Burst> addresses, complete;
     std::deque<Beat> data;  // the first `claimed` belong to complete bursts
+    Held<Address> held_address;
+    Held<Beat> held_beat;
     size_t claimed = 0;
     bool taken = false;
 
@@ -210,7 +262,7 @@ template <class Port, int WORDS = 1> class WriteSide {
             Burst burst = addresses.front();
             addresses.pop_front();
             for (uint32_t beat = 0; beat < burst.length; beat++)
-                if (data[claimed + beat].last != (beat + 1 == burst.length))
+                if (bool(data[claimed + beat].last) != (beat + 1 == burst.length))
                     failure.report("WLAST elsewhere than on a burst's last beat");
             claimed += burst.length;
             burst.due = now + timing.latency + random.below(timing.jitter + 1);

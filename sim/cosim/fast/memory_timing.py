@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from racetrap.golden_model.axi import PAGE_BYTES, AxiBurst
 from racetrap.sim.cosim.fast.simulation import SimulationTiming
+from racetrap.sim.twins import constants, enumeration
+
+#: Declarations of the memories' C++.
+AXI_TWINS = (
+    enumeration(AxiBurst, prefix="BURST_"), constants({"PAGE_BYTES": PAGE_BYTES}, ctype="uint64_t")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from racetrap.sim.cosim.verilator.mutants import SELECTOR
 
 #: Signals of an AXI4 port that writes.
 AXI_WRITE = (
-    "awid", "awaddr", "awlen", "awsize", "awvalid", "awready", "wdata", "wstrb", "wlast",
-    "wvalid", "wready", "bid", "bresp", "bvalid", "bready",
+    "awid", "awaddr", "awlen", "awsize", "awburst", "awlock", "awcache", "awprot", "awvalid",
+    "awready", "wdata", "wstrb", "wlast", "wvalid", "wready", "bid", "bresp", "bvalid", "bready",
 )  # fmt: skip
 _LITE_SIGNALS = (
     "awaddr", "awvalid", "awready", "wdata", "wstrb", "wvalid", "wready", "bresp", "bvalid",

@@ -10,15 +10,15 @@ from typing import Any
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.layout import Layout
 from racetrap.sim.cosim.fast.harness import Harness, folded
-from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.fast.memory_timing import AXI_TWINS, MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
 from racetrap.sim.cosim.fast.simulation import simulation_twins
 from racetrap.sim.cosim.gpu.gpu_simulation import SimStats, entry_words
 from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, index_width
 
 _READ = (
-    "arid", "araddr", "arlen", "arsize", "arvalid", "arready", "rid", "rdata", "rresp", "rlast",
-    "rvalid", "rready",
+    "arid", "araddr", "arlen", "arsize", "arburst", "arlock", "arcache", "arprot", "arvalid",
+    "arready", "rid", "rdata", "rresp", "rlast", "rvalid", "rready",
 )  # fmt: skip
 _STREAM = ("valid", "ready", "payload")
 
@@ -61,6 +61,7 @@ def gpu_harness(
     leaving_out: Callable[[Any], int] = lambda params: 0,
     other_lanes: Callable[[Any], int] = lambda params: 0,
     told: Callable[[Any], CollectorPort | None] = lambda params: None,
+    fencing: Callable[[Any], int] = lambda params: 0,
     rewrite: Callable[[str, Any], str] = folded,
 ) -> Harness:
     """A GPU detector's part of the fast co-simulation.
@@ -75,6 +76,8 @@ def gpu_harness(
         From parameters to the further trace ports of each bank.
     told : callable
         From parameters to what the trace port of a collector tells; None: there is none.
+    fencing : callable
+        From parameters to the number of SMs that are shown their warps with a fence in flight.
     rewrite : callable
         As of ``Harness``.
     """
@@ -86,6 +89,7 @@ def gpu_harness(
         return [
             PortGroup("TransactionPort", "transaction", "i_transaction__{}__", _STREAM, sms),
             PortGroup("LeftOutPort", "left_out", "o_left_out__{}", (), leaving_out(params)),
+            PortGroup("FencingPort", "fencing", "o_fencing__{}", (), fencing(params)),
             PortGroup("TracePort", "trace", "trace__{}__", trace, banks),
             PortGroup("FencePort", "fences", "trace_fences__{}__", trace, others),
             PortGroup(
@@ -100,6 +104,8 @@ def gpu_harness(
         return {
             "SMS": params.sm_count,
             "LEAVING_OUT": leaving_out(params),
+            "FENCING": fencing(params),
+            "FENCING_WORDS": words_of_bits(params.warps_per_sm),
             "BANKS": params.banks,
             "OTHER_LANES": other_lanes(params),
             "METADATA_PORTS": _metadata_ports(params),
@@ -111,5 +117,5 @@ def gpu_harness(
         }
 
     own = ("gpu_harness.py", "sweep.py", *map(str, scripts))
-    twins = simulation_twins(MemoryTiming, SimStats)
+    twins = (*simulation_twins(MemoryTiming, SimStats), *AXI_TWINS)
     return Harness(Path(__file__).parent, ports, constants, own, twins, _internals, rewrite=rewrite)

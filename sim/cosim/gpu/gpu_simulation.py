@@ -19,7 +19,13 @@ from racetrap.golden_model.layout import Layout
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
-from racetrap.sim.cosim.fast.packing import nested, pack_tuples, record_at, unpack_records
+from racetrap.sim.cosim.fast.packing import (
+    nested,
+    pack_tuples,
+    record_at,
+    unpack_column,
+    unpack_records,
+)
 from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
 from racetrap.sim.cosim.gpu.sweep import is_swept, last_index
@@ -246,6 +252,34 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     def read_cycles(self, port: int) -> list[int]:
         """Cycle, since reset, of each segment that a metadata port has read in the last run."""
         return self._trace_cycles(self._params.banks + self._params.sm_count + port)
+
+    def taken_cycles(self, sm: int) -> list[int]:
+        """Cycle, since reset, in which each transaction of an SM in the last run was taken.
+
+        Only of a system that shows its SMs their fences in flight.
+        """
+        return self._trace_cycles(self._first_taken + sm)
+
+    def fencing(self, sm: int) -> tuple[NDArray[np.uint64], list[int]]:
+        """Warps of an SM that were shown to have a fence in flight in the last run.
+
+        Returns
+        -------
+        array of uint64
+            Each set of warps that differs from the one before, as a mask; none is the first.
+        list of int
+            Cycle, since reset, from which on each was shown.
+        """
+        number = self._first_taken + self._params.sm_count + sm
+        layout = Layout({"warps": self._params.warps_per_sm})
+        masks = unpack_column(layout, self._trace(number, layout), "warps")
+        return masks, self._trace_cycles(number)
+
+    @property
+    def _first_taken(self) -> int:
+        """Number of the first SM's trace of transactions."""
+        ports = 0 if self._params.local_bytes else self._params.metadata_ports
+        return self._params.banks + self._params.sm_count + ports + 1
 
     def entries(self, indices: NDArray[np.uint64]) -> NDArray[Any]:
         """Metadata entries in memory: integers of NumPy's, or of Python's if they are wider."""

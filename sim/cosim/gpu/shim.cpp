@@ -35,6 +35,8 @@ class Sim : public Testbench {
         for (auto& trace : traces) trace.clear();
         for (auto& trace : left_out) trace.clear();
         told.clear();
+        for (auto& trace : taken) trace.clear();
+        for (auto& trace : fencing) trace.clear();
         settled = 0;
         for (auto& side : reads) side.beats.clear();
         uint64_t goal = accepted;
@@ -54,13 +56,18 @@ class Sim : public Testbench {
     }
 
     // Steps of each bank, of each SM the numbers of the transactions that its access buffer has
-    // left out, the metadata reads of each port, and what the collector sends.
+    // left out, the metadata reads of each port, and what the collector sends.  Of each SM that is
+    // shown its fences in flight: its transactions, without payload, and all that it is shown.
     const Trace& trace(uint32_t number) const override {
         if (number < BANKS) return traces[number];
         number -= BANKS;
         if (number < SMS) return left_out[number];
         number -= SMS;
-        return number < METADATA_PORTS ? reads[number].beats : told;
+        if (number < METADATA_PORTS) return reads[number].beats;
+        number -= METADATA_PORTS;
+        if (!number) return told;
+        number -= 1;
+        return number < SMS ? taken[number] : fencing[number - SMS];
     }
 
   protected:
@@ -77,7 +84,12 @@ class Sim : public Testbench {
 
     bool sample() override {
         bool moved = false;
-        for (int sm = 0; sm < SMS; sm++) moved |= queues[sm].sample(ports.transaction[sm]);
+        for (int sm = 0; sm < SMS; sm++) {
+            bool takes = queues[sm].sample(ports.transaction[sm]);
+            moved |= takes;
+            if (FENCING && takes) taken[sm].cycles.push_back(now);
+        }
+        for (int sm = 0; sm < FENCING; sm++) look(sm);
         for (int sm = 0; sm < LEAVING_OUT; sm++)
             if (ports.left_out[sm].value) left_out[sm].take(uint32_t(queues[sm].next), 1, now);
         for (int port = 0; port < METADATA_PORTS; port++) {
@@ -122,7 +134,8 @@ class Sim : public Testbench {
 
   private:
     Queue queues[SMS];
-    Trace traces[BANKS], left_out[SMS], told;
+    Trace traces[BANKS], left_out[SMS], told, taken[SMS], fencing[SMS];
+    uint32_t shown[SMS][FENCING_WORDS] = {};
     uint64_t accepted = 0, accepted_at = 0, settled = 0;
     ReadSide<MetadataPort, SEGMENT_WORDS> reads[METADATA_PORTS + 1];
     WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];
@@ -167,6 +180,15 @@ class Sim : public Testbench {
         told.take(port.payload, TOLD_WORDS, now);
         settled += (told.words[TOLD_WORDS * (told.count() - 1)] & TOLD_KINDS) == TOLD_DONE;
         return true;
+    }
+
+    // Keep what an SM is shown of its fences if it has changed.
+    void look(int sm) {
+        uint32_t words[FENCING_WORDS];
+        store(ports.fencing[sm].value, words);
+        if (!std::memcmp(words, shown[sm], sizeof words)) return;
+        std::memcpy(shown[sm], words, sizeof words);
+        fencing[sm].take(ports.fencing[sm].value, FENCING_WORDS, now);
     }
 
     bool capture(int bank) {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.cosim.fast.harness import Harness
-from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.fast.memory_timing import AXI_TWINS, MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, PortGroup, words_of_bits
 from racetrap.sim.cosim.fast.simulation import simulation_twins
 from racetrap.sim.cosim.noncoherent.fast_simulation import SimStats
@@ -35,5 +35,5 @@ def _constants(params: NoncoherentParams) -> dict[str, int]:
 
 HARNESS = Harness(
     Path(__file__).parent, _ports, _constants, scripts=("fast_harness.py",),
-    twins=simulation_twins(MemoryTiming, SimStats),
+    twins=(*simulation_twins(MemoryTiming, SimStats), *AXI_TWINS),
 )  # fmt: skip

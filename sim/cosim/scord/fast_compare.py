@@ -20,6 +20,7 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult, launch_result, outcome
 from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
+from racetrap.sim.cosim.scord.fencing_check import check_fencing
 from racetrap.sim.cosim.scord.scoreboard import Observer, Scoreboard
 
 
@@ -68,7 +69,8 @@ def check_launch(
     sim.launch(region, capacity_log2, report_filter, sweep)
     has_memory = not params.local_bytes
     with garbage_collection_paused(), closing(CompiledScoreboard(params, region)) as board:
-        left_out, agree = _play(sim, board, params, played, in_order)
+        queues = sim.queues(played)
+        left_out, agree = _play(sim, board, params, played, queues, in_order)
         steps = sum(board.due)
         agree = agree and all(
             board.take(bank, sim.step_words(bank)) for bank in range(params.banks)
@@ -88,6 +90,7 @@ def check_launch(
             "Steps must be those of the golden model in every bit outside fields, too, if the "
             "compiled scoreboard is right"
         )
+    check_fencing(sim, params, queues)
     return launch_result(sim, params, steps, seen)
 
 
@@ -96,10 +99,10 @@ def _play(
     board: CompiledScoreboard,
     params: ScordParams,
     played: Sequence[tuple[int, Transaction]],
+    queues: Sequence[NDArray[np.uint32]],
     in_order: bool,
 ) -> tuple[list[list[bool] | None], bool]:
     """Run the hardware; return the accesses that each SM skipped, if known, and whether it may."""
-    queues = sim.queues(played)
     # Which accesses find the buffer full follows the hardware.
     must_ask = params.access_policy == AccessPolicy.DROP and not in_order
     if must_ask:

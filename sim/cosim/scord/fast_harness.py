@@ -17,6 +17,7 @@ def _rewrite(verilog: str, params: ScordParams) -> str:
 HARNESS = gpu_harness(
     Path(__file__), Path(__file__).with_name("tracker_clocks.py"),
     leaving_out=lambda params: params.sm_count if params.leaves_out else 0,
+    fencing=lambda params: params.sm_count,
     other_lanes=lambda params: params.fence_lanes - 1,
     rewrite=_rewrite,
 )  # fmt: skip

@@ -90,6 +90,12 @@ _PLANTED = {
     "what is left out is not counted": Patch(
         "scord/system.py", "total([buffer.o_count for buffer in buffers])", "0"
     ),
+    "a warp goes on while its fence is in the tracker": Patch(
+        "scord/system.py", "fencing = fencing | m", "fencing = m"
+    ),
+    "a warp goes on while its fence is in the buffer": Patch(
+        "scord/system.py", "fencing = fencing | m", "_ = m"
+    ),
     "a fence is dropped": Patch(
         "scord/access_buffer.py",
         "transaction.kind == TransactionKind.LOAD",

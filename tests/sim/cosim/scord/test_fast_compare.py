@@ -96,6 +96,16 @@ _PLANTED_IN_RTL = {
         "self.o_head.eq(self.o_head + ~failed)",
         "self.o_head.eq(self.o_head + 1)",
     ),
+    "entry written to one address": Patch("gpu/entry_writer.py", "AxiBurst.INCR", "AxiBurst.FIXED"),
+    "entry read exclusively": Patch(
+        "gpu/metadata_accessor.py",
+        "axi.arburst.eq(AxiBurst.INCR),",
+        "axi.arburst.eq(AxiBurst.INCR), axi.arlock.eq(1),",
+    ),
+    "address withdrawn before it is taken": Patch(
+        "gpu/entry_writer.py", "with m.If(axi.awready):", "with m.If(~entry_waits):"
+    ),
+    "record wraps": Patch("common/report_writer.py", "AxiBurst.INCR", "AxiBurst.WRAP"),
     "failed write not counted": Patch(
         "common/report_writer.py", "self.o_write_error.eq(failed)", "self.o_write_error.eq(0)"
     ),
@@ -152,6 +162,12 @@ def _of_another_sm(words):
     return steps
 
 
+def _ended(masks, cycles, after):
+    """The first fence of an SM is shown for some cycles alone."""
+    ends = cycles[0] + after
+    return np.array([masks[0], 0, *masks[2:]], masks.dtype), [cycles[0], ends, *cycles[2:]]
+
+
 _PLANTED = {
     "step changed": ("step_words", _flip),
     "step lost": ("step_words", lambda words: words[:-1]),
@@ -163,6 +179,10 @@ _PLANTED = {
     "report lost": ("reports", lambda records: records[1:]),
     "reports swapped": ("reports", lambda records: [records[1], records[0], *records[2:]]),
     "entry changed": ("entries", lambda entries: entries ^ np.uint64(1)),
+    "fence shown a cycle late": ("fencing", lambda shown: (shown[0], [at + 1 for at in shown[1]])),
+    "fence ends at once": ("fencing", lambda shown: _ended(*shown, 2)),
+    "fence ends late": ("fencing", lambda shown: _ended(*shown, 5_000)),
+    "fence never shown": ("fencing", lambda shown: (shown[0][:0], [])),
     "access not counted": ("counters", lambda counters: counters | {"accesses": 1}),
     "race not counted": ("counters", lambda counters: counters | {"races_not_strong": 99_999}),
 }
