@@ -22,9 +22,11 @@ from racetrap.sim.gnu_tools import run_tool
 
 
 @cache
-def sources() -> str:
-    """Hash of all sources of racetrap, and of the Python that runs them."""
-    found = sorted(glob(f"{racetrap.__path__[0]}/**/*", recursive=True))
+def sources(*patterns: str) -> str:
+    """Hash of all sources of racetrap, or of those that match, and of the Python that runs them."""
+    root = racetrap.__path__[0]
+    each = (glob(f"{root}/{pattern}", recursive=True) for pattern in patterns or ("**/*",))
+    found = sorted(name for names in each for name in names)
     files = [Path(name) for name in found if "__pycache__" not in name and Path(name).is_file()]
     return content_key(sys.version, files=files)
 
@@ -37,10 +39,22 @@ def tools() -> str:
     return content_key(packages, compiler)
 
 
-def result_key(function: Callable[..., object], item: object) -> str:
-    """Name of the result of ``function`` on ``item``: a hash of both, of sources and of tools."""
+def result_key(
+    function: Callable[..., object], item: object, patterns: tuple[str, ...] = ()
+) -> str:
+    """Name of the result of ``function`` on ``item``: a hash of both, of sources and of tools.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    item : object
+        What it is called with.
+    patterns : tuple of str
+        Sources that the result depends on; empty: all.
+    """
     name = f"{function.__module__}.{function.__qualname__}"
-    return content_key(name, _plain(item), sources(), tools())
+    return content_key(name, _plain(item), sources(*patterns), tools())
 
 
 def _plain(value: Any) -> Any:

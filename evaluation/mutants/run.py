@@ -25,6 +25,10 @@ _MEMORY_BYTES = 8 << 30
 _SHOWN_CHARACTERS = 300
 #: What the comparison raises at a value that the hardware should never send.
 _UNKNOWN_VALUE = (LookupError, OverflowError, ValueError)
+#: Sources that a result depends on, besides the build: not the reasons of survivors.
+RESULT_SOURCES = (
+    "golden_model/**/*.py", "sim/**/*.py", "evaluation/campaign/*.py", "evaluation/mutants/*.py",
+)  # fmt: skip
 #: Exit status of a process whose error is ours, not the mutant's.
 _DEFECT = 70
 

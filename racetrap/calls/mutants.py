@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError, input_errors
-from racetrap.evaluation.mutants.run import MutantResult, MutantRun, Outcome, run_mutant
+from racetrap.evaluation.kept_results import result_key
+from racetrap.evaluation.mutants.run import (
+    RESULT_SOURCES,
+    MutantResult,
+    MutantRun,
+    Outcome,
+    run_mutant,
+)
 from racetrap.evaluation.mutants.table import name_of, tables, unexplained
 from racetrap.evaluation.table import tables_to_json
 from racetrap.generators.presets import Preset, find_preset, module_name
@@ -61,7 +69,8 @@ def mutants(
         for mutant in (UNCHANGED, *read_mutants(model.folder)):
             row = rows.setdefault(mutant.block or _UNCHANGED, [])
             row.append(MutantRun(model, mutant, seed, cases, proof_seconds))
-    found = work.rows("Mutants", Measure(run_mutant, _words), rows)
+    measure = Measure(run_mutant, _words, partial(result_key, patterns=RESULT_SOURCES))
+    found = work.rows("Mutants", measure, rows)
     problems = []
     for unchanged in found.pop(_UNCHANGED, []):
         if unchanged.outcome is Outcome.KILLED:

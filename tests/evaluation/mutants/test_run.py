@@ -3,15 +3,31 @@
 import os
 import signal
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+import racetrap
 from racetrap.evaluation.mutants import run
-from racetrap.evaluation.mutants.run import MutantRun, Outcome, alone, run_mutant
+from racetrap.evaluation.mutants.run import (
+    RESULT_SOURCES,
+    MutantRun,
+    Outcome,
+    alone,
+    run_mutant,
+)
+from racetrap.evaluation.mutants.table import EXPLAINED_FILE
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.verilator.mutants import UNCHANGED, MutantDraw, read_mutants
 from racetrap.sim.failure import Failure
+
+
+def test_a_reason_that_is_added_runs_no_mutant_again():
+    root = Path(racetrap.__file__).parent
+    matched = {path.resolve() for pattern in RESULT_SOURCES for path in root.glob(pattern)}
+    assert Path(run.__file__).resolve() in matched
+    assert EXPLAINED_FILE.resolve() not in matched
 
 
 def test_what_a_process_says():
