@@ -22,6 +22,7 @@ from docs.site.first_race import first_race
 from docs.site.json_documents import json_reference
 from docs.site.limits import LIMITS, first_limits, limits_table
 from docs.site.methods import METHODS, method_table
+from docs.site.mutant_scores import mutant_scores
 from docs.site.presets import presets_tables, signature_configurations
 from docs.site.ptx_support import instructions_table, types_table
 from docs.site.python_api import api_reference
@@ -48,6 +49,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "first-limits": first_limits,
     "json": json_reference,
     "load-decisions": partial(decision_table, "load"),
+    "mutant-scores": mutant_scores,
     "presets": presets_tables,
     "ptx-instructions": instructions_table,
     "ptx-types": types_table,

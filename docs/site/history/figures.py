@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from docs.site.history import detection, noncoherent, scord, sigrace
+from docs.site.history import detection, mutants, noncoherent, scord, sigrace
 from docs.site.history.limit import Figures
 from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS
@@ -64,6 +64,7 @@ MEASURING: Mapping[str, Callable[[_Json], Figures]] = {
     "bench": _bench,
     "cost": _cost,
     "detection": detection.figures,
+    "mutants": mutants.figures,
     "evaluate bugaroo": _bugaroo,
     **{f"evaluate {name}": own.evaluate_figures for name, own in _OWN.items()},
 }

@@ -1,6 +1,7 @@
 """Table of the results."""
 
 from docs.site.history.results import Result
+from docs.site.mutant_scores import mutant_scores
 from docs.site.results import results_table
 
 _ROWS = [
@@ -15,4 +16,19 @@ def test_the_latest_value_stands_before_those_before_it():
         "| LUTs | 2,400 LUT | 2026-02-01 | 0.2.0 (abe) | `racetrap cost scord` "
         "| 2,500 LUT (2026-01-01) |",
         "| rate | 0.988 accesses/cycle | 2026-01-02 | 0.1.0 (abd) | `racetrap bench` |  |",
+    ]
+
+
+def test_the_latest_score_of_a_block_has_its_interval():
+    def row(date, block, killed, judged):
+        figure = f"mutants of scord-tiny, {block}: killed"
+        return Result(date, "0.1.0", "abc", "racetrap mutants scord-tiny", figure, judged, killed)
+
+    rows = [
+        row("2026-01-01", "bank", 1, "of 2"), row("2026-02-01", "bank", 20, "of 20"),
+        row("2026-02-01", "bank_fifo", 0, "of 0"), *_ROWS,
+    ]  # fmt: skip
+    assert mutant_scores(rows).splitlines()[2:] == [
+        "| scord-tiny | bank | 20 | 20 | 100.0 | 83.9-100.0 | 2026-02-01 (abc) |",
+        "| scord-tiny | bank\\_fifo | 0 | 0 |  | 0.0-100.0 | 2026-02-01 (abc) |",
     ]

@@ -51,11 +51,16 @@ _BUGAROO = {
         {"lacks by PTX": "nothing", "racy": 0},
     ]},
 }  # fmt: skip
+_MUTANTS = {
+    "preset": "scord-tiny",
+    "tables": {"blocks": [{"block": "bank", "mutants": 9, "killed": 7, "equivalent": 1}]},
+}
 
 
 @pytest.mark.parametrize(
     ("command", "found", "figures"),
     [
+        ("mutants scord-tiny", _MUTANTS, [("mutants of scord-tiny, bank: killed", "of 8", 7)]),
         ("cost scord", COST, [
             ("bank of scord on ecp5: look-up tables", "LUT", 2000),
             ("bank of scord on ecp5: the same with carry chains and LUT RAM", "LUT", 2400),
