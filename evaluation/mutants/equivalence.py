@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from racetrap.evaluation.mutants.observed import observed
 from racetrap.sim.cosim.verilator.mutants import Mutant, module_texts
 from racetrap.sim.failure import Failure
 
@@ -66,6 +67,9 @@ def is_equivalent(folder: Path, mutant: Mutant, seconds: int) -> str:
     Failure
         If Yosys fails.
     """
+    module, cell, port = (_field(mutant, name) for name in ("module", "cell", "port"))
+    if not observed(folder).sees(module, cell, port, int(_field(mutant, "portbit"))):
+        return "equal, since no output of the design depends on the bit"
     block = _block(folder, mutant)
     return next((words for proof, words in _PROOFS if _holds(block, mutant, proof, seconds)), "")
 
@@ -73,15 +77,20 @@ def is_equivalent(folder: Path, mutant: Mutant, seconds: int) -> str:
 def _block(folder: Path, mutant: Mutant) -> str:
     """RTLIL of the mutant's module as ``gold``, with the ports of those inside."""
     modules = module_texts(folder)
-    name = re.search(r"-module (\S+)", mutant.command)
-    assert name is not None
-    own = modules[name[1]]
+    own = modules[_field(mutant, "module")]
     inner = {each: _used_ports(modules, each) for each in _inner(own)}
     stubs = (
         "\n".join([f"attribute \\blackbox 1\nmodule \\{each}", *ports.values(), "end"])
         for each, ports in inner.items()
     )
     return "\n".join([f"module \\gold\n{own}end", *stubs, ""])
+
+
+def _field(mutant: Mutant, name: str) -> str:
+    """A name or number in the mutant's command."""
+    found = re.search(rf"-{name} \\?(\S+)", mutant.command)
+    assert found is not None
+    return found[1]
 
 
 def _inner(module: str) -> list[str]:

@@ -20,7 +20,7 @@ from racetrap.sim.cosim.verilator.mutants import Mutant
 from racetrap.sim.failure import Failure
 
 #: A case takes a second or so; a mutant that never lets it end is killed.
-_CASE_SECONDS = 120
+_CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
 _SHOWN_CHARACTERS = 300
 #: What the comparison raises at a value that the hardware should never send.
