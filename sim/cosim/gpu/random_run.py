@@ -15,6 +15,9 @@ from typing import Any, NamedTuple
 from racetrap.golden_model.events import Event, EventKind
 from racetrap.golden_model.gpu.params import GpuParams
 
+#: Program counters of a run.
+_PCS = 64
+
 
 class Block(NamedTuple):
     """A block in its slot, and its warps."""
@@ -50,6 +53,8 @@ class RandomRun(ABC):
 
     def __init__(self, params: GpuParams, style: Any, seed: int) -> None:
         self._rng = Random(seed)
+        # Few, over all bits.
+        self._pcs = Random(f"program counters {seed}").sample(range(1 << params.pc_bits), _PCS)
         slots = min(style.blocks, params.blocks_per_sm)
         warps = max(1, min(style.warps, params.warps_per_sm // slots))
         slots = min(slots, params.warps_per_sm // warps)
@@ -97,7 +102,7 @@ class RandomRun(ABC):
 
     def pc(self) -> int:
         """Program counter of an instruction."""
-        return 0x100 + 8 * self._rng.randrange(64)
+        return self._pcs[self._rng.randrange(_PCS)]
 
     def _place(self, block: Block) -> Event:
         self._grid_block += 1

@@ -32,6 +32,12 @@ def test_trace_is_legal(name, params):
     assert list(Trace.from_events(header, events)) == events
 
 
+def test_every_bit_of_a_program_counter_is_0_and_1():
+    pcs = {event.pc for event in random_events(TINY, REGION, KNOBS["mixed"], 5, 200) if event.pc}
+    bits = [{pc >> bit & 1 for pc in pcs} for bit in range(TINY.pc_bits)]
+    assert bits == [{0, 1}] * TINY.pc_bits
+
+
 @pytest.mark.parametrize("data_base", [0, 0x8000])
 def test_addresses_fit_at_both_ends_of_memory(data_base):
     region = Region(data_base=data_base, size_log2=15)
