@@ -40,6 +40,8 @@ class RandomItems:
             for slot in range(params.blocks_per_sm)
         }
         self._clock = 0
+        # By block and warp: memory and word of what was written over its access.
+        self._flags: dict[tuple[int, int], tuple[int, int]] = {}
 
     def launch(self, count: int) -> list[Item]:
         """Items of one launch; clocks wrap once."""
@@ -69,6 +71,8 @@ class RandomItems:
         warps, choice = self._warps[block], rng.random()
         warp = rng.choice(warps)
         if choice < 0.5:
+            if self._flags and rng.random() < 0.2:
+                block, warp = rng.choice(list(self._flags))
             step = self._step(block, warp)
             yield Item(step=step, bank=bank_of(self._params, step.packet.word))
         elif choice < 0.85:
@@ -94,6 +98,7 @@ class RandomItems:
 
     def _start(self, block: int) -> Item:
         warps = self._warps[block]
+        self._flags = {place: flag for place, flag in self._flags.items() if place[0] != block}
         low = (1 << self._params.warp_bits) - 1
         mask = sum(1 << (warp & low) for warp in warps)
         self._clock += 1
@@ -119,12 +124,22 @@ class RandomItems:
 
     def _step(self, block: int, warp: int) -> Step:
         rng, params = self._rng, self._params
+        # A warp finds its flag again, or another word, most often by a message that may have been
+        # displaced.
+        flag = self._flags.get((block, warp))
+        is_displaced = flag is not None and rng.random() < 0.7
         kind = rng.choice((PacketKind.LOAD, PacketKind.STORE, PacketKind.ATOMIC))
-        writes = 0 if kind == PacketKind.LOAD else 1
-        # A flag is found again by its word.
         word = rng.choice((0, 0, 0, 1, rng.getrandbits(params.word_bits)))
         lanes = 1 << rng.randrange(32) | (rng.getrandbits(32) if rng.random() < 0.4 else 0)
         shared, strong, named, device, acquire, release = int(rng.random() < 0.25), *self._bits(5)
+        if flag:
+            other = rng.choice(((0, 0), (1, 0), (0, 1)))
+            shared, word = flag[0] ^ other[0], flag[1] ^ other[1]
+            if other == (0, 0):
+                del self._flags[block, warp]
+        if is_displaced:
+            kind, strong = rng.choice((PacketKind.LOAD, PacketKind.ATOMIC)), 1
+        writes = 0 if kind == PacketKind.LOAD else 1
         packet = Packet(
             kind, block, warp, rng.getrandbits(params.pc_bits), shared, writes, strong, named,
             device, acquire, release, int(writes and rng.random() < 0.2), rng.randrange(5),
@@ -132,15 +147,22 @@ class RandomItems:
             rng.randint(1, self._clock + 2), *self._bits(2), rng.randrange(8),
         )  # fmt: skip
         writer, reader = self._side(packet, True), self._side(packet, False)
-        message = rng.randrange(16) if writer else 0
+        message = rng.randrange(16) if writer and not is_displaced else 0
         sides = [Against.WRITER] * bool(writer) + [Against.READER] * bool(reader)
         against = rng.choice([Against.NONE, *sides, *[sum(sides)] * bool(sides)])
         undecided = self._undecided(packet, writer, reader)
+        over = {
+            Undecided.WRITE_AFTER_WRITER: [writer], Undecided.WRITE_AFTER_READER: [reader],
+            Undecided.WRITE_AFTER_BOTH: [writer, reader],
+        }  # fmt: skip
+        self._flags |= {
+            (side.block, side.warp): (shared, word) for side in over.get(undecided, ()) if side
+        }
         met = int(bool(message and strong and packet.reads) and rng.random() < 0.6)
         before = Entry(message=message, mixed=rng.randrange(2), writer=writer, reader=reader)
         return Step(
             packet, 1, against, undecided, met, int(bool(message) and rng.random() < 0.4),
-            int(rng.random() < 0.04), 0, 0, 0, before, before,
+            int(is_displaced or rng.random() < 0.04), 0, 0, 0, before, before,
         )  # fmt: skip
 
     def _undecided(self, packet: Packet, writer: Side | None, reader: Side | None) -> int:
