@@ -130,14 +130,14 @@ def share_cache() -> None:
 )  # fmt: skip
 @click.option(
     "-q", "--quiet", is_flag=True, expose_value=False, callback=quiet,
-    help="Print nothing but errors, and what an option of the command prints on standard output.",
+    help="Print only errors, and what an option of the command sends to standard output.",
 )  # fmt: skip
 @click.version_option(package_name="racetrap")
 def cli() -> None:
     """Hardware race detectors: generate, simulate and check them.
 
-    `racetrap FILE ...` runs the command that suits FILE, by the table below, which takes the
-    options and arguments after it.
+    `racetrap FILE ...` runs the command that suits FILE (see the table below) with the options and
+    arguments that follow it.
 
     Exit status: 0 no race, 1 races found, 2 bad input or usage, 3 hardware and golden model
     disagree or a tool failed, 70 a defect of racetrap, 74 a result cannot be written,

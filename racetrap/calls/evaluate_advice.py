@@ -30,7 +30,7 @@ def evaluate(
     budget : int
         Random runs for each question, and as many systematic ones.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     """
     questions = {
         f"{each.program} {each.variant}": each for each in advice_runs(names, budget, seed)

@@ -35,7 +35,7 @@ def evaluate(
     budget : int
         Runs of each variant under each weak memory model.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     """
     variants = {
         f"{each.program} {each.variant}": each

@@ -50,7 +50,7 @@ def evaluate(
     also : sequence of str
         Further measurements: ``fixpoint``, ``original-size``, ``monitor``, ``cycles``.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     """
     names = [name for name in ACCELERATOR_PROGRAMS if not programs or name in programs]
     started = time.perf_counter()

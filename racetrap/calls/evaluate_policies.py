@@ -32,7 +32,7 @@ def evaluate(
     schedules : int
         Schedules of each build.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     """
     own = tuple(Schedule(number, seed) for number in range(schedules))
     runs = {

@@ -32,7 +32,7 @@ def evaluate(
     schedules : int
         Schedules of each program.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     """
     chosen = [each for each in subjects() if not names or any(name in each.name for name in names)]
     if not chosen:

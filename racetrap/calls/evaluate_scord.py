@@ -53,7 +53,7 @@ def evaluate(
     oracle : str
         Rule of the exact analysis.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     """
     builds = [
         build

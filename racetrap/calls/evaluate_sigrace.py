@@ -63,7 +63,7 @@ def evaluate(
         Size of the programs' runs on the generated hardware, or ``none``.  Recordings run whole,
         if they have no more threads than it.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     """
     names = [name for name in PROGRAMS if not programs or name in programs]
     with input_errors():

@@ -79,7 +79,7 @@ def run(
         Without ``schedules``: the largest number of runs, and the seconds after which no run
         begins and no further edit is tried.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     settings : sequence of str
         Changed parameters, as ``name=value``.
     detector : str, optional

@@ -47,7 +47,7 @@ def simulate(
     settings : sequence of str
         Changed parameters, as ``name=value``.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     schedules : int
         For a suite: random schedules of each program.
     size : str

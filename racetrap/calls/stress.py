@@ -62,7 +62,7 @@ def stress(
         Search systematically, with at most this number of deviations from a sequentially
         consistent run.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     replay : str or Path, optional
         A run to repeat: a file that ``witness`` has written.
     advise : bool

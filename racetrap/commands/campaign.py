@@ -62,7 +62,7 @@ def command(
 
     Without PRESET, all presets are compared. Exit status 0 if they agree everywhere (with or
     without races), 3 if they differ or a tool fails; each difference is printed with the command
-    that reruns its case alone.
+    that reruns only its case.
     """
     with input_errors():
         if number is not None and len(names) != 1:

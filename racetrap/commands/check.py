@@ -47,8 +47,8 @@ _ACCELERATORS = Subject(
 @options.compiler
 @options.lockstep
 @options.detector(
-    "Detector to check with.  [default: for a GPU scord-nocache, which misses least; for "
-    "threads sigrace]"
+    "Detector to check with.  [default: for a GPU scord-nocache, which misses the fewest races; "
+    "for threads sigrace]"
 )
 @options.setting
 @options.own_code
@@ -67,14 +67,14 @@ _ACCELERATORS = Subject(
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(), default=f"{RUNS},{SECONDS:g}s",
     show_default=True,
-    help="Seconds after which no further schedule of a kernel begins, and no further edit is "
-    "tried; with --memory, N runs for each race, the first of which has the seed of the launch "
-    "file.",
+    help="After T seconds, begin no further schedule of a kernel, and try no further edit; with "
+    "--memory, make N runs for each race, the first with the seed of the launch file.",
 )  # fmt: skip
 @click.option(
     "--exact", is_flag=True,
-    help="Exact analysis of threads instead of a detector: each pair of instructions that races, "
-    "with locks and allocation, and lock-order inversions; millions of events a second.",
+    help="Check threads by an exact analysis instead of a detector.  It shows each pair of "
+    "instructions that races, with locks and allocation, and lock-order inversions, and checks "
+    "millions of events a second.",
 )  # fmt: skip
 @click.option("--fail-fast", is_flag=True, help="Stop at the first race.")
 @click.option(
@@ -95,10 +95,10 @@ def command(
     """Check the trace file TRACE, or a run of KERNEL, for races.
 
     KERNEL is a .cu or .ptx file, run as its launch file says: --launch, or the .toml file of the
-    same name beside it.  TRACE - is standard input.  Runs of a GPU are judged by the exact
-    analysis, with the detector's result beside each race; threads by the detector, or with --exact
-    by an exact analysis.  Each race of a CPU with accelerators is printed with its bytes and a
-    remedy.
+    same name beside it.  TRACE - is standard input.  The exact analysis judges runs of a
+    GPU, and each race also shows the detector's result.  The detector judges threads, or with
+    --exact an exact analysis does.  Races of a CPU with accelerators are printed with their bytes
+    and a remedy.
 
     Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """

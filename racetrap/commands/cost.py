@@ -22,12 +22,12 @@ from racetrap.fpga.flow.families import FAMILIES
 )  # fmt: skip
 @click.option(
     "--seeds", default=1, show_default=True, type=click.IntRange(0, 100),
-    help="Place and route with seeds 1 to N; 0: only synthesise.  Publish figures over 8 seeds.",
+    help="Place and route with seeds 1 to N; 0: only synthesise.  Use 8 for published figures.",
 )  # fmt: skip
 @click.option(
     "--block", "names", metavar="NAME", multiple=True,
-    help="Only this block; may be repeated.  A whole system, or a block that is most of one, is "
-    "placed only if named.",
+    help="Only this block; may be repeated.  A whole system, or a block that makes up most of one, "
+    "is placed only if named.",
 )  # fmt: skip
 @click.option(
     "--constraint", "constraint_mhz", metavar="MHZ", default=100.0, show_default=True,

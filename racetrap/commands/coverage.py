@@ -25,7 +25,7 @@ def command(files: tuple[str, ...], json_file: str | None) -> None:
     """Merge functional coverage and print every bin with its hits.
 
     FILE holds the notes of a testbench run (notes.jsonl) or a JSON object of hits by bin.  Each
-    detector has its own table.  Exit status 3 if a bin that can be hit was not, 2 if no file has
+    detector has its own table.  Exit status 3 if a bin that can be hit has no hit, 2 if no file has
     any coverage.
     """
     with input_errors():

@@ -15,7 +15,7 @@ def command(json_file: str | None) -> None:
     """Check that every tool is installed.
 
     Prints each missing tool and how to install it.  Exit status 3 if checks, or the installed extra
-    `hardware`, need one of them; tools of other extras and of recording are listed, too.
+    `hardware`, need one of them; tools of other extras and of recording are also listed.
     """
     extras, generates = missing_extras(), has_hardware()
     missing = missing_tools(*["hardware"] * generates)

@@ -36,10 +36,10 @@ def command(
 ) -> None:  # fmt: skip
     """Reproduce figures and Table 5.1 of the thesis on non-coherent accelerators.
 
-    Each PROGRAM (default: all; modelled on the thesis' eleven and on firmware) is checked in both
-    modes, as it is and with single syncs, flushes and paddings removed; the exhaustive machine and
-    random timings decide what is harmful.  Both modes are also compared with the machine on random
-    traces.
+    Each PROGRAM (default: all; they are modelled on the thesis's eleven and on firmware) is checked
+    in both modes, as it is and with single syncs, flushes and paddings removed; the exhaustive
+    machine and random timings decide what is harmful.  Both modes are also compared with the
+    machine on random traces.
 
     Exit status 0 if everything harmful is reported, mode strict agrees with the machine everywhere,
     and the bus monitor has no missed or false race and equals its golden model, else 3.

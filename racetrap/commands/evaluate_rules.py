@@ -22,7 +22,7 @@ from racetrap.commands.shared.long_work import LongWork
 def command(
     names: tuple[str, ...], size: str, schedules: int, seed: int, jobs: int, json_file: str | None
 ) -> None:
-    """Count races under each rule of the exact analysis: ScoR's programs and small kernels.
+    """Count the races of ScoR's programs and small kernels under each rule of the exact analysis.
 
     TEXT selects programs whose names contain it.  The rules are those of `racetrap check --oracle
     RULE`; see docs/oracle.md.

@@ -39,7 +39,7 @@ def command(
     region_log2: int, oracle: str, seed: int, jobs: int, output: dict[str, str],
     json_file: str | None,
 ) -> None:  # fmt: skip
-    """Reproduce Tables VI and VII of the ScoRD paper: races caught and false races, ScoR suite.
+    """Reproduce Tables VI and VII of the ScoRD paper: caught and false races of the ScoR suite.
 
     PROGRAM is a row of the tables (default: all).  Every build of every program runs in several
     schedules and is checked by the exact analysis, by the golden model in each configuration of the

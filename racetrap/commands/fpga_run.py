@@ -51,10 +51,9 @@ def command(
 ) -> None:  # fmt: skip
     """Stream the trace file TRACE to a board and compare its reports with the golden model.
 
-    A trace of a GPU is for a board with one of its detectors, one of a program with threads for
-    SigRace, one of a CPU and its accelerators for the bus monitor.
-    --set also changes, of SigRace, `environment` (mapping of threads to cores) and
-    `instruction_limit`.
+    A trace of a GPU needs a board with a detector for GPUs, a trace of threads one with SigRace,
+    and a trace of a CPU and its accelerators one with the bus monitor.  For SigRace, --set also
+    changes `environment` (mapping of threads to cores) and `instruction_limit`.
 
     Exit status: 0 no race, 1 races found, 2 bad input, 3 board and golden model disagree, no board
     answers, its configuration differs, or the connection was lost.

@@ -22,7 +22,7 @@ from racetrap.generators.systems import system_of
     "--name",
     metavar="NAME",
     help="Name of the files and of the top module, and prefix of all other modules.  Default: the "
-    "preset; with changes, followed by the configuration's hash.",
+    "preset, followed by a hash of the configuration if that was changed.",
 )
 @click.option(
     "--asynchronous-reset",
@@ -42,7 +42,7 @@ def command(
     preset: str, output: Path | None, settings: tuple[str, ...], name: str | None,
     asynchronous_reset: bool, latency: int | None, parts: tuple[str, ...], json_file: str | None,
 ) -> None:  # fmt: skip
-    """Write the Verilog of PRESET, with description, lint waivers and register files.
+    """Write the Verilog of PRESET, with a description, lint waivers and register files.
 
     The files are NAME.v, NAME-PART.v for each part, .json (description), .vlt (lint waivers), .core
     (FuseSoC); and for the registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, the

@@ -25,7 +25,7 @@ from racetrap.presenters.litmus_runs import comparison_to_dict, print_comparison
 
 @click.command("litmus")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputFile())
-@options.budget("Maximum candidate executions per test.", DEFAULT_LIMIT)
+@options.budget("Maximum number of candidate executions per test.", DEFAULT_LIMIT)
 @click.option(
     "--memory", type=options.Choice(list(MODELS)),
     help="Also run each test exhaustively on an operational model, and compare.",

@@ -22,7 +22,7 @@ from racetrap.commands.shared.result_forms import PAGE, form_files
 )  # fmt: skip
 @click.option(
     "--cases", default=10, show_default=True, type=click.IntRange(1),
-    help="Cases of the campaign that a mutant is run in, until one kills it.",
+    help="Cases of the campaign in which a mutant runs, until one kills it.",
 )  # fmt: skip
 @click.option(
     "--proof-seconds", default=60, show_default=True, type=click.IntRange(0),
@@ -38,11 +38,10 @@ def command(
 ) -> None:  # fmt: skip
     """Mutate the Verilog of PRESET bit by bit, and count the mutants that the campaign kills.
 
-    A block is a module of the Verilog, named as in it, without the system's name.  Survivors are
-    equivalent only if a proof says so.
+    A block is a module of the Verilog, named as there but without the system's name.  A
+    survivor counts as equivalent only if a proof says so.
 
-    Exit status 0 if every other survivor has a reason in the list of those that were examined,
-    else 3.
+    Exit status 0 if the list of examined survivors has a reason for every other one, else 3.
     """
     work = LongWork(jobs)
     result = mutants(

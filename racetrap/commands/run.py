@@ -71,14 +71,14 @@ _REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 )  # fmt: skip
 @click.option(
     "--schedules", type=click.IntRange(min=1),
-    help="Number of runs: warps in turn, the newest first, then at random.  [default: until two in "
-    "a row add nothing]",
+    help="Number of runs: first with warps in turn, then with the newest first, then at random.  "
+    "[default: until two in a row add nothing]",
 )  # fmt: skip
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(),
     default=f"{MOST_SCHEDULES},{SECONDS:g}s", show_default=True,
-    help="Without --schedules: N runs at most, and seconds after which none begins; they are also "
-    "those after which no further edit is tried.",
+    help="Without --schedules, make at most N runs, and begin none after T seconds.  After T "
+    "seconds, no further edit is tried, either.",
 )  # fmt: skip
 @options.seed
 @options.setting

@@ -14,7 +14,7 @@ from racetrap.commands.shared.terminal import input_errors
 def command(words: tuple[str, ...]) -> None:
     """Print the JSON Schema (draft 2020-12) of COMMAND's --json output.
 
-    COMMAND is given without `racetrap`, such as `trace info`.  Without it, list the commands.
+    COMMAND is given without `racetrap`, such as `trace info`.  Without COMMAND, list the commands.
     """
     from racetrap.schemas.json_schema import DOCUMENTS, schema_of
 

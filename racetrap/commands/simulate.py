@@ -45,8 +45,8 @@ def _subjects() -> Iterator[Subject]:
 )  # fmt: skip
 @click.option(
     "--region", "regions", metavar="BASE:BYTES", multiple=True,
-    help="Monitor these bytes instead of the trace's region; may be repeated, up to the "
-    "parameter regions.",
+    help="Monitor these bytes instead of the trace's region; may be repeated, as often as "
+    "the parameter `regions` says.",
 )  # fmt: skip
 @options.limit
 @options.jobs
@@ -65,7 +65,7 @@ def command(
     (mapping of threads to cores) and `instruction_limit`.
 
     Exit status with a trace: 0 no race, 1 races found.  With a suite: 0 if every verdict is as
-    expected.  Always: 2 bad input, 3 hardware and golden model disagree or a tool failed.
+    expected.  With either: 2 bad input, 3 hardware and golden model disagree or a tool failed.
     """
     result = simulate(
         preset, stimulus, settings=settings, **options,

@@ -51,7 +51,7 @@ class _Model(click.ParamType):
 @click.option(
     "--memory", "model", metavar="MODEL", type=_Model(), default="views", show_default=True,
     help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's), which delay each "
-    "store, or with write-buffers:P each with probability P.",
+    "store; write-buffers:P delays each with probability P.",
 )  # fmt: skip
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(), default="100", show_default=True,

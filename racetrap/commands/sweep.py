@@ -53,7 +53,7 @@ class _Workers(click.ParamType):
 @options.output("DIR", "Folder of the results.  [default: sweep/NAME in the cache]")
 @click.option(
     "--jobs", metavar="N|ADDRESS", default="2", show_default=True, type=_Workers(),
-    help="Worker processes; or the address of a Dask scheduler, as tcp://HOST:8786.",
+    help="Worker processes; or the address of a Dask scheduler, such as tcp://HOST:8786.",
 )  # fmt: skip
 @options.result
 def command(
@@ -61,8 +61,8 @@ def command(
 ) -> None:  # fmt: skip
     """Measure cost and detection quality at every point of a grid of parameters.
 
-    SPEC is a TOML file.  Each result is kept at once: after an interrupt, the same command measures
-    only what is missing.
+    SPEC is a TOML file.  Each result is saved at once: after an interruption, the same command
+    measures only what is missing.
 
     Exit status 0 if every point was measured or refused with a reason, 2 if SPEC is invalid, 3 if a
     point could not be measured.

@@ -74,11 +74,11 @@ def command(
     dumps: tuple[str, ...],
     json_file: str | None,
 ) -> None:
-    """Run KERNEL, a .cu or .ptx file, and write a trace of its warps; of several schedules, the
-    first.
+    """Run KERNEL, a .cu or .ptx file, and write a trace of its warps: if the launch file has
+    several schedules, of the first.
 
     A CUDA source is compiled, which needs the extra `cuda` but no GPU.  If a kernel faults, the
-    trace ends at the fault and is marked so.
+    trace ends at the fault and says so.
 
     Exit status: 0 the kernels ended with the expected results, 1 they did not, 2 bad input.
     """

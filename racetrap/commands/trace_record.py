@@ -142,7 +142,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
 )
 @click.option(
     "--accelerator", is_flag=True,
-    help="Record a CPU and its accelerators, whose platform layer uses our headers.",
+    help="Record a CPU and its accelerators, whose platform layer uses racetrap's headers.",
 )  # fmt: skip
 @click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
@@ -160,7 +160,7 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
 )
 @click.option(
     "--seed", type=click.IntRange(0, (1 << 64) - 1),
-    help="Seed of small delays before synchronisation, for other orders of events.",
+    help="Seed of small delays before synchronisation, which change the order of events.",
 )  # fmt: skip
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), default=TIMEOUT, show_default=True,

@@ -44,7 +44,7 @@ def add_cures(check: TraceCheck, sources: Sources, seconds: float, file: str | N
         sentences.append(f"Cures: {counted}{checked}.")
     if found.late:
         places = ", ".join(relative_place(each.first.later.place) for each in found.late)
-        sentences.append(f"No cure looked for, as the time of --budget was over: {places}.")
+        sentences.append(f"Time of --budget over before the search for a cure ended: {places}.")
     if file is None:
         return sentences
     edits = found.together()

@@ -61,7 +61,7 @@ def result(command: Callable[..., Any]) -> Callable[..., Any]:
     """Result for programs, as ``json_file``."""
     return click.option(
         "--json", "json_file", metavar="FILE", type=OutputFile(to_standard_output=True),
-        help="Write the result as JSON to FILE; - is standard output, without other text.",
+        help="Write the result as JSON to FILE.  If FILE is -, print it instead of the text.",
     )(command)  # fmt: skip
 
 
@@ -75,8 +75,9 @@ size = click.option(
     help="Size of the applications' inputs.",
 )  # fmt: skip
 seed = click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of all randomness."
-)
+    "--seed", default=1, show_default=True, type=click.IntRange(0),
+    help="Seed for all random choices.",
+)  # fmt: skip
 
 
 def budget(what: str, default: int | None, least: int = 1, **attributes: Any) -> _Decorator:
@@ -96,14 +97,14 @@ def limit(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which races are shown, as ``choice``, a ``RaceChoice``."""
     return click.option(
         "--limit", "choice", metavar="N|all", type=_Limit(), default=RaceChoice(),
-        help="Print N races at most, and write N at most; all: print every race, similar ones "
-        "included.  [default: print 20, write all]",
+        help="Print and write at most N races; with all, also print races that are similar to "
+        "others.  [default: print 20, write all]",
     )(command)  # fmt: skip
 
 
 notes = click.option(
     "--notes", is_flag=True,
-    help="Also print what is no finding: unordered pairs that are no race, pairs that only "
+    help="Also print what is not a finding: unordered pairs that are not races, pairs that only "
     "lockstep orders, and what was not checked.",
 )  # fmt: skip
 
@@ -202,13 +203,13 @@ NO_RULE = "none"
 
 def oracle(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = ()) -> _Decorator:
     """Rule of the oracle for GPUs, as ``oracle``."""
-    none = "; none: only the detector's verdict, with every report" * (NO_RULE in others)
+    none = "; none: show only the detector's verdict, with every report" * (NO_RULE in others)
     return click.option(
         "--oracle", type=Choice((*ORACLE_RULES, *others)), default=default,
         show_default=True, metavar="RULE",
         help="Rule of the exact analysis: causality (PTX's memory model; volatile accesses must be "
-        "ordered), ptx (literally: volatile accesses need no order), scoped (the ScoRD "
-        f"paper's: weak accesses need barriers){none}.  See docs/oracle.md.",
+        "ordered), ptx (the same, read literally: volatile accesses need no order), scoped (the "
+        f"ScoRD paper's: weak accesses need barriers){none}.  See docs/oracle.md.",
     )  # fmt: skip
 
 
@@ -231,17 +232,17 @@ def compiler(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for option in (
         click.option(
-            "--std", metavar="NAME", help="Version of C++, such as c++20."
+            "--std", metavar="NAME", help="C++ standard, such as c++20."
         ),
         click.option(
             "--arch", metavar="CAPABILITY", default=75, show_default=True,
-            type=click.IntRange(75, 121), help="Compute capability, such as 90.",
+            type=click.IntRange(75, 121), help="Compute capability, such as 90 for 9.0.",
         ),
         click.option(
             "-D", "define", metavar="NAME[=VALUE]", multiple=True, help="Define a macro."
         ),
         click.option(
-            "-I", "include", metavar="DIR", multiple=True, help="Look for headers in DIR."
+            "-I", "include", metavar="DIR", multiple=True, help="Search DIR for headers."
         ),
     ):  # fmt: skip
         option(compiling)

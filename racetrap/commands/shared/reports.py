@@ -28,7 +28,7 @@ FINDINGS = (
     Form(".html", "a page with the sources"),
     Form(".sarif", "SARIF"),
     Form(".xml", "JUnit"),
-    Form(".toml", "a new baseline, in which all races found are known", to_standard_output=False),
+    Form(".toml", "a new baseline with all races found", to_standard_output=False),
     Form(".github", "annotations for GitHub"),
 )
 
@@ -38,7 +38,7 @@ CURES = Form(".patch", "a patch of the edits that end the races")
 #: Known races, as ``baseline_file``.
 baseline_option = click.option(
     "--baseline", "baseline_file", metavar="FILE", type=InputFile(),
-    help="Do not show or count the known races of FILE.",
+    help="Neither show nor count the races that the baseline FILE lists.",
 )  # fmt: skip
 
 

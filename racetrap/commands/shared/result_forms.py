@@ -75,13 +75,14 @@ def _ends(forms: Sequence[Form]) -> str:
 
 def form_files(*forms: Form) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Files of a result, as ``output``: a dictionary by the suffixes of their forms."""
-    listed = "; ".join(f"{form.end} {form.what}" for form in forms)
+    listed = "; ".join(f"{form.end} for {form.what}" for form in forms)
     standard = next((form for form in forms if form.to_standard_output), None)
-    also = f"  -{standard.end} is standard output." if standard else ""
+    also = f"  -{standard.end} writes to standard output." if standard else ""
     return click.option(
         "-o", "--output", "output", metavar="FILE", multiple=True, type=_FormFile(forms),
         callback=_by_end,
-        help=f"Also write FILE, whose name's end says what: {listed}; may be repeated.{also}",
+        help=f"Also write FILE, whose extension selects the form: {listed}.  May be repeated."
+        f"{also}",
     )  # fmt: skip
 
 

@@ -34,22 +34,22 @@ HARDWARE_SETTINGS = (
     ("environment=NAME", f"Mapping of threads to cores: {', '.join(ENVIRONMENTS)}."),
     (
         "instruction_limit=N",
-        f"Instructions that the recorded program may have.  [default: {MOST_INSTRUCTIONS}]",
+        f"Maximum number of instructions of the recorded program.  [default: {MOST_INSTRUCTIONS}]",
     ),
 )
 THREAD_SETTINGS = (
     *HARDWARE_SETTINGS,
     (
         "checkpoint_interval=N",
-        "Instructions committed by one thread from one checkpoint to the next.  [default: 1000000]",
+        "Instructions that a thread commits between two checkpoints.  [default: 1000000]",
     ),
-    ("unbounded=true", "Ideal SigRace: queues and a conflict log without limit."),
+    ("unbounded=true", "Ideal SigRace: unlimited queues and an unlimited conflict log."),
 )
 MEMORY_SETTINGS = (
     ("line_bytes=N", "Bytes of a cache line.  [default: as the trace says, or 32]"),
     ("granule_bytes=N", "Bytes that are written back together.  [default: a line]"),
     ("prefetch=true|false", "Whether the cache may fill any line at any time."),
-    ("uncached_snoops_cache=true|false", "Whether uncached accesses look into the cache."),
+    ("uncached_snoops_cache=true|false", "Whether uncached accesses snoop the cache."),
 )
 ACCELERATOR_SETTINGS = (
     ("mode=strict|thesis", "Byte-exact rules, or those of the thesis.  [default: strict]"),

@@ -40,7 +40,7 @@ def write_waves(
     plan : dict
         Configuration of the test.
     seed : int
-        Seed of all randomness.
+        Seed for all random choices.
     file : Path
         File of the waves; its folder must exist, and its suffix selects the form.
     has_all : bool

@@ -52,7 +52,7 @@ def test_kernel_gets_a_patch_that_git_takes_and_that_ends_its_race(racetrap, tmp
     ("options", "said"),
     [
         (("--no-cures",), ""), (("--oracle", "none"), ""),
-        (("--budget", "0.001s"), "No cure looked for, as the time of --budget was over: "),
+        (("--budget", "0.001s"), "Time of --budget over before the search for a cure ended: "),
     ],
 )  # fmt: skip
 def test_no_edit_is_tried(racetrap, monkeypatch, options, said):

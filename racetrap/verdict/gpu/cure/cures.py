@@ -16,7 +16,6 @@ from racetrap.verdict.race_findings import RaceFinding, race_findings
 
 #: Shows how far the search is.
 Progress = Callable[[Sequence[int]], Iterable[int]]
-_LATE = "no edit was tried to the end: its time was over"
 
 
 class FindingCures:
@@ -46,7 +45,8 @@ class FindingCures:
         progress: Progress = lambda numbers: numbers,
     ) -> None:  # fmt: skip
         self._sources = sources
-        sources.end = monotonic() + seconds
+        begin = monotonic()
+        sources.end = begin + seconds
         self._named = _names(sources)
         self.findings = race_findings(check.pairs)
         self._races = [self._places(finding) for finding in self.findings]
@@ -60,7 +60,9 @@ class FindingCures:
             pass
         for number, finding in enumerate(self.findings):
             for pair in finding.pairs:
-                pair.cure = found.get(number, Cure((), _LATE))
+                pair.cure = found.get(number) or _late(
+                    finding, f"{sources.trials} tried in {monotonic() - begin:.0f} s"
+                )
         self.late = [each for number, each in enumerate(self.findings) if number not in found]
 
     def _look(self, search: CureSearch, found: dict[int, Cure], progress: Progress) -> None:
@@ -113,6 +115,12 @@ class FindingCures:
         """Cause of a finding, with places as the sources have them."""
         cause = self.findings[number].first.cause
         return cause and cause.with_chains(lambda chain: tuple(map(self._named, chain)))
+
+
+def _late(finding: RaceFinding, tried: str) -> Cure:
+    """What is known without a cure."""
+    half = f": {finding.first.cause.half}" if finding.first.cause else ""
+    return Cure((), f"no edit had passed when the time of --budget was over ({tried}){half}")
 
 
 def _names(sources: Sources) -> Callable[[str], str]:

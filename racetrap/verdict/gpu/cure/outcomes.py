@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from racetrap.golden_model.barracuda.race import RaceClass
 from racetrap.golden_model.events import ALL_LANES, EventKind
 from racetrap.golden_model.trace import Trace
@@ -16,6 +18,9 @@ from racetrap.verdict.gpu.line_races import oracle_races_by_line
 from racetrap.verdict.line_pairs import is_unknown
 
 _BARRIER = "a barrier that not all threads of the block reach"
+#: Kinds of inserted barriers, and of what tells which threads live.
+_BARRIERS = (EventKind.BARRIER, EventKind.WARP_BARRIER)
+_LIVES = (EventKind.BLOCK_PLACED, EventKind.EXIT)
 _WARP_BARRIER = "a barrier that not all lanes of the warp reach"
 #: Relations of threads, the nearest first.
 _NEAR = list(RaceClass)
@@ -136,22 +141,21 @@ class EditedPlaces:
             return
         lanes: dict[tuple[int, int], int] = {}
         ended: set[tuple[int, int]] = set()
-        for event in trace:
-            block = event.sm, event.slot
-            if event.kind == EventKind.BLOCK_PLACED:
-                ended.discard(block)
-                last = event.warp + event.warp_count - 1
-                for warp in range(event.warp, last + 1):
-                    lanes[event.sm, warp] = event.mask if warp == last and event.mask else ALL_LANES
-            elif event.kind == EventKind.EXIT:
-                ended.add(block)
-                lanes[event.sm, event.warp] &= ~(event.mask or ALL_LANES)
-            elif event.pc not in pcs:
-                continue
-            elif event.kind == EventKind.BARRIER and block in ended:
+        events = trace.events
+        is_barrier = np.isin(events["pc"], list(pcs)) & np.isin(events["kind"], _BARRIERS)
+        chosen = events[is_barrier | np.isin(events["kind"], _LIVES)]
+        rows = (
+            chosen[name].tolist() for name in ("kind", "sm", "slot", "warp", "warp_count", "mask")
+        )
+        for kind, sm, slot, warp, count, mask in zip(*rows, strict=True):
+            if kind == EventKind.BLOCK_PLACED:
+                ended.discard((sm, slot))
+                lanes.update({(sm, each): ALL_LANES for each in range(warp, warp + count)})
+                lanes[sm, warp + count - 1] = mask or ALL_LANES
+            elif kind == EventKind.EXIT:
+                ended.add((sm, slot))
+                lanes[sm, warp] &= ~(mask or ALL_LANES)
+            elif kind == EventKind.BARRIER and (sm, slot) in ended:
                 yield _BARRIER
-            elif event.kind == EventKind.WARP_BARRIER and event.mask not in (
-                0,
-                lanes[event.sm, event.warp],
-            ):
+            elif kind == EventKind.WARP_BARRIER and mask not in (0, lanes[sm, warp]):
                 yield _WARP_BARRIER

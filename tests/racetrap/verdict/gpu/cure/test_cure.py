@@ -63,11 +63,11 @@ def search(text, grid, block, **headers):
     return CureSearch(sources_with(text, grid, block, **headers))
 
 
-def found_in(sources):
+def found_in(sources, seconds=float("inf")):
     check = TraceCheck()
     with sources.compiled(()) as program:
         check.add(program.run(0).trace)
-    return FindingCures(check, sources)
+    return FindingCures(check, sources, seconds)
 
 
 def places(*lines):
@@ -194,6 +194,13 @@ def test_no_more_is_tried_when_time_is_up():
     found._sources.end = 0.0
     with pytest.raises(OutOfTime):
         found.cure(places(3, 4))
+
+
+def test_search_that_time_has_ended_tells_what_it_has_tried_and_what_is_missing():
+    (finding,) = found_in(sources_with(_REVERSAL, 1, 64), seconds=0).findings
+    begin, _, end = finding.cure.reason.partition(" (1 tried in 0 s): ")
+    assert begin == "no edit had passed when the time of --budget was over"
+    assert end == "the barrier of the block is missing"
 
 
 def test_cause_tells_where_the_fence_goes():
