@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 from racetrap.golden_model.checks import unknown_name
 
-#: Names of the sizes: about 50 thousand events with 4 threads, and half a million with 8.
-SIZES = ("tiny", "small")
+#: Names of the sizes: about 50 thousand events with 4 threads, and half a million with 8; and with
+#: 8 at least ten intervals of a million instructions of the thread that does most.
+SIZES = ("tiny", "small", "paper")
 
 _FOLDER = Path(__file__).parent
 _MARK = "/* benign race"
@@ -42,7 +43,7 @@ class PthreadProgram:
     name: str
     title: str
     kind: str
-    scales: tuple[int, int]
+    scales: tuple[int, int, int]
     suffix: str = ".c"
 
     @property
@@ -82,30 +83,32 @@ class PthreadProgram:
 
 
 _ALL = (
-    PthreadProgram("fft", "Six-step fast Fourier transform", "regular", (5, 6)),
-    PthreadProgram("lu", "Blocked LU factorisation", "regular", (32, 80)),
+    PthreadProgram("fft", "Six-step fast Fourier transform", "regular", (5, 6, 9)),
+    PthreadProgram("lu", "Blocked LU factorisation", "regular", (32, 80, 256)),
     PthreadProgram(
-        "cholesky", "Sparse Cholesky factorisation from a task queue", "irregular", (2, 4)
+        "cholesky", "Sparse Cholesky factorisation from a task queue", "irregular", (2, 4, 8)
     ),
-    PthreadProgram("ocean", "Red-black Gauss-Seidel on a grid", "regular", (20, 64)),
-    PthreadProgram("radix", "Radix sort", "irregular", (1500, 16000)),
-    PthreadProgram("barnes", "Gravity by a tree of quadrants", "irregular", (64, 300)),
-    PthreadProgram("water", "Forces between all pairs of molecules", "regular", (48, 160)),
+    PthreadProgram("ocean", "Red-black Gauss-Seidel on a grid", "regular", (20, 64, 400)),
+    PthreadProgram("radix", "Radix sort", "irregular", (1500, 16000, 400000)),
+    PthreadProgram("barnes", "Gravity by a tree of quadrants", "irregular", (64, 300, 3800)),
+    PthreadProgram("water", "Forces between all pairs of molecules", "regular", (48, 160, 800)),
     PthreadProgram(
         "raytrace", "Ray tracing with queues of tiles that threads steal from", "irregular",
-        (16, 56),
+        (16, 56, 260),
     ),
-    PthreadProgram("streamcluster", "Clustering of a stream of points", "regular", (80, 600)),
-    PthreadProgram("blackscholes", "Prices of options", "regular", (800, 10000)),
     PthreadProgram(
-        "dedup", "Pipeline that stores distinct chunks once", "irregular", (4000, 40000)
+        "streamcluster", "Clustering of a stream of points", "regular", (80, 600, 14000)
+    ),
+    PthreadProgram("blackscholes", "Prices of options", "regular", (800, 10000, 64000)),
+    PthreadProgram(
+        "dedup", "Pipeline that stores distinct chunks once", "irregular", (4000, 40000, 400000)
     ),
     PthreadProgram(
         "kvstore", "Store of keys and values with every class of synchronisation", "irregular",
-        (4000, 30000),
+        (4000, 30000, 1200000),
     ),
     PthreadProgram(
-        "fluid", "Particles of a fluid in a grid of cells, in C++", "regular", (5, 14), ".cpp"
+        "fluid", "Particles of a fluid in a grid of cells, in C++", "regular", (5, 14, 76), ".cpp"
     ),
 )  # fmt: skip
 

@@ -158,7 +158,7 @@ CHECK_ONLY static void check(void)
 
 int main(int count, char **arguments)
 {
-    read_arguments(count, arguments, 1, 1 << 20);
+    read_arguments(count, arguments, 1, 1 << 21);
     sem_init(&writers, 0, WRITERS);
     for (int number = 0; number < SHARDS; number++)
         pthread_rwlock_init(&shards[number].lock, NULL);

@@ -74,7 +74,7 @@ def test_recordings_of_the_user(racetrap, tmp_path, monkeypatch):
     assert (existing["program"], existing["paper: application"]) == ("./lu", None)
     injected, _, _ = data["tables"]["injected"]
     assert (injected["racy"], injected["static, SigRace"]) == (3, 3)
-    assert data["prediction"].startswith("On the mean W-ReEnact loses ")
+    assert data["prediction"].startswith("On average W-ReEnact loses ")
 
 
 def test_another_recording_of_the_same_name_is_measured(racetrap, tmp_path, monkeypatch):

@@ -25,6 +25,14 @@ def test_trace_has_all_threads_and_its_size(name):
     assert trace.header.source.startswith(PROGRAMS[name].source.name)
 
 
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_size_of_the_paper_has_ten_intervals(name):
+    """As in the paper's experiment: a checkpoint is taken after a million of a thread."""
+    events = program_trace(name, "paper").events
+    assert np.bincount(events["thread"], events["instructions"]).max() > 10_000_000
+
+
 def test_every_class_of_synchronisation_occurs():
     classes, kinds = set(), set()
     for name in PROGRAMS:
