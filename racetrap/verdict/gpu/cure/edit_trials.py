@@ -42,7 +42,7 @@ class EditTrials:
         self._sources = sources
         self.before = sources.outcome((), TRIED) or Outcome()
         self._long_before: Outcome | None = None
-        self._answers: dict[tuple[frozenset[Edit], Races, range], bool] = {}
+        self._answers: dict[tuple[frozenset[Edit], Races, range, bool], bool] = {}
         self._right: dict[frozenset[Edit], bool] = {}
         self._not_compiled: set[frozenset[Edit]] = set()
 
@@ -56,6 +56,9 @@ class EditTrials:
 
     def ends(self, edits: Sequence[Edit], races: Races) -> bool:
         """Whether edits cure races in fresh runs, too."""
+        if self._is_cured(edits, races, self.before, CHECKED):
+            return True
+        # What these runs show may be there without edits as well, in as many runs.
         if self._long_before is None:
             self._long_before = self.before | (self._sources.outcome((), CHECKED) or Outcome())
         return self._is_cured(edits, races, self._long_before, CHECKED)
@@ -71,7 +74,7 @@ class EditTrials:
     def _is_cured(
         self, edits: Sequence[Edit], races: Races, before: Outcome, runs: range
     ) -> bool:  # fmt: skip
-        key = frozenset(edits), races, runs
+        key = frozenset(edits), races, runs, before is self.before
         if key not in self._answers:
             outcome = self._sources.outcome(
                 edits, runs, lambda found: not found.cures(races, before)
@@ -95,7 +98,7 @@ class EditTrials:
                 subject = program.subject()
             except ValueError:
                 # Weak memory has no use for a program that faults in any case.
-                return self._long_before is not None and self._long_before.wrong == {OUTSIDE}
+                return (self._long_before or self.before).wrong == {OUTSIDE}
             for run in islice(random_runs(subject, "views", _SEED), WEAK):
                 if subject.fails(run):
                     return False

@@ -10,6 +10,7 @@ from racetrap.sim.gpu.launch.nvrtc import has_nvrtc
 from racetrap.verdict.cause import Cause, Instruction
 from racetrap.verdict.gpu.cure.cure import CureSearch
 from racetrap.verdict.gpu.cure.cures import FindingCures
+from racetrap.verdict.gpu.cure.edit_trials import CHECKED
 from racetrap.verdict.gpu.cure.trials import OutOfTime
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.gpu.cure_sources import launch_of, sources_of
@@ -194,6 +195,22 @@ def test_no_more_is_tried_when_time_is_up():
     found._sources.end = 0.0
     with pytest.raises(OutOfTime):
         found.cure(places(3, 4))
+
+
+def test_sources_without_edits_run_again_only_if_those_with_edits_show_more(monkeypatch):
+    found = search(_REVERSAL, 1, 64)
+    ran, outcome = [], found._sources.outcome
+
+    def noted(edits, runs, *others):
+        ran.append((bool(edits), runs))
+        return outcome(edits, runs, *others)
+
+    monkeypatch.setattr(found._sources, "outcome", noted)
+    found.cure(places(3, 4))
+    assert (True, CHECKED) in ran
+    assert (False, CHECKED) not in ran
+    assert found._trials.ends((), frozenset(places(3, 4))) is False
+    assert (False, CHECKED) in ran
 
 
 def test_search_that_time_has_ended_tells_what_it_has_tried_and_what_is_missing():
