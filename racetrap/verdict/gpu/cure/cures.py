@@ -60,9 +60,7 @@ class FindingCures:
             pass
         for number, finding in enumerate(self.findings):
             for pair in finding.pairs:
-                pair.cure = found.get(number) or _late(
-                    finding, f"{sources.trials} tried in {monotonic() - begin:.0f} s"
-                )
+                pair.cure = found.get(number) or _late(finding, sources, monotonic() - begin)
         self.late = [each for number, each in enumerate(self.findings) if number not in found]
 
     def _look(self, search: CureSearch, found: dict[int, Cure], progress: Progress) -> None:
@@ -117,9 +115,10 @@ class FindingCures:
         return cause and cause.with_chains(lambda chain: tuple(map(self._named, chain)))
 
 
-def _late(finding: RaceFinding, tried: str) -> Cure:
+def _late(finding: RaceFinding, sources: Sources, seconds: float) -> Cure:
     """What is known without a cure."""
     half = f": {finding.first.cause.half}" if finding.first.cause else ""
+    tried = f"{sources.trials} edited versions tried in {seconds:.0f} s"
     return Cure((), f"no edit had passed when the time of --budget was over ({tried}){half}")
 
 

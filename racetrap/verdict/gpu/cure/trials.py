@@ -90,7 +90,7 @@ class Sources:
     Attributes
     ----------
     trials : int
-        Compiled versions so far.
+        Edited versions that were compiled so far.
     end : float
         When no run may begin any more, by the monotonic clock.
     """
@@ -104,7 +104,7 @@ class Sources:
     @contextmanager
     def compiled(self, edits: Sequence[Edit]) -> Iterator[Program | None]:
         """The program with edits, as long as the context lasts; ``None`` if it does not compile."""
-        self.trials += 1
+        self.trials += bool(edits)
         with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
             folder = Path(name).resolve()
             for file, text in self.texts.items():

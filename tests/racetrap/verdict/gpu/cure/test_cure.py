@@ -215,7 +215,7 @@ def test_sources_without_edits_run_again_only_if_those_with_edits_show_more(monk
 
 def test_search_that_time_has_ended_tells_what_it_has_tried_and_what_is_missing():
     (finding,) = found_in(sources_with(_REVERSAL, 1, 64), seconds=0).findings
-    begin, _, end = finding.cure.reason.partition(" (1 tried in 0 s): ")
+    begin, _, end = finding.cure.reason.partition(" (0 edited versions tried in 0 s): ")
     assert begin == "no edit had passed when the time of --budget was over"
     assert end == "the barrier of the block is missing"
 
