@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 
@@ -34,6 +35,8 @@ from racetrap.sim.cosim.verilator.mutants import (
 )
 
 _UNCHANGED = "without a mutant"
+#: Cases after which a proof is tried; most mutants need one.
+_FIRST_CASES = 5
 
 
 def mutants(
@@ -68,9 +71,11 @@ def mutants(
     if model is not None:
         for mutant in (UNCHANGED, *read_mutants(model.folder)):
             row = rows.setdefault(mutant.block or _UNCHANGED, [])
-            row.append(MutantRun(model, mutant, seed, cases, proof_seconds))
+            row.append(MutantRun(model, mutant, seed, min(cases, _FIRST_CASES), proof_seconds))
     measure = Measure(run_mutant, _words, partial(result_key, patterns=RESULT_SOURCES))
     found = work.rows("Mutants", measure, rows)
+    if cases > _FIRST_CASES and not work.missing:
+        _run_survivors(work, measure, rows, found, cases)
     problems = []
     for unchanged in found.pop(_UNCHANGED, []):
         if unchanged.outcome is Outcome.KILLED:
@@ -92,6 +97,26 @@ def mutants(
         },
         make_page=lambda command: page_of(made, every, facts | work.remark, command, problems),
     )  # fmt: skip
+
+
+def _run_survivors(
+    work: LongWork, measure: Measure[MutantRun, MutantResult],
+    rows: Mapping[str, Sequence[MutantRun]], found: dict[str, list[MutantResult]], cases: int,
+) -> None:  # fmt: skip
+    """Run those that the first cases have left alive in all cases, and replace their results."""
+    left = {
+        block: {n: replace(rows[block][n], cases=cases, proof_seconds=0)
+                for n, result in enumerate(results) if result.outcome is Outcome.SURVIVED}
+        for block, results in found.items()
+    }  # fmt: skip
+    again = work.rows(
+        "Survivors", measure, {block: [*runs.values()] for block, runs in left.items() if runs}
+    )
+    for block, results in again.items():
+        for number, result in zip(left[block], results, strict=True):
+            before = found[block][number]
+            killed = result.outcome is Outcome.KILLED
+            found[block][number] = result if killed else replace(before, case=result.case)
 
 
 def _check_blocks(preset: Preset[Params], blocks: Sequence[str]) -> None:

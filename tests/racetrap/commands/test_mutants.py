@@ -25,16 +25,18 @@ def call(racetrap, monkeypatch, tmp_path):
         assert (name, mutants) == ("scord-tiny", MutantDraw((), 3, 5))
         return FastModel(name, params, tmp_path, {})
 
-    def _call(outcome_of):
+    def _call(outcome_of, *more, needed=100):
         def run(item):
             outcome = outcome_of(item.mutant)
-            return MutantResult(item.mutant, outcome, 2, "first difference", 1.0)
+            if item.cases >= needed:
+                outcome = Outcome.KILLED
+            return MutantResult(item.mutant, outcome, item.cases, "first difference", 1.0)
 
         monkeypatch.setattr(mutants, "build_fast", build)
         answer(monkeypatch, run)
         words = ["--count", 3, "--seed", 5, "--json", tmp_path / "found.json"]
         page = tmp_path / "page.html"
-        done = racetrap("mutants", "scord-tiny", *words, "--output", page)
+        done = racetrap("mutants", "scord-tiny", *words, "--output", page, *more)
         assert "first difference" in page.read_text()
         return done, json.loads((tmp_path / "found.json").read_text()), drawn
 
@@ -62,6 +64,16 @@ def test_scores_and_an_unexplained_survivor(call):
     assert (rows["all"]["mutants"], rows["all"]["state"]) == (9, "some")
     assert [row["number"] for row in found["tables"]["survivors"]] == [1, 4, 7]
     assert [each["outcome"] for each in found["all"]][:3] == ["survived", "equivalent", "killed"]
+
+
+def test_survivors_alone_are_run_in_all_cases(call):
+    done, found, _ = call(_outcomes, "--cases", 30, needed=30)
+    assert "counter: 1 killed, 1 equivalent, 1 survived\n" in done.output
+    assert "counter: 1 killed\n" in done.output
+    assert [row["killed"] for row in found["tables"]["blocks"]][:3] == [2, 2, 2]
+    assert [each["case"] for each in found["all"]][:3] == [30, 5, 5]
+    _, found, _ = call(_outcomes, "--cases", 30)
+    assert [each["case"] for each in found["all"]][:3] == [30, 5, 5]
 
 
 def test_a_survivor_with_a_reason_is_no_failure(call, monkeypatch, tmp_path):
