@@ -27,5 +27,7 @@ def mutant_scores(results: Iterable[Result] | None = None) -> str:
             f"{100 * killed / judged:.1f}" if judged else "",
             f"{100 * low:.1f}-{100 * high:.1f}", f"{result.date} ({result.revision})",
         ))  # fmt: skip
+    if not rows:
+        return "No score is kept yet.\n"
     columns = ("preset", "block", "mutants", "killed", "%", "95 % interval", "run")
     return table(columns, rows)

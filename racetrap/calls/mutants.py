@@ -74,7 +74,7 @@ def mutants(
             row.append(MutantRun(model, mutant, seed, min(cases, _FIRST_CASES), proof_seconds))
     measure = Measure(run_mutant, _words, partial(result_key, patterns=RESULT_SOURCES))
     found = work.rows("Mutants", measure, rows)
-    if cases > _FIRST_CASES and not work.missing:
+    if cases > _FIRST_CASES:
         _run_survivors(work, measure, rows, found, cases)
     problems = []
     for unchanged in found.pop(_UNCHANGED, []):

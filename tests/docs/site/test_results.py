@@ -28,6 +28,7 @@ def test_the_latest_score_of_a_block_has_its_interval():
         row("2026-01-01", "bank", 1, "of 2"), row("2026-02-01", "bank", 20, "of 20"),
         row("2026-02-01", "bank_fifo", 0, "of 0"), *_ROWS,
     ]  # fmt: skip
+    assert mutant_scores(_ROWS) == "No score is kept yet.\n"
     assert mutant_scores(rows).splitlines()[2:] == [
         "| scord-tiny | bank | 20 | 20 | 100.0 | 83.9-100.0 | 2026-02-01 (abc) |",
         "| scord-tiny | bank\\_fifo | 0 | 0 |  | 0.0-100.0 | 2026-02-01 (abc) |",
