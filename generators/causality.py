@@ -134,6 +134,24 @@ def _top(params: CausalityParams) -> Component:
     return CausalitySystem(params)
 
 
+def _sm_unit(params: CausalityParams) -> Component:
+    from racetrap.rtl.causality.sm_unit import SmUnit
+
+    return SmUnit(params)
+
+
+def _slice_unit(params: CausalityParams) -> Component:
+    from racetrap.rtl.causality.slice_unit import SliceUnit
+
+    return SliceUnit(params)
+
+
+def _tiles(params: CausalityParams) -> Component:
+    from racetrap.rtl.causality.tiles import CausalityTiles
+
+    return CausalityTiles(params)
+
+
 def _register_parameters(params: CausalityParams) -> dict[str, int]:
     # Likewise the compiler of register descriptions.
     from racetrap.rtl.causality.registers import register_parameters
@@ -156,8 +174,20 @@ CAUSALITY = System(
     random_prefix="causality-random",
     choices=_CHOICES,
     top=_top,
-    parts={},
-    layouts=("transaction", "packet", "step", "collector_event", "report", "entry"),
+    parts={"sm-unit": _sm_unit, "slice-unit": _slice_unit, "tiles": _tiles},
+    layouts=(
+        "transaction",
+        "packet",
+        "marker",
+        "resume",
+        "notice",
+        "row_write",
+        "done",
+        "step",
+        "collector_event",
+        "report",
+        "entry",
+    ),
     traces={"step": "trace", "collector_event": "trace_collector"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,

@@ -112,8 +112,10 @@ def describe_registers(params: Params) -> dict[str, Any]:
 
 def describe_ports(component: Component) -> dict[str, dict[str, Any]]:
     """Direction and width of each port as in Verilog, clock and reset first."""
-    from racetrap.generators.distinct_modules import ports_of  # needs the extra `hardware`
+    # needs the extra `hardware`
+    from racetrap.generators.distinct_modules import expect_no_elaboration, ports_of
 
+    expect_no_elaboration(component)
     ports: dict[str, dict[str, Any]] = {
         name: {"direction": "input", "width": 1} for name in ("clk", "rst")
     }

@@ -102,6 +102,15 @@ def ports_of(component: wiring.Component) -> _Ports:
     return ports
 
 
+def expect_no_elaboration(component: wiring.Component) -> None:
+    """Keep Amaranth from a warning that a component, of which only ports are used, is not
+    elaborated."""
+    component._MustUse__used = True
+    for part in vars(component).values():
+        if isinstance(part, wiring.Component):
+            expect_no_elaboration(part)
+
+
 def distinct_modules(
     top: wiring.Component, name: str, *, asynchronous_reset: bool = False
 ) -> dict[DistinctModule, Design]:

@@ -34,6 +34,7 @@ from docs.site.thread_programs import (
     programs_table,
     small_programs_table,
 )
+from docs.site.tiles import tiles_table
 from docs.site.walk_part import walk_example, walk_page
 from docs.site.waveforms import check_pipeline, summary_message
 from docs.site.weak_memory_programs import programs_tables
@@ -60,6 +61,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "store-decisions": partial(decision_table, "store"),
     "thread-program-chapters": program_chapters,
     "thread-programs": programs_table,
+    "tiles": tiles_table,
     "walk": walk_page,
     "walk-example": walk_example,
     "weak-memory-programs": programs_tables,

@@ -80,7 +80,7 @@ class GpuSystem(wiring.Component):
     register_module: ModuleType
     tracker: ClassVar[type[Any]]
     interleaver: ClassVar[type[Any]]
-    bank: ClassVar[type[GpuDetectorBank]]
+    bank: ClassVar[type[Any]]
 
     def __init__(self, params: GpuParams, ports: Mapping[str, Any] | None = None):
         self._params: Any = params
@@ -128,7 +128,8 @@ class GpuSystem(wiring.Component):
         gates, buffers, trackers = self._elaborate_sms(m, interleaver)
         banks = self._elaborate_banks(m, interleaver)
         own = self._elaborate_reports(m, banks, reports)
-        clearing: list[Any] = [*trackers, *banks, reports, *own.clearing]
+        of_banks = [self._to_clear(m, number, bank) for number, bank in enumerate(banks)]
+        clearing: list[Any] = [*trackers, *of_banks, reports, *own.clearing]
         for part in clearing:
             m.d.comb += part.i_clear.eq(launch.o_clear)
         is_idle = Cat(
@@ -178,15 +179,23 @@ class GpuSystem(wiring.Component):
             m.submodules[f"bank_{number}"] = bank = self.bank(params)
             m.d.comb += bank.i_port.eq(number)
             self._elaborate_packets(m, number, interleaver.o_packet[number], bank)
-            if params.local_bytes:
-                m.submodules[f"local_memory_{number}"] = memory = LocalMemory(params)
-                wiring.connect(m, bank.m_axi, memory.s_axi)
-            else:
-                wiring.connect(m, bank.m_axi, wiring.flipped(self.m_axi_metadata[number]))
+            self._elaborate_memory(m, number, bank)
             if params.trace_port:
                 self._elaborate_trace(m, number, bank)
             banks.append(bank)
         return banks
+
+    def _elaborate_memory(self, m: Module, number: int, bank: Any) -> None:
+        """Connect a port's banks with their metadata."""
+        if self._params.local_bytes:
+            m.submodules[f"local_memory_{number}"] = memory = LocalMemory(self._params)
+            wiring.connect(m, bank.m_axi, memory.s_axi)
+        else:
+            wiring.connect(m, bank.m_axi, wiring.flipped(self.m_axi_metadata[number]))
+
+    def _to_clear(self, m: Module, number: int, bank: Any) -> Any:
+        """What a launch clears of a port's banks; here they themselves."""
+        return bank
 
     def _elaborate_packets(self, m: Module, number: int, packets: Any, bank: Any) -> None:
         """Connect a port's banks with their packets."""

@@ -16,7 +16,7 @@ from racetrap.rtl.common.arbiter import StreamArbiter
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.ports import ports_like
 from racetrap.rtl.gpu.local_memory import LocalMemory
-from racetrap.rtl.gpu.tile_clear import TileClear
+from racetrap.rtl.gpu.tile_launch import TileClear
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.request_receiver import RequestReceiver
 
@@ -36,10 +36,12 @@ class SliceUnit(wiring.Component):
     -------
     i_port : ``In(range(metadata_ports))``
         Number of the metadata port, a constant.
-    i_request, o_response : ``In(stream.Signature(request_layout))``, ``Out(...response_layout)``
+    i_packet, o_response : ``In(stream.Signature(request_layout))``, ``Out(...response_layout)``
         Packets of the SM units, and answers.
     o_report, i_reported : ``Out(stream.Signature(report_layout))``, ``In(1)``
         Race reports; a pulse for each that has reached the ring's queue.
+    o_idle : ``Out(1)``
+        All that was accepted is complete.
     m_axi_metadata : ``Out(metadata_port(params))``
         Metadata in memory; absent if metadata are on chip.
     i_region : ``In(region_layout(params))``
@@ -59,10 +61,11 @@ class SliceUnit(wiring.Component):
         pulses = bank.o_count[0].shape()
         super().__init__({
             **ports_like(bank, "i_port", "i_region"),
-            "i_request": In(stream.Signature(struct_layout(params.request_layout))),
+            "i_packet": In(stream.Signature(struct_layout(params.request_layout))),
             "o_response": Out(stream.Signature(struct_layout(params.response_layout))),
             "o_report": Out(stream.Signature(struct_layout(params.report_layout))),
             "i_reported": In(1),
+            "o_idle": Out(1),
             **({} if params.local_bytes else {"m_axi_metadata": bank.signature.members["m_axi"]}),
             "i_clear": In(1),
             "o_cleared": Out(1),
@@ -75,7 +78,7 @@ class SliceUnit(wiring.Component):
         m.submodules.bank = bank = self._bank
         m.submodules.receiver = receiver = RequestReceiver(self._params)
         m.submodules.clear = clear = TileClear()
-        wiring.connect(m, wiring.flipped(self.i_request), receiver.i_request)
+        wiring.connect(m, wiring.flipped(self.i_packet), receiver.i_request)
         wiring.connect(m, receiver.o_packet, bank.i_packet)
         wiring.connect(m, receiver.o_response, wiring.flipped(self.o_response))
         has_reported = self._elaborate_reports(m, bank)
@@ -84,9 +87,11 @@ class SliceUnit(wiring.Component):
             bank.i_region.eq(self.i_region),
             bank.i_clear.eq(clear.o_clear),
             clear.i_level.eq(self.i_clear),
+            clear.i_idle.eq(bank.o_idle),
             clear.i_busy.eq(bank.o_busy),
             self.o_cleared.eq(clear.o_done),
-            receiver.i_idle.eq(bank.o_idle & has_reported),
+            self.o_idle.eq(bank.o_idle & has_reported),
+            receiver.i_idle.eq(self.o_idle),
             *(outer.eq(inner) for outer, inner in zip(self.o_count, bank.o_count, strict=True)),
         ]
         self._elaborate_memory(m, bank)

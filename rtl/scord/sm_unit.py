@@ -13,7 +13,7 @@ from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.gpu.launch_control import TransactionGate
-from racetrap.rtl.gpu.tile_clear import TileClear
+from racetrap.rtl.gpu.tile_launch import TileClear
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.request_sender import RequestSender
@@ -93,6 +93,7 @@ class SmUnit(wiring.Component):
             tracker.i_clear.eq(clear.o_clear),
             tracker.i_fenced.eq(sender.o_fenced),
             clear.i_level.eq(self.i_clear),
+            clear.i_idle.eq(tracker.o_idle),
             clear.i_busy.eq(tracker.o_busy),
             self.o_cleared.eq(clear.o_done),
             sender.i_sm.eq(self.i_sm),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
@@ -65,11 +65,15 @@ class ScordSystem(GpuSystem):
     def elaborate(self, platform):
         m = super().elaborate(platform)
         if self._params.leaves_out:
-            buffers = (m.submodules[f"access_buffer_{sm}"] for sm in range(self._params.sm_count))
-            left_out = {"accesses_left_out": total([buffer.o_count for buffer in buffers])}
+            left_out = {"accesses_left_out": total(self._left_out(m))}
             block = m.submodules.registers
             block.count(m, left_out, block.control.clear_counters)
         return m
+
+    def _left_out(self, m: Module) -> list[Value]:
+        """Words of the accesses that each SM's buffer has skipped in the cycle before."""
+        sms = range(self._params.sm_count)
+        return [m.submodules[f"access_buffer_{sm}"].o_count for sm in sms]
 
     def _elaborate_input(
         self, m: Module, sm: int, gate: TransactionGate, tracker: Any

@@ -11,7 +11,7 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.rtl.causality.system import CausalitySystem
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
-from tests.support.causality.delayed_system import DelayedSystem
+from tests.support.causality.delayed_system import DelayedSystem, DelayedTiles
 from tests.support.causality.random_programs import RandomProgram
 from tests.support.causality.system_bench import SystemBench
 from tests.support.planted_bugs import modules_with
@@ -59,16 +59,20 @@ def test_events_one_by_one_are_those_of_the_golden_model(banks, clock_bits, seed
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize("system", [DelayedSystem, DelayedTiles])
 @pytest.mark.parametrize(("banks", "clock_bits", "seed"), [(2, 3, 12), (2, 4, 86), (4, 12, 28)])
-def test_events_one_by_one_if_streams_between_tiles_take_any_time(banks, clock_bits, seed):
-    counters = _run(_params(banks=banks, clock_bits=clock_bits), seed, 60, DelayedSystem)
+def test_events_one_by_one_if_streams_between_tiles_take_any_time(
+    system, banks, clock_bits, seed
+):  # fmt: skip
+    counters = _run(_params(banks=banks, clock_bits=clock_bits), seed, 60, system)
     assert counters["accesses"] > 20
 
 
 @pytest.mark.parametrize(
     ("banks", "count", "system"),
-    later_but((2, 45, DelayedSystem).__eq__, [
-        (2, 45, DelayedSystem),
+    later_but((2, 45, DelayedTiles).__eq__, [
+        (2, 45, DelayedTiles),
+        *((banks, 200, DelayedTiles) for banks in (1, 2, 4)),
         *((banks, 200, CausalitySystem) for banks in (1, 2, 4)),
         *((banks, 200, DelayedSystem) for banks in (1, 2, 4)),
     ]),

@@ -10,6 +10,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from racetrap.rtl.causality.system import CausalitySystem
+from racetrap.rtl.causality.tiles import CausalityTiles
 from racetrap.rtl.common.stream import StreamFifo
 
 #: Payloads that are on their way, and more than ever are without back-pressure.
@@ -57,6 +58,22 @@ class StreamDelay(wiring.Component):
         return m
 
 
+def _delay(m: Module, name: str, source: Any, sink: Any) -> StreamDelay:
+    """Connect two streams by one that takes any time."""
+    delay = StreamDelay(source.payload.shape(), source.signature.always_ready, name)
+    m.submodules[f"delay_{name}"] = delay
+    wiring.connect(m, source, delay.i)
+    wiring.connect(m, delay.o, sink)
+    return delay
+
+
+class DelayedTiles(CausalityTiles):
+    """Tiles that must find themselves when nothing is on its way."""
+
+    def _cross(self, m: Module, name: str, source: Any, sink: Any) -> None:
+        _delay(m, name, source, sink)
+
+
 class DelayedSystem(CausalitySystem):
     """A system that is launched, and idle, when nothing is on its way."""
 
@@ -65,11 +82,7 @@ class DelayedSystem(CausalitySystem):
         return super().elaborate(platform)
 
     def _cross(self, m: Module, name: str, source: Any, sink: Any) -> None:
-        delay = StreamDelay(source.payload.shape(), source.signature.always_ready, name)
-        m.submodules[f"delay_{name}"] = delay
-        wiring.connect(m, source, delay.i)
-        wiring.connect(m, delay.o, sink)
-        self._delays.append(delay)
+        self._delays.append(_delay(m, name, source, sink))
 
     def _elaborate_reports(self, m: Module, banks: Any, reports: Any) -> Any:
         parts = super()._elaborate_reports(m, banks, reports)

@@ -45,7 +45,7 @@ class TileChange:
 
 def build_tiles(preset: str, params: ScordParams, bug: Patch | None = None) -> FastModel:
     """The tiles as a shared library, as ``build_fast`` gives the whole system."""
-    engine = ENGINE.replace("bank_{}", "slice_{}.bank")
+    engine = ENGINE.replace("bank_{}", "bank_{}.bank")
 
     def internals(given: ScordParams):
         return [replace(each, path=engine) for each in HARNESS.internals(given)]
