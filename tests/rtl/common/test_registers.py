@@ -3,53 +3,15 @@
 import random
 
 import pytest
-from systemrdl import RDLCompiler
 
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.common.registers import RegisterBlock
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.ready_paths import valid_to_ready_paths
+from tests.support.rtl.small_registers import DESCRIPTION, compile_text
 from tests.support.rtl.streams import simulate
 
 OKAY, SLVERR = AxiResponse.OKAY, AxiResponse.SLVERR
-
-DESCRIPTION = """
-addrmap block {
-    default regwidth = 32;
-    reg { field { sw = r; hw = na; } value[31:0] = 0x1234ABCD; } CONSTANT @ 0x0;
-    reg { field { sw = r; hw = w; } low[7:0]; field { sw = r; hw = w; } high[31:24]; } WIRE @ 0x4;
-    reg {
-        field { sw = rw; hw = r; } word[31:0] = 0x55AA00FF;
-    } STORED @ 0x8;
-    reg {
-        field { sw = rw; hw = r; } enable[0:0] = 1;
-        field { sw = rw; hw = r; singlepulse; } pulse[8:8] = 0;
-    } CONTROL @ 0x10;
-    reg {
-        field { sw = w; hw = r; singlepulse; } pulse[0:0] = 0;
-    } TRIGGER @ 0x14;
-    reg {
-        field { sw = r; hw = na; counter; incrwidth = 5; incrsaturate; hwclr; } count[7:0] = 0;
-    } SATURATING @ 0x20;
-    reg {
-        field { sw = r; hw = na; counter; incrwidth = 5; hwclr; } count[7:0] = 0;
-    } WRAPPING @ 0x24;
-    reg {
-        default sw = rw;
-        default hw = rw;
-        field { swmod; } low[7:0];
-        field { swmod; } high[23:16];
-    } PORT @ 0x30;
-};
-"""
-
-
-def compile_text(tmp_path, text):
-    path = tmp_path / "block.rdl"
-    path.write_text(text)
-    compiler = RDLCompiler()
-    compiler.compile_file(str(path))
-    return compiler.elaborate().top
 
 
 @pytest.fixture

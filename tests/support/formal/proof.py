@@ -11,7 +11,7 @@ from amaranth.hdl import Assert, Module, Value
 from amaranth.lib import wiring
 
 from racetrap.sim.cosim.verilator.patch import Patch
-from tests.support.formal.prover import holds_always, is_violated
+from tests.support.formal.prover import SECONDS, holds_always, is_violated
 
 
 @dataclass(frozen=True)
@@ -81,35 +81,43 @@ class Proof:
         Sizes of the component for which it is proved.
     harness : callable
         Makes the harness of a case.
-    depth : int
-        Cycles of the induction.
+    depth : int or None
+        Cycles of the induction; ``None`` for what is only searched for so many ``cycles``.
     events : sequence of str
         What must be able to happen, or the proof says nothing.
     bugs : mapping of str to Patch
         Changes of the RTL by name, each of which must break the rule.
     cycles : int
         Cycles after reset in which every event happens and every bug shows.
+    seconds : int
+        CPU time that the solver may take for each question.
     """
 
     rule: str
     sizes: str
     harness: Callable[[Case], wiring.Component]
-    depth: int
+    depth: int | None
     events: Sequence[str]
     bugs: Mapping[str, Patch]
     cycles: int = field(default=12)
+    seconds: int = SECONDS
 
     def holds(self) -> bool:
-        """Whether the rule holds in every cycle after reset."""
-        return holds_always(self.harness(Case()), depth=self.depth)
+        """Whether the rule holds in every cycle after reset, or in so many if it is bounded."""
+        if self.depth is None:
+            return not self._breaks(Case())
+        return holds_always(self.harness(Case()), depth=self.depth, seconds=self.seconds)
 
     def can_happen(self, event: str) -> bool:
         """Whether an event happens in a trace that keeps all assumptions."""
-        return is_violated(self.harness(Case(never=event)), cycles=self.cycles)
+        return self._breaks(Case(never=event))
 
     def finds(self, bug: str) -> bool:
         """Whether the rule is broken with a bug, from reset on."""
-        return is_violated(self.harness(Case(bug=self.bugs[bug])), cycles=self.cycles)
+        return self._breaks(Case(bug=self.bugs[bug]))
+
+    def _breaks(self, case: Case) -> bool:
+        return is_violated(self.harness(case), cycles=self.cycles, seconds=self.seconds)
 
 
 def proof_tests(proof: Proof, *, quick: bool = False) -> tuple[Callable[..., None], ...]:

@@ -9,6 +9,7 @@ from amaranth.lib import fifo
 from amaranth.lib.wiring import In
 
 from tests.support.formal.internals import OpenComponent, OpenMemory
+from tests.support.formal.passage import Passage
 from tests.support.formal.proof import Case, Harness
 from tests.support.planted_bugs import modules_with
 
@@ -46,16 +47,11 @@ class FifoHarness(Harness):
             dut.o.ready.eq(self.i_ready),
         ]
         put, got = dut.i.valid & dut.i.ready, dut.o.valid & dut.o.ready
-        held, ahead = Signal(range(depth + 2)), Signal(range(depth + 2))
-        watching, watched = Signal(), Signal(_WIDTH)
-        m.d.sync += held.eq(held + put - got)
-        is_next = watching & (ahead == 0)
-        with m.If(put & self.i_watch & ~watching):
-            m.d.sync += [watching.eq(1), watched.eq(self.i_payload), ahead.eq(held - got)]
-        with m.Elif(got & is_next):
-            m.d.sync += watching.eq(0)
-        with m.Elif(got):
-            m.d.sync += ahead.eq(ahead - watching)
+        passage = Passage(
+            m, put=put, payload=self.i_payload, got=got, watch=self.i_watch, most=depth
+        )
+        held, watching, watched = passage.held, passage.watching, passage.watched
+        ahead, is_next = passage.ahead, passage.is_next
         hides, waits = Signal(), Signal()
         payload = Signal(_WIDTH)
         m.d.sync += [
@@ -64,10 +60,8 @@ class FifoHarness(Harness):
             payload.eq(dut.o.payload),
         ]
         rules = [
-            held <= depth,
+            *passage.rules(dut.o.valid, dut.o.payload),
             dut.o_empty == (held == 0),
-            ~dut.o.valid | (held != 0),
-            ~(dut.o.valid & is_next) | (dut.o.payload == watched),
             ~waits | (dut.o.valid & (dut.o.payload == payload)),
             # What is held is offered in the next cycle.
             dut.o.valid | ~hides,
