@@ -8,6 +8,7 @@ by the names of the golden model's methods.
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
 
 from amaranth.hdl import Assume, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In
@@ -66,6 +67,10 @@ class DecisionHarness(Harness):
             logic.i_fenced.dev.eq(self.i_entry.dev_fence_id != self.i_owner.dev),
             logic.i_own.eq(self.i_own),
         ]
+        self._elaborate_rules(m, logic)
+        return m
+
+    def _elaborate_rules(self, m: Module, logic: Any) -> None:
         encounter = _Encounter(self)
         decision = Mux(
             self.i_packet.kind == PacketKind.LOAD,
@@ -81,7 +86,6 @@ class DecisionHarness(Harness):
         rows = {rule.row for table in (LOAD_TABLE, STORE_TABLE) for rule in table}
         events = {row.name: logic.o_row == row for row in rows}
         self.state(m, [answer == given], events)
-        return m
 
 
 class _Encounter:
