@@ -35,6 +35,7 @@ def check_launch(
     report_filter: bool = False,
     sweep: bool = False,
     observer: Observer | None = None,
+    late_cycles: int = 0,
 ) -> LaunchResult:
     """Launch a kernel, play its transactions and compare everything observable.
 
@@ -56,6 +57,8 @@ def check_launch(
         As of ``FastSim.launch``.
     observer : Observer or None
         Receiver of functional coverage.
+    late_cycles : int
+        As of ``check_fencing``.
 
     Raises
     ------
@@ -90,7 +93,7 @@ def check_launch(
             "Steps must be those of the golden model in every bit outside fields, too, if the "
             "compiled scoreboard is right"
         )
-    check_fencing(sim, params, queues)
+    check_fencing(sim, params, queues, late_cycles)
     return launch_result(sim, params, steps, seen)
 
 

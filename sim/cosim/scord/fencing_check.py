@@ -28,7 +28,9 @@ class _Fences(NamedTuple):
     cycles: NDArray[np.int64]
 
 
-def check_fencing(sim: FastSim, params: ScordParams, queues: Sequence[NDArray[np.uint32]]) -> None:
+def check_fencing(
+    sim: FastSim, params: ScordParams, queues: Sequence[NDArray[np.uint32]], late_cycles: int = 0
+) -> None:
     """Compare what each SM was shown in the last run, whose steps agree, with the golden order.
 
     A warp is shown from the cycle after its fence was taken.  It is shown no longer at a time at
@@ -43,6 +45,8 @@ def check_fencing(sim: FastSim, params: ScordParams, queues: Sequence[NDArray[np
         Its parameters.
     queues : sequence of array of uint32
         Transactions of each SM, in its order.
+    late_cycles : int
+        Cycles by which an SM may learn later that all banks have a fence, as over a network.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def check_fencing(sim: FastSim, params: ScordParams, queues: Sequence[NDArray[np
     counted = [_counted(sim, params, bank) for bank in range(params.banks)]
     for sm, words in enumerate(queues):
         taken, (begins, ends) = _taken(sim, params, sm, words), _shown(sim, params, sm)
-        last = np.max([_of_sm(each, params, sm) for each in counted], axis=0)
+        last = np.max([_of_sm(each, params, sm) for each in counted], axis=0) + late_cycles
         if params.access_buffer_depth:
             hasty = (taken.cycles[1:] <= last[:-1]) & (taken.warps[1:] == taken.warps[:-1])
             left_out = np.unique(taken.warps[1:][hasty])

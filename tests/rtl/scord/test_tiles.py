@@ -16,6 +16,8 @@ from racetrap.sim.cosim.scord.random_events import random_events, transactions_o
 from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.scord.tiles import build_tiles
 
+#: Longer than responses take through all queues.
+_LATE = 50_000
 _REGION = Region(data_base=1 << 13, size_log2=13, metadata_base=0x8000)
 _FOUR = replace(find_preset("scord-tiny").params, sm_count=4, banks=4)
 #: Four SMs and four slices, with what else a configuration may have.
@@ -41,7 +43,9 @@ def _play(model, seeds, instructions, timing=_TIMINGS[0]):
             knobs = KNOBS[[*KNOBS][seed % len(KNOBS)]]
             events = random_events(model.params, _REGION, knobs, seed, instructions)
             played = list(transactions_of(events, model.params))
-            result = check_launch(sim, model.params, _REGION, played, capacity_log2=6)
+            result = check_launch(
+                sim, model.params, _REGION, played, capacity_log2=6, late_cycles=_LATE
+            )
             accesses += result.accesses
     return accesses
 
