@@ -44,9 +44,10 @@ _ORDERS = {
 def split_words(event: Event, params: CausalityParams) -> list[Transaction]:
     """Transactions of one event, in the order of the lanes that come first in them.
 
-    Lanes that access the same bytes of a word are one transaction, those of atomics that store and
-    those that do not are two.  Changes of which lanes exist, copies, and accesses to shared memory
-    that is not watched give none.
+    Lanes that access the same bytes of a word are one transaction.  Lanes of a CAS that store are
+    one, those before the first of them another, and those that fail after it a third: they have
+    read what it stored.  Changes of which lanes exist, copies, and accesses to shared memory that
+    is not watched give none.
 
     Raises
     ------
@@ -122,7 +123,7 @@ def _operation(event: Event, params: CausalityParams) -> Iterator[Transaction]:
 def _accesses(
     event: Event, params: CausalityParams, acquire: int, release: int
 ) -> Iterator[Transaction]:
-    lanes: dict[tuple[int, int, int], int] = {}
+    lanes: dict[tuple[int, int, int, int], int] = {}
     stored: dict[int, tuple[int, int]] = {}
     unequal: set[int] = set()
     is_atomic = event.kind == EventKind.ATOMIC
@@ -141,11 +142,13 @@ def _accesses(
         for word in range(lane.address // WORD_BYTES, (end - 1) // WORD_BYTES + 1):
             first = max(lane.address - word * WORD_BYTES, 0)
             last = min(end - word * WORD_BYTES, WORD_BYTES)
-            key = word, (1 << last) - (1 << first), int(writes)
+            touched = (1 << last) - (1 << first)
+            reads_store = is_atomic and not writes and (word, touched, 1, 0) in lanes
+            key = word, touched, int(writes), int(reads_store)
             lanes[key] = lanes.get(key, 0) | 1 << lane.lane
     named = is_atomic or (event.strong and event.order != MemoryOrder.IMPLIED)
     is_plain_store = event.kind == EventKind.STORE and not named
-    for (word, touched, stores), active in lanes.items():
+    for (word, touched, stores, _), active in lanes.items():
         yield Transaction(
             kind=_ACCESSES[event.kind], slot=event.slot, warp=event.warp, pc=event.pc,
             shared=int(event.space), writes=stores, strong=int(is_atomic or event.strong),

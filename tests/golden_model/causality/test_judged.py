@@ -72,6 +72,15 @@ def test_a_flag_released_between_two_arrivals_is_one():
         assert not verdict.races | verdict.reported
 
 
+def test_lanes_of_a_cas_observe_the_store_of_a_lane_before_them():
+    """Lane 2 fails because of lane 1, which stored: what it does next comes after that store."""
+    (trace,) = SOURCES["random runs"](9347)
+    for name, form in FORMS.items():
+        verdict = judged(trace, **form)
+        assert verdict.races
+        assert not verdict.ordered, name
+
+
 def _first_write_is_handed_on() -> Trace:
     """A release to a block, through an atomic of another block, and back."""
     program = Program()

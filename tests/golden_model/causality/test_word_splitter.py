@@ -66,6 +66,24 @@ def test_failing_cas_reads_and_the_others_write():
     assert [each for each in made if not (each.strong and each.named)] == []
 
 
+@pytest.mark.parametrize(
+    ("stores", "expected"),
+    [
+        ((0, 1, 0), [(1, 0), (2, 1), (4, 0)]),
+        ((1, 0, 0), [(1, 1), (6, 0)]),
+        ((0, 0, 1), [(3, 0), (4, 1)]),
+        ((1, 0, 1), [(5, 1), (2, 0)]),
+        ((0, 1, 0, 1, 0), [(1, 0), (10, 1), (20, 0)]),
+    ],
+)
+def test_lanes_that_read_the_store_of_a_cas_come_after_it(stores, expected):
+    event = access(
+        EventKind.ATOMIC, *(Lane(lane, 0, 1, 0, bool(each)) for lane, each in enumerate(stores)),
+        op=AtomicOp.CAS, strong=True,
+    )  # fmt: skip
+    assert [(each.lanes, each.writes) for each in split_words(event, PARAMS)] == expected
+
+
 @pytest.mark.parametrize(("second", "unequal"), [(5, 0), (6, 1)])
 def test_store_of_two_values_to_one_address_is_marked(second, unequal):
     event = access(EventKind.STORE, Lane(0, 8, 5), Lane(1, 8, second), Lane(2, 12, 7))
