@@ -2,7 +2,7 @@
 // memory.  Usage: kernel_driver LIST FIRST TIMES SECONDS, with SECONDS the most for one entry.
 //
 // An entry of the list:
-//   job NAME CUBIN BUFFERS LAUNCHES
+//   NAME CUBIN BUFFERS LAUNCHES
 //   BYTES CONTENTS                     for each buffer; contents in hexadecimal digits, or zeros
 //   KERNEL GX GY GZ BX BY BZ SHARED COOPERATIVE ARGUMENTS   for each launch, and for each argument
 //   p BUFFER OFFSET, or s DIGITS       a pointer, or a scalar's bytes
@@ -111,11 +111,12 @@ int main(int, char **words) {
   std::ifstream list(words[1]);
   int first = atoi(words[2]), times = atoi(words[3]);
   double seconds = atof(words[4]);
-  std::string word;
-  for (int number = 0; list >> word; ++number) {
+  std::string name;
+  for (int number = 0; list >> name; ++number) {
     Job job;
     size_t buffers, launches;
-    list >> job.name >> job.cubin >> buffers >> launches;
+    job.name = name;
+    list >> job.cubin >> buffers >> launches;
     for (size_t i = 0; i < buffers; ++i) {
       size_t size;
       std::string digits;
