@@ -27,13 +27,15 @@ _WIDTHS = ("8", "16", "32", "64")
 _TYPES = tuple(letter + bits for bits in _WIDTHS for letter in "bus")
 #: A narrower signed value would be extended in a register.
 _LOADED = tuple(name for name in _TYPES if name not in ("s8", "s16"))
-_ATOMIC = tuple(name for name in _TYPES if name[1:] in ("32", "64"))
+_UNTYPED = ("b32", "b64")
+_NUMBERS = ("u32", "s32", "u64", "s64")
 _WEAK, _DEFAULT_ATOMIC = Access(), Access(Order.RELAXED, Scope.GPU)
 
-#: Operands after the address of each atomic operation.
+#: Operands after the address of each atomic operation, and its types as the assembler takes them.
 _ATOMICS = MappingProxyType({
-    "exch": 1, "cas": 2, "add": 1, "inc": 1, "dec": 1, "min": 1, "max": 1, "and": 1, "or": 1,
-    "xor": 1,
+    "exch": (1, _UNTYPED), "cas": (2, (*_UNTYPED, "b16")), "add": (1, _NUMBERS[:3]),
+    "inc": (1, ("u32",)), "dec": (1, ("u32",)), "min": (1, _NUMBERS), "max": (1, _NUMBERS),
+    "and": (1, _UNTYPED), "or": (1, _UNTYPED), "xor": (1, _UNTYPED),
 })  # fmt: skip
 #: Sources of each instruction on registers.
 _ARITHMETIC = MappingProxyType({"mov": 1, "add": 2, "sub": 2, "and": 2, "or": 2, "xor": 2})
@@ -70,10 +72,11 @@ def _atomic(name: str, modifiers: Modifiers, operands: OperandList) -> Atomic:
     if not operation or (is_reduction and operation in ("exch", "cas")):
         known = [one for one in _ATOMICS if not (is_reduction and one in ("exch", "cas"))]
         raise ValueError(f"{name} must have one of {', '.join(known)}, not {operation or 'none'}")
-    data_type = modifiers.data_type((*_ATOMIC, *("b16",) * (operation == "cas")))
+    count, types = _ATOMICS[operation]
+    data_type = modifiers.data_type(types, types[0])
     destination = "" if is_reduction else operands.register()
     address = operands.address()
-    values = tuple(operands.value() for _ in range(_ATOMICS[operation]))
+    values = tuple(operands.value() for _ in range(count))
     return Atomic(access, operation, data_type, destination, address, values, is_reduction)
 
 

@@ -5,6 +5,7 @@ Ref: PTX ISA 9.0, Sections 9.7.9.8 (ld), 9.7.9.11 (st) and 9.7.13.5 (atom).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from racetrap.golden_model.ptx_memory_model.events import Order
@@ -12,6 +13,7 @@ from racetrap.golden_model.ptx_memory_model.litmus.instructions import Access, D
 from racetrap.golden_model.ptx_memory_model.scopes import Scope
 
 _SCOPES = {scope.name.lower(): scope for scope in Scope}
+_TYPE = re.compile("[bus](8|16|32|64)")
 _SPACES = ("global", "shared", "shared::cta", "shared::cluster")
 
 
@@ -49,8 +51,20 @@ class Modifiers:
         return Order(name) if name else default
 
     def data_type(self, names: Iterable[str], default: str = "u32") -> DataType:
-        """The type."""
-        return DataType(self.take(*names) or default)
+        """The type.
+
+        Raises
+        ------
+        ValueError
+            If it is another.
+        """
+        names = tuple(names)
+        found = self.take(*names)
+        other = next((each for each in self._left if _TYPE.fullmatch(each)), "")
+        if other and not found:
+            allowed = ", ".join(f".{name}" for name in names)
+            raise ValueError(f"Type of {self._opcode} must be one of {allowed}, not .{other}")
+        return DataType(found or default)
 
     def access(self, allowed: Iterable[Order], default: Access) -> Access:
         """Order, scope and state space of a memory access."""

@@ -157,7 +157,8 @@ class _Writer:
         operation = self._random.choice(("add", "exch", "cas", "max", "inc"))
         if operation == "cas":
             return [f"{what}.cas.b32 {register}, {place}, {self._random.choice('01')}, 3"]
-        return [f"{what}.{operation}.u32 {register}, {place}, {self._value(thread)}"]
+        kind = "b32" if operation == "exch" else "u32"
+        return [f"{what}.{operation}.{kind} {register}, {place}, {self._value(thread)}"]
 
     def _fence(self, thread: int) -> list[str]:
         order = self._random.choice(("sc", "sc", "acq_rel", "acquire", "release"))

@@ -64,6 +64,8 @@ def test_short_forms_mean_what_ptx_says(instruction, meaning):
         ("cp.async.bulk [x], [x], 4", "generic", "async"),
         ("atom.volatile.add %r, [x], 1", "cannot be .volatile", "atom"),
         ("red.cas [x], 1, 2", "one of", "cas"),
+        ("atom.exch.u32 %r, [x], 1", "must be one of .b32, .b64", "not .u32"),
+        ("atom.add.b32 %r, [x], 1", "must be one of .u32, .s32, .u64", "not .b32"),
         ("bar.sync 16", "from 0 to 15", "16"),
         ("bar.sync 0, 31", "multiple of 32", "31"),
         ("barrier.arrive 0", "lacks its number of threads", "barrier.arrive"),

@@ -428,8 +428,6 @@ class _Writer:
         space = getattr(getattr(operation, "access", None), "space", "")
         is_shared = space.startswith("shared") or isinstance(operation, CopyArrive)
         text = re.sub(r"%(\w+)", rf"%t{number}_\1", str(instruction))
-        # The assembler exchanges untyped words only.
-        text = re.sub(r"\.exch\.[us]", ".exch.b", text)
         first = [isinstance(operation, AsyncCopy)]
 
         def address(match: re.Match[str]) -> str:
