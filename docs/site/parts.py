@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
+from docs.site.beside_a_gpu import PAGE_TABLES, page_table
 from docs.site.block_diagrams import diagram_of
 from docs.site.codes import codes_table
 from docs.site.commands import commands_reference
@@ -66,6 +67,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "walk-example": walk_example,
     "weak-memory-programs": programs_tables,
     "results": results_table,
+    **{name: partial(page_table, name) for name in PAGE_TABLES},
     **{f"limits-{detector}": partial(limits_table, detector) for detector in LIMITS},
     **{f"method-{method}": partial(method_table, method) for method in METHODS},
     **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},

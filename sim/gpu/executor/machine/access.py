@@ -184,7 +184,7 @@ class Load(Access):
 
 
 class Store(Access):
-    """``st``: of lanes that store to the same address the last one wins."""
+    """``st``: of lanes that store to the same address the first one wins, as an H100 has it."""
 
     kind = EventKind.STORE
 
@@ -199,7 +199,8 @@ class Store(Access):
             cells = index + element if element else index
             if warp.launch.watching and (memory[cells] != row).any():
                 warp.launch.progress = True
-            memory[cells] = row
+            # Of equal places the last assignment stays.
+            memory[cells[::-1]] = row[::-1]
         if self.logged:
             self.log_values(warp, mask, address, rows)
 

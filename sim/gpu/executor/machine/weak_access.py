@@ -123,7 +123,8 @@ class WeakLoad(Load):
 
 
 class WeakStore(Store):
-    """``st``: lanes in ascending order.  A value that is not settled yet is logged as 0."""
+    """``st``: lanes in descending order, so that the first one's value stays.  A value that is not
+    settled yet is logged as 0."""
 
     def __init__(self, site: Site, mode: AccessMode, space: str):
         super().__init__(site, mode, space)
@@ -161,8 +162,9 @@ class WeakStore(Store):
                 numbers = [
                     late.get(lane, number) for lane, number in zip(lanes, numbers, strict=True)
                 ]
-            # Of lanes of one thread that store to the same address the last one wins.
-            values = dict(zip(zip(threads, first, strict=True), numbers, strict=True))
+            # Of lanes of one thread that store to the same address the first one wins.
+            stores = [*zip(zip(threads, first, strict=True), numbers, strict=True)]
+            values = dict(reversed(stores))
             for (thread, place), value in values.items():
                 store(thread, Location(place + element * width, width), value, strength)
         self.log_values(warp, mask, address, rows)

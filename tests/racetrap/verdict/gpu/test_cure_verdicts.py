@@ -1,11 +1,16 @@
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.gpu.cuda_programs import needs_compiler
-from tests.support.gpu.cures.programs import FOLDER, PROGRAMS, Program, SuiteRun, run_together
+from tests.support.gpu.cures.programs import (
+    FOLDER,
+    PROGRAMS,
+    SuiteRun,
+    racy_programs,
+    run_together,
+)
 
 ALL = [program for programs in PROGRAMS.values() for program in programs]
 RIGHT = {program.name for program in ALL if not program.text}
@@ -15,18 +20,6 @@ RIGHT = {program.name for program in ALL if not program.text}
 def run(request, tmp_path_factory) -> SuiteRun:
     folder = tmp_path_factory.mktemp("cures")
     return run_together(ALL, folder, is_cured=request.param, independent_threads=True)
-
-
-def programs_of(place: str, run: SuiteRun) -> set[str]:
-    """Programs that include the file of a place."""
-    file = Path(place.rpartition(":")[0])
-    assert run.folder in file.parents, place
-
-    def includes(program: Program) -> bool:
-        source = run.folder / program.source
-        return file == source or f'"{file.name}"' in source.read_text(encoding="utf-8")
-
-    return {program.name for program in ALL if includes(program)}
 
 
 def test_suite_is_of_sixty_programs_that_lack_something_and_twenty_right_ones():
@@ -40,11 +33,7 @@ def test_suite_is_of_sixty_programs_that_lack_something_and_twenty_right_ones():
 def test_race_is_found_in_each_program_that_lacks_something_and_in_no_other(run):
     check = TraceCheck()
     check.add(run.run.trace)
-    racy: set[str] = set()
-    for pair in check.pairs:
-        places = [side.in_own_code.place for _, side in pair.first.sides]
-        (owner,) = set.intersection(*(programs_of(place, run) for place in places))
-        racy.add(owner)
+    racy = racy_programs(check.pairs, run).keys()
     assert (list(check.divergences), run.run.problems, run.run.status) == ([], (), 0)
     if run.is_cured:
         assert (racy, run.wrong) == (set(), set())

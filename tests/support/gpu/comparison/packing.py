@@ -32,7 +32,11 @@ from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS as WEAK_PROGRAMS
 from tests.cuda_verdicts import PROGRAMS as CUDA_PROGRAMS
 from tests.support import REPOSITORY
-from tests.support.gpu.comparison.litmus_ptx import UnsupportedTestError, litmus_kernel
+from tests.support.gpu.comparison.litmus_ptx import (
+    LitmusKernel,
+    UnsupportedTestError,
+    litmus_kernel,
+)
 from tests.support.gpu.constructs.cases import GROUPS
 from tests.support.gpu.constructs.cases import PACKAGE as CONSTRUCTS
 from tests.support.gpu.cures.programs import FOLDER as CURES
@@ -41,12 +45,20 @@ from tests.support.gpu.micro_sources import micro_source
 
 HERE = Path(__file__).parent
 LITMUS_FOLDER = REPOSITORY / "docs" / "examples" / "litmus"
-_CONCURRENCY = "racetrap.sim.gpu.suites.concurrency"
 _WEAK_MEMORY = "racetrap.sim.gpu.suites.weak_memory"
+#: Packages of kernels by the prefix of their files.
+_PACKAGES = {
+    "constructs": CONSTRUCTS,
+    "concurrency": "racetrap.sim.gpu.suites.concurrency",
+    "weak_memory": _WEAK_MEMORY,
+}
 #: Buffers ``data`` and ``sync`` of the constructs and of the concurrency suite.
 _SUITE_BUFFERS = (4096, 256)
 _MICRO_BYTES = 256
 _SYSTEM_HEADER = re.compile(r"^#include <.*>", re.MULTILINE)
+_DEVICE_VARIABLE = re.compile(
+    r"^(static )?__(device|managed|constant)__ [^({]*[;=\[]", re.MULTILINE
+)
 _MAIN = """#include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -70,7 +82,7 @@ int main(int, char **words) {{
     if (error != cudaSuccess) return 3;
     const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin;
     if (since.count() > seconds) break;
-    if (i + 1 < times) cudaDeviceReset();
+    if ({resets} && i + 1 < times) cudaDeviceReset();
   }}
   return 0;
 }}
@@ -82,8 +94,10 @@ class Job(NamedTuple):
 
     Parameters
     ----------
-    name, suite : str
-        Name, unique among all, and suite.
+    name : str
+        Name, unique among all: that of the suite, a stroke, and that of the kernel.
+    is_racy : bool
+        Whether it has a race, as its suite says and its tests hold it to.
     source : str
         PTX file below the folder.
     buffers : tuple of bytes
@@ -93,7 +107,7 @@ class Job(NamedTuple):
     """
 
     name: str
-    suite: str
+    is_racy: bool
     source: str
     buffers: tuple[bytes, ...]
     launches: tuple[str, ...]
@@ -125,7 +139,7 @@ def suite_jobs() -> Iterator[Job]:
             launch = _launch(kernel, pair.grid, pair.block, 0, pair.cooperative, pointers)
             yield Job(
                 f"constructs/{kernel}",
-                "constructs",
+                kernel == pair.racy,
                 f"kernels/constructs_{pair.source}.ptx",
                 zeros,
                 (launch,),
@@ -134,7 +148,7 @@ def suite_jobs() -> Iterator[Job]:
         launch = _launch(case.name, case.grid, case.block, case.dynamic_shared, False, pointers)
         yield Job(
             f"concurrency/{case.name}",
-            "concurrency",
+            bool(case.scoped_races),
             f"kernels/concurrency_{case.source}.ptx",
             zeros,
             (launch,) * case.launches,
@@ -153,7 +167,7 @@ def suite_jobs() -> Iterator[Job]:
         )
         yield Job(
             f"micro/{program.name}".replace(" ", "_"),
-            "micro",
+            program.racy,
             f"kernels/{name}.ptx",
             buffers,
             (launch,),
@@ -164,6 +178,7 @@ def suite_jobs() -> Iterator[Job]:
             spec = launch_of(each, variant)
             yield _launch_job(
                 f"weak_memory/{each.kernel(variant)}",
+                variant.is_racy,
                 f"kernels/weak_memory_{each.name}.ptx",
                 spec,
                 module,
@@ -174,7 +189,9 @@ def _micro_name(name: str) -> str:
     return "micro_" + re.sub(r"\W+", "_", name)
 
 
-def _launch_job(name: str, source: str, spec: LaunchSpec, module: Any) -> Job:
+def _launch_job(
+    name: str, is_racy: bool, source: str, spec: LaunchSpec, module: Any
+) -> Job:  # fmt: skip
     """Job of a launch file: its buffers in the order of the arguments, then those with names."""
     arguments = [
         (number, each)
@@ -205,24 +222,19 @@ def _launch_job(name: str, source: str, spec: LaunchSpec, module: Any) -> Job:
         own, words = words[: len(table.arguments)], words[len(table.arguments) :]
         kernel = fitting_kernel(spec, module, number).name
         launches.append(_launch(kernel, table.grid, table.block, table.dynamic_shared, False, own))
-    return Job(name, name.partition("/")[0], source, tuple(contents), tuple(launches))
+    return Job(name, is_racy, source, tuple(contents), tuple(launches))
 
 
-def _write_kernels(folder: Path) -> None:
-    (folder / "kernels").mkdir()
-    for package, prefix in (
-        (CONSTRUCTS, "constructs"),
-        (_CONCURRENCY, "concurrency"),
-        (_WEAK_MEMORY, "weak_memory"),
-    ):
-        for source in sorted(kernel_folder(package).glob("*.ptx")):
-            if not source.stem.startswith("refused"):
-                shutil.copyfile(source, folder / "kernels" / f"{prefix}_{source.name}")
-    for program in MICRO_BENCHMARKS.values():
-        name = _micro_name(program.name)
-        text = micro_source(program).replace(" void k(", f" void {name}(")
-        ptx = compile_cuda(text, f"{name}.cu")
-        (folder / "kernels" / f"{name}.ptx").write_text(ptx, encoding="utf-8")
+def kernel_text(source: str) -> str:
+    """PTX of the kernels in a source of a job."""
+    stem = Path(source).stem
+    for prefix, package in _PACKAGES.items():
+        if stem.startswith(f"{prefix}_"):
+            file = kernel_folder(package) / f"{stem.removeprefix(f'{prefix}_')}.ptx"
+            return file.read_text(encoding="utf-8")
+    program = next(each for each in MICRO_BENCHMARKS.values() if _micro_name(each.name) == stem)
+    text = micro_source(program).replace(" void k(", f" void {stem}(")
+    return compile_cuda(text, f"{stem}.cu")
 
 
 def _write_programs(folder: Path) -> list[dict[str, Any]]:
@@ -232,9 +244,11 @@ def _write_programs(folder: Path) -> list[dict[str, Any]]:
     def add(name: str, suite: str, source: str, define: list[str]) -> None:
         text = (folder / source).read_text(encoding="utf-8")
         wrapped = f"main_{name.replace('/', '_')}.cu"
+        # Variables of the device keep what a run has left there.
+        resets = int(bool(_DEVICE_VARIABLE.search(text)))
         headers = "\n".join(sorted(set(_SYSTEM_HEADER.findall(text))))
         (folder / wrapped).write_text(
-            _MAIN.format(headers=headers, source=source), encoding="utf-8"
+            _MAIN.format(headers=headers, source=source, resets=resets), encoding="utf-8"
         )
         entries.append({"name": name, "suite": suite, "source": wrapped, "define": define})
 
@@ -268,39 +282,44 @@ def _write_programs(folder: Path) -> list[dict[str, Any]]:
     return entries
 
 
-def _write_litmus(folder: Path) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Write the litmus tests' kernels; returns their entries, and why others have none."""
-    (folder / "litmus").mkdir()
-    entries, left_out = [], {}
+def litmus_kernels() -> tuple[dict[str, LitmusKernel], dict[str, str]]:
+    """Kernels of the litmus tests by name, and why others have none."""
+    kernels, left_out = {}, {}
     for path in sorted(LITMUS_FOLDER.glob("*.litmus")):
         try:
-            kernel = litmus_kernel(read_litmus(path))
+            kernels[path.stem] = litmus_kernel(read_litmus(path))
         except UnsupportedTestError as error:
             left_out[path.stem] = str(error)
-            continue
-        number = len(entries)
-        (folder / "litmus" / f"t{number}.ptx").write_text(kernel.text, encoding="utf-8")
-        entries.append({
-            "name": path.stem, "source": f"litmus/t{number}.ptx",
-            "columns": [what for what, _ in kernel.columns],
-            "line": f"{path.stem} litmus/t{number}.cubin {kernel.line}",
-        })  # fmt: skip
-    return entries, left_out
+    return kernels, left_out
+
+
+def _write_litmus(folder: Path, kernels: dict[str, LitmusKernel]) -> list[dict[str, Any]]:
+    """Write the litmus tests' kernels; returns their entries of the manifest."""
+    (folder / "litmus").mkdir()
+    entries = []
+    for number, (name, kernel) in enumerate(kernels.items()):
+        source = f"litmus/t{number}"
+        (folder / f"{source}.ptx").write_text(kernel.text, encoding="utf-8")
+        line = f"{name} {source}.cubin {kernel.line}"
+        entries.append({"name": name, "source": f"{source}.ptx", "line": line})
+    return entries
 
 
 def pack(folder: Path) -> dict[str, Any]:
     """Write a new folder; returns the manifest."""
     folder.mkdir(parents=True)
-    _write_kernels(folder)
+    (folder / "kernels").mkdir()
     jobs = list(suite_jobs())
-    litmus, left_out = _write_litmus(folder)
+    for source in {each.source for each in jobs}:
+        (folder / source).write_text(kernel_text(source), encoding="utf-8")
+    kernels, left_out = litmus_kernels()
     manifest = {
         "programs": _write_programs(folder),
         "kernels": [
-            {"name": each.name, "suite": each.suite, "source": each.source, "text": each.text}
+            {"name": each.name, "source": each.source, "text": each.text}
             for each in jobs
         ],
-        "litmus": litmus, "left_out": left_out,
+        "litmus": _write_litmus(folder, kernels), "left_out": left_out,
     }  # fmt: skip
     for name in ("kernel_driver.cu", "litmus_driver.cu", "runner.py"):
         shutil.copyfile(HERE / name, folder / name)

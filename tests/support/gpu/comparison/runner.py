@@ -46,6 +46,8 @@ STEPS = (
     "cured",
     "programs",
     "litmus-2",
+    "cured-plain",
+    "programs-plain",
     "memcheck",
     "litmus-3",
 )
@@ -364,7 +366,7 @@ class Runner:
             target = self.targets[entry["name"]].result()
             for key in keys:
                 if key == "plain":
-                    self.program(entry, key, target, [], 30, 3, 12)
+                    self.program(entry, key, target, [], 400, 3, 12)
                 else:
                     self.program(entry, key, target, self.tools[key], 1, 1, 25)
 
@@ -414,7 +416,10 @@ class Runner:
             "drivers:",
             ready,
         )
-        suites = {"cured", "programs"}.intersection(self.options.steps)
+        suites = {each.removesuffix("-plain") for each in self.options.steps} & {
+            "cured",
+            "programs",
+        }
         if {"sanitizer", "plain", "memcheck"}.intersection(self.options.steps):
             suites |= {"lacking", "right"}
         self.targets = {
@@ -429,7 +434,7 @@ class Runner:
             return
         steps = {
             "litmus": lambda: self.litmus(self.options.litmus_seconds, 1),
-            "kernels": lambda: self.kernels("plain", [], 300, 1.0),
+            "kernels": lambda: self.kernels("plain", [], 600, 1.0),
             "sanitizer": lambda: self.programs({"lacking", "right"}, ["racecheck", "synccheck"]),
             "plain": lambda: self.programs({"lacking", "right"}, ["plain"]),
             "kernel-racecheck": lambda: self.kernels("racecheck", self.tools["racecheck"], 1, 8),
@@ -437,6 +442,8 @@ class Runner:
             "cured": lambda: self.programs({"cured"}, ["racecheck", "plain", "synccheck"]),
             "programs": lambda: self.programs({"programs"}, ["plain", "racecheck", "synccheck"]),
             "litmus-2": lambda: self.litmus(self.options.litmus_seconds, 2),
+            "cured-plain": lambda: self.programs({"cured"}, ["plain"]),
+            "programs-plain": lambda: self.programs({"programs"}, ["plain"]),
             "memcheck": lambda: self.programs({"lacking", "right"}, ["memcheck", "initcheck"]),
             "litmus-3": lambda: self.litmus(self.options.litmus_seconds, 3),
         }

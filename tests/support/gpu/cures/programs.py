@@ -19,6 +19,7 @@ from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_program
 from racetrap.sim.toml_file import Table, TomlFile, read_toml
+from racetrap.verdict.line_pairs import LinePair
 
 FOLDER = Path(__file__).parent
 _MACRO = re.compile(r"^#define (\w+)", re.MULTILINE)
@@ -156,6 +157,28 @@ def run_together(
     lines = printed.read_text(encoding="utf-8").splitlines()
     wrong = {line[7:] for line in lines if line.startswith("WRONG: ")}
     return SuiteRun(run, folder, is_cured, wrong)
+
+
+def racy_programs(pairs: Iterable[LinePair], suite: SuiteRun) -> dict[str, list[LinePair]]:
+    """Pairs of lines with a race, by the one program that includes the files of both."""
+    every = [program for programs in PROGRAMS.values() for program in programs]
+
+    def owners(place: str) -> set[str]:
+        file = Path(place.rpartition(":")[0])
+        assert suite.folder in file.parents, place
+
+        def includes(program: Program) -> bool:
+            source = suite.folder / program.source
+            return file == source or f'"{file.name}"' in source.read_text(encoding="utf-8")
+
+        return {program.name for program in every if includes(program)}
+
+    found: dict[str, list[LinePair]] = {}
+    for pair in pairs:
+        places = [side.in_own_code.place for _, side in pair.first.sides]
+        (owner,) = set.intersection(*map(owners, places))
+        found.setdefault(owner, []).append(pair)
+    return found
 
 
 def _together(programs: Iterable[Program], folder: Path) -> str:

@@ -124,11 +124,16 @@ def test_a_load_may_overwrite_its_address():
     assert run.out(np.uint64)[0] == HEAP_BASE
 
 
-def test_the_last_lane_s_store_wins():
+def test_the_first_lane_s_store_wins_as_on_an_h100():
     run = Run("st.global.u32 [%d30], %r31;")
-    assert run.out()[0] == 31
+    assert run.out()[0] == 0
     (store,) = run.events("STORE")
     assert [lane.value for lane in store.lanes] == list(range(32))
+
+
+def test_of_some_lanes_the_first_one_s_store_wins():
+    run = Run("setp.ge.u32 %p1, %r31, 5; @%p1 st.global.u32 [%d30], %r31;")
+    assert run.out()[0] == 5
 
 
 def test_shared_memory_and_generic_addresses():
