@@ -2,7 +2,7 @@
 
 ``python -m tests.gpu_comparison pack FOLDER`` writes a folder that a machine with a GPU runs by
 ``python3 FOLDER/runner.py OUT``.  ``python -m tests.gpu_comparison compare`` compares the results
-that are kept; with files of the runner it runs our side again, in minutes, and ``--keep`` keeps
+that are kept; with files of the runner it runs our side again, in minutes, and ``--update`` keeps
 both.
 """
 
@@ -68,10 +68,10 @@ def main(words: Sequence[str] | None = None) -> int:
     comparing = verbs.add_parser("compare", help="compare results with ours")
     comparing.add_argument("results", type=Path, nargs="*", help="results.json.gz of the runner")
     comparing.add_argument("--json", action="store_true", help="print the disagreements as JSON")
-    comparing.add_argument("--keep", action="store_true", help="keep the results in the tree")
+    comparing.add_argument("--update", action="store_true", help="keep the results in the tree")
     options = parser.parse_args(words)
     if options.verb == "compare":
-        return compare(options.results, options.json, options.keep)
+        return compare(options.results, options.json, options.update)
     manifest = pack(options.folder)
     print(", ".join(f"{len(each)} {part}" for part, each in manifest.items()))
     return 0

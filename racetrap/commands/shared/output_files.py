@@ -138,7 +138,7 @@ def _name(parameter: click.Parameter, context: click.Context) -> str:
     """Name of a parameter: an option as written, an argument by its first word."""
     if isinstance(parameter, click.Option):
         return parameter.opts[-1]
-    return parameter.make_metavar(context).strip("[]").split()[0].rstrip(".")
+    return parameter.make_metavar(context).split()[0].rstrip(".").strip("[]")
 
 
 def _identities(file: str) -> set[object]:

@@ -42,7 +42,7 @@ def test_every_command_has_a_chapter_with_every_option(chapters):
 def test_a_chapter(chapters):
     text = chapters["racetrap cache clear"]
     assert text.startswith("\n\n```\nracetrap cache clear [OPTIONS] [built|old|all]\n```\n")
-    assert "\n| `--json FILE` | Write the result as JSON to FILE; " in text
+    assert "\n| `--json FILE` | Write the result as JSON to FILE. " in text
     threads = chapters["racetrap check"].partition("Options for an exact check of threads:\n")[2]
     assert threads.startswith("\n| option | meaning |\n| --- | --- |\n| `--exact` | ")
 
