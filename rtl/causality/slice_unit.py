@@ -13,7 +13,7 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from racetrap.rtl.common.ports import ports_like
 from racetrap.rtl.gpu.local_memory import LocalMemory
-from racetrap.rtl.gpu.tile_launch import TileClear
+from racetrap.rtl.gpu.tile_launch import clear_by_level
 
 
 class SliceUnit(wiring.Component):
@@ -53,7 +53,7 @@ class SliceUnit(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.bank = bank = self._bank
-        m.submodules.clear = clear = TileClear()
+        clear_by_level(m, self, bank)
         for name in ("i_packet", "i_row"):
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(bank, name))
         wiring.connect(m, bank.o_done, wiring.flipped(self.o_done))
@@ -61,11 +61,6 @@ class SliceUnit(wiring.Component):
         m.d.comb += [
             bank.i_port.eq(self.i_port),
             bank.i_region.eq(self.i_region),
-            bank.i_clear.eq(clear.o_clear),
-            clear.i_level.eq(self.i_clear),
-            clear.i_idle.eq(bank.o_idle),
-            clear.i_busy.eq(bank.o_busy),
-            self.o_cleared.eq(clear.o_done),
             self.o_idle.eq(bank.o_idle),
             self.o_count[0].eq(bank.o_count[0]),
         ]

@@ -5,9 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6, and Section VI.
 
 from __future__ import annotations
 
-from typing import Any
-
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -15,7 +13,7 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.tracker import Tracker
 from racetrap.rtl.common.ports import ports_like
 from racetrap.rtl.gpu.launch_control import TransactionGate
-from racetrap.rtl.gpu.tile_launch import TileClear
+from racetrap.rtl.gpu.tile_launch import clear_by_level, send_at_most
 
 #: Packets, and markers, that may be on their way to the middle.
 _MOST = 63
@@ -67,35 +65,23 @@ class SmUnit(wiring.Component):
         m = Module()
         m.submodules.gate = gate = TransactionGate(self._params)
         m.submodules.tracker = tracker = self._tracker
-        m.submodules.clear = clear = TileClear()
+        clear_by_level(m, self, tracker)
         wiring.connect(m, wiring.flipped(self.i_transaction), gate.i)
         wiring.connect(m, gate.o, tracker.i_transaction)
         wiring.connect(m, wiring.flipped(self.i_resume), tracker.i_resume)
-        packets = self._elaborate_way(m, tracker.o_packet, self.o_packet, self.i_packet_arrived)
-        markers = self._elaborate_way(m, tracker.o_marker, self.o_marker, self.i_marker_arrived)
+        packets, markers = (
+            send_at_most(m, _MOST, source, sink, arrived)
+            for source, sink, arrived in (
+                (tracker.o_packet, self.o_packet, self.i_packet_arrived),
+                (tracker.o_marker, self.o_marker, self.i_marker_arrived),
+            )
+        )
         m.d.comb += [
             gate.i_hold.eq(self.i_hold),
             tracker.i_sm.eq(self.i_sm),
             tracker.i_enable.eq(self.i_enable),
-            tracker.i_clear.eq(clear.o_clear),
-            clear.i_level.eq(self.i_clear),
-            clear.i_idle.eq(tracker.o_idle),
-            clear.i_busy.eq(tracker.o_busy),
-            self.o_cleared.eq(clear.o_done),
             self.o_resumed.eq(self.i_resume.valid & self.i_resume.ready),
             self.o_idle.eq(tracker.o_idle & ~packets.any() & ~markers.any()),
             self.o_drained.eq(gate.o_closed & self.o_idle),
         ]
         return m
-
-    def _elaborate_way(self, m: Module, source: Any, sink: Any, arrived: Any) -> Signal:
-        """How many payloads of a stream have left and have not arrived."""
-        sent, may_send = Signal(range(_MOST + 1)), Signal()
-        m.d.comb += [
-            may_send.eq(sent != _MOST),
-            sink.payload.eq(source.payload),
-            sink.valid.eq(source.valid & may_send),
-            source.ready.eq(sink.ready & may_send),
-        ]
-        m.d.sync += sent.eq(sent + (sink.valid & sink.ready) - arrived)
-        return sent

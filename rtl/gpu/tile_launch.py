@@ -5,7 +5,9 @@ A level may be registered on its way any number of times.
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from typing import Any
+
+from amaranth.hdl import Module, Signal, ValueLike
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -48,6 +50,32 @@ class TileClear(wiring.Component):
                 with m.If(~self.i_level):
                     m.next = "IDLE"
         return m
+
+
+def clear_by_level(m: Module, tile: Any, part: Any) -> None:
+    """Let a tile's level clear a part of it, which has ``i_clear``, ``o_idle`` and ``o_busy``."""
+    m.submodules.clear = clear = TileClear()
+    m.d.comb += [
+        part.i_clear.eq(clear.o_clear),
+        clear.i_level.eq(tile.i_clear),
+        clear.i_idle.eq(part.o_idle),
+        clear.i_busy.eq(part.o_busy),
+        tile.o_cleared.eq(clear.o_done),
+    ]
+
+
+def send_at_most(m: Module, most: int, source: Any, sink: Any, arrived: ValueLike) -> Signal:
+    """Pass a stream on while fewer than ``most`` of its payloads are on their way: have left, and
+    have no pulse of ``arrived`` yet.  Gives how many are."""
+    sent, may_send = Signal(range(most + 1), name="sent"), Signal(name="may_send")
+    m.d.comb += [
+        may_send.eq(sent != most),
+        sink.payload.eq(source.payload),
+        sink.valid.eq(source.valid & may_send),
+        source.ready.eq(sink.ready & may_send),
+    ]
+    m.d.sync += sent.eq(sent + (sink.valid & sink.ready) - arrived)
+    return sent
 
 
 class TileLaunch(wiring.Component):

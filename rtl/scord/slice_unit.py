@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Const, Module
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,7 +16,7 @@ from racetrap.rtl.common.arbiter import StreamArbiter
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.ports import ports_like
 from racetrap.rtl.gpu.local_memory import LocalMemory
-from racetrap.rtl.gpu.tile_launch import TileClear
+from racetrap.rtl.gpu.tile_launch import clear_by_level, send_at_most
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.request_receiver import RequestReceiver
 
@@ -77,7 +77,7 @@ class SliceUnit(wiring.Component):
         m = Module()
         m.submodules.bank = bank = self._bank
         m.submodules.receiver = receiver = RequestReceiver(self._params)
-        m.submodules.clear = clear = TileClear()
+        clear_by_level(m, self, bank)
         wiring.connect(m, wiring.flipped(self.i_packet), receiver.i_request)
         wiring.connect(m, receiver.o_packet, bank.i_packet)
         wiring.connect(m, receiver.o_response, wiring.flipped(self.o_response))
@@ -85,11 +85,6 @@ class SliceUnit(wiring.Component):
         m.d.comb += [
             bank.i_port.eq(self.i_port),
             bank.i_region.eq(self.i_region),
-            bank.i_clear.eq(clear.o_clear),
-            clear.i_level.eq(self.i_clear),
-            clear.i_idle.eq(bank.o_idle),
-            clear.i_busy.eq(bank.o_busy),
-            self.o_cleared.eq(clear.o_done),
             self.o_idle.eq(bank.o_idle & has_reported),
             receiver.i_idle.eq(self.o_idle),
             *(outer.eq(inner) for outer, inner in zip(self.o_count, bank.o_count, strict=True)),
@@ -117,12 +112,5 @@ class SliceUnit(wiring.Component):
             for lane, port in zip(bank.o_report, arbiter.i, strict=True):
                 wiring.connect(m, lane, port)
             reports, is_empty = arbiter.o, ~arbiter.o.valid
-        sent = Signal(range(_REPORTS + 1))
-        may_send = sent != _REPORTS
-        m.d.comb += [
-            self.o_report.payload.eq(reports.payload),
-            self.o_report.valid.eq(reports.valid & may_send),
-            reports.ready.eq(self.o_report.ready & may_send),
-        ]
-        m.d.sync += sent.eq(sent + (self.o_report.valid & self.o_report.ready) - self.i_reported)
+        sent = send_at_most(m, _REPORTS, reports, self.o_report, self.i_reported)
         return is_empty & ~sent.any()

@@ -13,7 +13,7 @@ from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.gpu.launch_control import TransactionGate
-from racetrap.rtl.gpu.tile_launch import TileClear
+from racetrap.rtl.gpu.tile_launch import clear_by_level
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.lock_hash import block_masks_of
 from racetrap.rtl.scord.request_sender import RequestSender
@@ -79,7 +79,7 @@ class SmUnit(wiring.Component):
         m.submodules.gate = gate = TransactionGate(params)
         m.submodules.tracker = tracker = Tracker(params)
         m.submodules.sender = sender = RequestSender(params)
-        m.submodules.clear = clear = TileClear()
+        clear_by_level(m, self, tracker)
         wiring.connect(m, wiring.flipped(self.i_transaction), gate.i)
         wiring.connect(m, tracker.o_packet, sender.i_packet)
         wiring.connect(m, sender.o_request, wiring.flipped(self.o_request))
@@ -90,12 +90,7 @@ class SmUnit(wiring.Component):
             tracker.i_sm.eq(self.i_sm),
             tracker.i_block_masks.eq(masks[self.i_sm]),
             tracker.i_enable.eq(self.i_enable),
-            tracker.i_clear.eq(clear.o_clear),
             tracker.i_fenced.eq(sender.o_fenced),
-            clear.i_level.eq(self.i_clear),
-            clear.i_idle.eq(tracker.o_idle),
-            clear.i_busy.eq(tracker.o_busy),
-            self.o_cleared.eq(clear.o_done),
             sender.i_sm.eq(self.i_sm),
             sender.i_quiet.eq(self.o_quiet),
             sender.i_ask.eq(self.i_ask),
