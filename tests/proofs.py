@@ -23,9 +23,8 @@ def all_proofs() -> Mapping[str, Proof]:
 
 def row_of(file: str, proof: Proof) -> str:
     """A proof's row of the table on the page of proofs, up to its time."""
-    depth = f"first {proof.cycles}" if proof.depth is None else proof.depth
     return (
-        f"| `tests/{file}` | {proof.rule} | {proof.sizes} | {depth} | {len(proof.events)} | "
+        f"| `tests/{file}` | {proof.rule} | {proof.sizes} | {proof.depth} | {len(proof.events)} | "
         f"{len(proof.bugs)} |"
     )
 

@@ -1,4 +1,4 @@
-"""What each event of a recording does to the lines of caches and blocks, by array operations.
+"""Effects of each event of a recording on the lines of caches and blocks, by array operations.
 
 Ref: SigRace (ISCA'09) Sections 4.2 and 5.4.2.
 """
@@ -29,7 +29,7 @@ class LineEvents:
     def __init__(self, events: np.ndarray) -> None:
         self._events, epochs = events, event_epochs(events)
         kinds = events["kind"]
-        is_access = kinds <= _KIND.ATOMIC_UPDATE
+        is_access, is_write = kinds <= _KIND.ATOMIC_UPDATE, np.isin(kinds, WRITE_KINDS)
         is_plain, ends = kinds <= _KIND.STORE, epochs.steps > 0
         self._is_kept = is_plain & epochs.collected
         first, last = _lines(events)
@@ -42,10 +42,10 @@ class LineEvents:
             epochs.collected,
             is_access,
             self._is_kept,
-            np.isin(kinds, WRITE_KINDS),
+            is_write,
             first,
             last,
-            _repeated(events["thread"], first, last, is_access, np.isin(kinds, WRITE_KINDS)),
+            _repeated(events["thread"], first, last, is_access, is_write),
         )
 
     def rows(self, first: int, end: int) -> Iterator[tuple[int, ...]]:

@@ -2,20 +2,15 @@
 
 import pytest
 
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.registers import compile_registers
 from racetrap.sim.cosim.verilator.patch import Patch
-from tests.support.formal.proof import Case, Proof, proof_tests
-from tests.support.formal.prover import holds_always
-from tests.support.rtl.register_proof import FILE, RegisterHarness, small_registers
+from tests.support.formal.proof import proof_tests
+from tests.support.rtl.register_proof import FILE, holds_for_scord, register_proof
 
-PROOF = Proof(
+PROOF = register_proof(
+    "reads",
     rule="What software reads is what the register held when the address was taken: constants, "
     "wires, written fields, counters (which add, stop or wrap, and clear as described), 0 "
     "for one-shot bits and where no register is.",
-    sizes="a description with every kind of field; also ScoRD's registers",
-    harness=lambda case: RegisterHarness(small_registers(), case, "reads"),
-    depth=2,
     events=("counted", "wrapped", "write-beside", "nothing-there"),
     bugs={
         "counter-clears-last": Patch(
@@ -30,7 +25,6 @@ PROOF = Proof(
         ),
         "field-at-bit-0": Patch(FILE, "value.shift_left(field.lsb)", "value"),
     },
-    cycles=12,
 )  # fmt: skip
 
 test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
@@ -38,5 +32,4 @@ test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
 
 @pytest.mark.campaign
 def test_registers_of_scord():
-    node = compile_registers(ScordParams())
-    assert holds_always(RegisterHarness(node, Case(), "reads"), depth=2)
+    assert holds_for_scord("reads")

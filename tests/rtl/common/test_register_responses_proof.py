@@ -2,21 +2,16 @@
 
 import pytest
 
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.registers import compile_registers
 from racetrap.sim.cosim.verilator.patch import Patch
-from tests.support.formal.proof import Case, Proof, proof_tests
-from tests.support.formal.prover import holds_always
-from tests.support.rtl.register_proof import FILE, RegisterHarness, small_registers
+from tests.support.formal.proof import proof_tests
+from tests.support.rtl.register_proof import FILE, holds_for_scord, register_proof
 
-PROOF = Proof(
+PROOF = register_proof(
+    "responses",
     rule="Each AXI4-Lite request has exactly one response, in the cycle after it is whole, "
     "whatever waits: at most two writes and one read are taken before. A waiting response "
     "is stable. It is SLVERR if and only if the address has no register that software may "
     "write, or read.",
-    sizes="a description with every kind of field; also ScoRD's registers",
-    harness=lambda case: RegisterHarness(small_registers(), case, "responses"),
-    depth=2,
     events=("two-writes", "data-first", "write-and-read-at-once", "error"),
     bugs={
         "response-withdrawn": Patch(
@@ -31,7 +26,6 @@ PROOF = Proof(
         ),
         "second-address-lost": Patch(FILE, "axi.awready.eq(~have_address)", "axi.awready.eq(1)"),
     },
-    cycles=12,
 )  # fmt: skip
 
 test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
@@ -39,5 +33,4 @@ test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
 
 @pytest.mark.campaign
 def test_registers_of_scord():
-    node = compile_registers(ScordParams())
-    assert holds_always(RegisterHarness(node, Case(), "responses"), depth=2)
+    assert holds_for_scord("responses")

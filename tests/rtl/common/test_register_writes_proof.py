@@ -2,21 +2,16 @@
 
 import pytest
 
-from racetrap.golden_model.scord.params import ScordParams
-from racetrap.rtl.scord.registers import compile_registers
 from racetrap.sim.cosim.verilator.patch import Patch
-from tests.support.formal.proof import Case, Proof, proof_tests
-from tests.support.formal.prover import holds_always
-from tests.support.rtl.register_proof import FILE, RegisterHarness, small_registers
+from tests.support.formal.proof import proof_tests
+from tests.support.rtl.register_proof import FILE, holds_for_scord, register_proof
 
-PROOF = Proof(
+PROOF = register_proof(
+    "writes",
     rule="A field that software writes has the bytes with strobes of the last write to its "
     "register, from the cycle after that write on, and its other bytes as before. A one-"
     "shot bit is high for one cycle. A port passes each write on once. Nothing else changes "
     "them.",
-    sizes="a description with every kind of field; also ScoRD's registers",
-    harness=lambda case: RegisterHarness(small_registers(), case, "writes"),
-    depth=2,
     events=("part-of-a-word", "no-strobe", "written", "pulse"),
     bugs={
         "strobes-ignored": Patch(
@@ -36,7 +31,6 @@ PROOF = Proof(
             "have_address & (have_data | axi.wvalid) & ~axi.bvalid",
         ),
     },
-    cycles=12,
 )  # fmt: skip
 
 test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
@@ -44,5 +38,4 @@ test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
 
 @pytest.mark.campaign
 def test_registers_of_scord():
-    node = compile_registers(ScordParams())
-    assert holds_always(RegisterHarness(node, Case(), "writes"), depth=2)
+    assert holds_for_scord("writes")

@@ -81,8 +81,8 @@ class Proof:
         Sizes of the component for which it is proved.
     harness : callable
         Makes the harness of a case.
-    depth : int or None
-        Cycles of the induction; ``None`` for what is only searched for so many ``cycles``.
+    depth : int
+        Cycles of the induction.
     events : sequence of str
         What must be able to happen, or the proof says nothing.
     bugs : mapping of str to Patch
@@ -96,16 +96,14 @@ class Proof:
     rule: str
     sizes: str
     harness: Callable[[Case], wiring.Component]
-    depth: int | None
+    depth: int
     events: Sequence[str]
     bugs: Mapping[str, Patch]
     cycles: int = field(default=12)
     seconds: int = SECONDS
 
     def holds(self) -> bool:
-        """Whether the rule holds in every cycle after reset, or in so many if it is bounded."""
-        if self.depth is None:
-            return not self._breaks(Case())
+        """Whether the rule holds in every cycle after reset."""
         return holds_always(self.harness(Case()), depth=self.depth, seconds=self.seconds)
 
     def can_happen(self, event: str) -> bool:

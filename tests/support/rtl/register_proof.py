@@ -6,6 +6,7 @@ of kinds has no part in it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -16,9 +17,13 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In
 from systemrdl.node import AddrmapNode, FieldNode
 
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.scord.registers import compile_registers
+from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.formal.axi import stays
 from tests.support.formal.internals import OpenComponent
-from tests.support.formal.proof import Case, Harness
+from tests.support.formal.proof import Case, Harness, Proof
+from tests.support.formal.prover import holds_always
 from tests.support.planted_bugs import modules_with
 from tests.support.rtl.small_registers import DESCRIPTION, compile_text
 
@@ -252,3 +257,23 @@ def _name(field: FieldNode) -> str:
 
 def _is_counter(field: FieldNode) -> bool:
     return bool(field.get_property("counter"))
+
+
+def register_proof(
+    about: str, rule: str, events: Sequence[str], bugs: Mapping[str, Patch]
+) -> Proof:
+    """A proof on registers of every kind, of what ``RegisterHarness`` asserts ``about`` them."""
+    return Proof(
+        rule=rule,
+        sizes="a description with every kind of field; also ScoRD's registers",
+        harness=lambda case: RegisterHarness(small_registers(), case, about),
+        depth=2,
+        events=events,
+        bugs=bugs,
+        cycles=12,
+    )
+
+
+def holds_for_scord(about: str) -> bool:
+    """Whether the same holds for ScoRD's registers."""
+    return holds_always(RegisterHarness(compile_registers(ScordParams()), Case(), about), depth=2)

@@ -1,4 +1,4 @@
-"""What caches and BlockHistoryQueues lose, by lists of everything that has happened: the judge of
+"""Losses of caches and BlockHistoryQueues, by lists of everything that has happened: the judge of
 ``count_lines``.
 
 Blocks and checkpoints are those of the golden model of SigRace.

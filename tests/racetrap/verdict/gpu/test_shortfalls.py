@@ -1,4 +1,4 @@
-"""What threads do instead of ordering their accesses, told of constructs that no edit cures."""
+"""Sentences on what threads do instead of ordering accesses, of constructs that no edit cures."""
 
 import pytest
 

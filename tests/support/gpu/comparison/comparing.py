@@ -1,4 +1,4 @@
-"""Where a GPU and racetrap disagree, each time with the sentence that explains it."""
+"""Disagreements of a GPU and racetrap, each with the sentence that explains it."""
 
 from __future__ import annotations
 

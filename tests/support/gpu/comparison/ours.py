@@ -1,4 +1,4 @@
-"""What racetrap says of the packed programs and kernels."""
+"""Racetrap's verdicts and results of the packed programs and kernels."""
 
 from __future__ import annotations
 
