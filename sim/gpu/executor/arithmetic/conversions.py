@@ -12,7 +12,8 @@ import numpy as np
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.floats import finish
 from racetrap.sim.gpu.executor.arithmetic.operations import InstructionTable, Operation, only
-from racetrap.sim.gpu.executor.arithmetic.rounding import ROUNDINGS, narrow, round_sum, sum_to_odd
+from racetrap.sim.gpu.executor.arithmetic.rounded import rounded
+from racetrap.sim.gpu.executor.arithmetic.rounding import ROUNDINGS, narrow, sum_to_odd
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, Scalar
 from racetrap.sim.gpu.ptx.module import Instruction
 
@@ -47,7 +48,7 @@ def integer_to_float(a: np.ndarray, to: np.dtype, mode: str) -> np.ndarray:
     if a.dtype.itemsize < 8:
         low, high = a.astype("f8"), np.zeros(len(a))
     if to == np.float64:
-        return round_sum(high, low, mode)
+        return rounded("add", to, mode)(high, low)
     return narrow(sum_to_odd(high, low), to, mode)
 
 

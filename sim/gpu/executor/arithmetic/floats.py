@@ -12,13 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import InstructionTable, Operation, only
+from racetrap.sim.gpu.executor.arithmetic.rounded import rounded
 from racetrap.sim.gpu.executor.arithmetic.rounding import (
     ROUNDINGS,
-    fused,
+    fused_halves,
     narrow,
-    round_sum,
     sum_to_odd,
 )
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar, unsigned
@@ -67,14 +66,10 @@ def _through_f64(function: Function, mode: str) -> Function:
     )
 
 
-def _sum(mode: str, negate: bool) -> Function:
+def _sum_of_halves(mode: str, negate: bool) -> Function:
     def total(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        wide_a, wide_b = a.astype("f8"), b.astype("f8")
-        if negate:
-            wide_b = -wide_b
-        if a.dtype == np.float64:
-            return round_sum(wide_a, wide_b, mode)
-        return narrow(sum_to_odd(wide_a, wide_b), a.dtype, mode)
+        wide = b.astype("f8")
+        return narrow(sum_to_odd(a.astype("f8"), -wide if negate else wide), a.dtype, mode)
 
     return total
 
@@ -94,10 +89,10 @@ def _basic(instruction: Instruction, last: Scalar) -> Operation:
     flags = only(instruction, *ROUNDINGS, "ftz", "sat", "approx", "full")
     function, count = _BASIC[instruction.opcode]
     mode = _mode(flags)
-    if mode != "rn" and instruction.opcode in ("add", "sub"):
-        function = _sum(mode, instruction.opcode == "sub")
-    elif mode != "rn" and last.bits == 64:
-        raise UnknownInstruction(f"Rounding of {instruction.name} is not supported: only .rn is")
+    if mode != "rn" and last.bits != 16:
+        function = rounded(instruction.opcode, last.dtype, mode)
+    elif mode != "rn" and instruction.opcode in ("add", "sub"):
+        function = _sum_of_halves(mode, instruction.opcode == "sub")
     elif mode != "rn":
         function = _through_f64(function, mode)
     return Operation(finish(function, flags), (last.dtype,), (last.dtype,) * count)
@@ -107,9 +102,11 @@ def _basic(instruction: Instruction, last: Scalar) -> Operation:
 def _fma(instruction: Instruction, last: Scalar) -> Operation:
     flags = only(instruction, *ROUNDINGS, "ftz", "sat")
     mode = _mode(flags)
-    if mode != "rn" and last.bits == 64:
-        raise UnknownInstruction(f"Rounding of {instruction.name} is not supported: only .rn is")
-    function = fused if mode == "rn" else lambda a, b, c: fused(a, b, c, mode)
+    function: Function = (
+        rounded("fma", last.dtype, mode)
+        if last.bits != 16
+        else (lambda a, b, c: fused_halves(a, b, c, mode))
+    )
     return Operation(finish(function, flags), (last.dtype,), (last.dtype,) * 3)
 
 

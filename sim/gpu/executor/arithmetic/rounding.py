@@ -1,8 +1,9 @@
 """Float arithmetic with each rounding mode, exact to the last bit.
 
-f32 results are computed in f64 and rounded to odd there (an inexact result gets an odd last
-bit, away from every f32 and every midpoint of two), so that the second rounding is right in
-every mode.
+The processor has no f16, and no conversions in each mode: these results are computed in f64 and
+rounded to odd there (an inexact result gets an odd last bit, away from every f32 and every midpoint
+of two), so that the second rounding is right in every mode.  For operations on f32 and f64 see
+`rounded`.
 
 Ref: Boldo and Melquiond, "Emulation of FMA and Correctly Rounded Sums" (IEEE TC, 2008);
 PTX ISA 9.0, Section 9.7.3.
@@ -15,24 +16,12 @@ import numpy as np
 #: To nearest even, toward zero, toward minus and plus infinity.
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 
-#: Splits an f64 into two halves of 26 bits (Veltkamp).
-_SPLITTER = 134217729.0
-
 
 def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sum rounded to nearest, and its error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
-
-
-def _two_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Product rounded to nearest, and its error (Dekker)."""
-    product = a * b
-    a_high, b_high = (_SPLITTER * x - (_SPLITTER * x - x) for x in (a, b))
-    a_low, b_low = a - a_high, b - b_high
-    error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-    return product, error
 
 
 def sum_to_odd(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -67,19 +56,7 @@ def narrow(exact: np.ndarray, dtype: np.dtype, mode: str) -> np.ndarray:
     return _correct(result, exact < back, exact > back, mode)
 
 
-def round_sum(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:
-    """Sum of two f64 in a rounding mode."""
-    total, error = _two_sum(a, b)
-    return total if mode == "rn" else _correct(total, error < 0, error > 0, mode)
-
-
-def fused(a: np.ndarray, b: np.ndarray, c: np.ndarray, mode: str = "rn") -> np.ndarray:
-    """``a * b + c`` rounded once; f16 and f32 in every mode, f64 to nearest."""
-    if a.dtype != np.float64:
-        exact = sum_to_odd(a.astype("f8") * b.astype("f8"), c.astype("f8"))
-        return narrow(exact, a.dtype, mode)
-    high, low = _two_product(a, b)
-    middle, rest = _two_sum(c, low)
-    top, error = _two_sum(high, middle)
-    result = top + sum_to_odd(rest, error)
-    return np.where(np.isfinite(result), result, a * b + c)
+def fused_halves(a: np.ndarray, b: np.ndarray, c: np.ndarray, mode: str) -> np.ndarray:
+    """``a * b + c`` of f16, rounded once."""
+    exact = sum_to_odd(a.astype("f8") * b.astype("f8"), c.astype("f8"))
+    return narrow(exact, a.dtype, mode)

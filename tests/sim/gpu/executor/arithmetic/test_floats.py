@@ -82,12 +82,28 @@ def test_fused_rounds_once():
     assert compute("fma.rp.f32", tiny, tiny, np.float32(1))[0] == np.float32(1 + 2**-23)
 
 
+@pytest.mark.parametrize("mode", MODES)
 @QUICK
 @given(a=DOUBLES, b=DOUBLES, c=DOUBLES)
-def test_fused_doubles(a, b, c):
+def test_arithmetic_of_doubles(mode, a, b, c):
     assume(all(value == 0 or abs(value) > 1e-100 for value in (a, b, c)))
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
-    same(compute("fma.rn.f64", a, b, c)[0], round_to(exact, "rn", 53, -1074))
+    x, y, z = Fraction(a), Fraction(b), Fraction(c)
+    for name, exact, *sources in (
+        ("fma", x * y + z, a, b, c), ("add", x + y, a, b), ("sub", x - y, a, b),
+        ("mul", x * y, a, b), *((("div", x / y, a, b), ("rcp", 1 / y, b)) if b else ()),
+    ):  # fmt: skip
+        same(compute(f"{name}.{mode}.f64", *sources)[0], round_to(exact, mode, 53, -1074))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_root_of_a_double(mode):
+    # The root of 2 lies between two neighbours: the lower one's square is below 2.
+    found = float(compute(f"sqrt.{mode}.f64", 2.0)[0])
+    exact_is_above = Fraction(found) ** 2 < 2
+    nearest = math.sqrt(2.0)
+    above = math.nextafter(nearest, 3.0) if Fraction(nearest) ** 2 < 2 else nearest
+    assert exact_is_above == (mode != "rp" and found != above)
+    assert found == {"rn": nearest, "rp": above}.get(mode, math.nextafter(above, 0.0))
 
 
 @pytest.mark.parametrize("mode", MODES)
