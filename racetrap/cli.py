@@ -14,7 +14,8 @@ from typing import Any
 
 import click
 
-from racetrap.commands.shared.configuration import DEFAULTS_FILE, read_defaults
+from racetrap.commands.shared import options
+from racetrap.commands.shared.configuration import DEFAULTS_FILE, JOBS_KEY, read_defaults
 from racetrap.commands.shared.ending import crash, ends, open_standard_streams, watch_for_interrupts
 from racetrap.commands.shared.lazy_group import LazyGroup
 from racetrap.commands.shared.terminal import fail, input_errors, quiet
@@ -85,6 +86,8 @@ class _Cli(LazyGroup):
                 found = read_defaults(_working_folder())
             if found is not None:
                 path, ctx.default_map = found
+                if JOBS_KEY in ctx.default_map:
+                    options.set_default_jobs(ctx, ctx.default_map.pop(JOBS_KEY))
                 ctx.meta[DEFAULTS_FILE] = [str(path)]
                 if unknown := set(ctx.default_map) - set(self.lines):
                     fail(f"{path}: Table must be a command, not {min(unknown)}")
@@ -132,6 +135,7 @@ def share_cache() -> None:
     "-q", "--quiet", is_flag=True, expose_value=False, callback=quiet,
     help="Print only errors, and what an option of the command sends to standard output.",
 )  # fmt: skip
+@options.jobs
 @click.version_option(package_name="racetrap")
 def cli() -> None:
     """Hardware race detectors: generate, simulate and check them.

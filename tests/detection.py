@@ -47,10 +47,10 @@ _COLUMNS = (
 @options.result
 def command(
     suites: tuple[str, ...], detectors: tuple[str, ...], budget: int, seed: int, only: str,
-    jobs: int, json_file: str | None,
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Count programs with a report, and reported pairs that the judge finds ordered."""
-    work, chosen = LongWork(jobs), detectors or tuple(DETECTORS)
+    work, chosen = LongWork(), detectors or tuple(DETECTORS)
     counted = {
         suite: _measured(work, suite, chosen, budget, seed, only) for suite in suites or SUITES
     }

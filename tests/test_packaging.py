@@ -203,7 +203,7 @@ def test_command_says_which_extra_it_lacks(environment, wheel, tmp_path):
 
 #: Commands that an extra is for; those of a board and a cluster end since there is none.
 _OF_EXTRAS = {
-    "cluster": {("sweep", "small.toml", "--jobs", "tcp://127.0.0.1:1"): 3},
+    "cluster": {("--jobs", "tcp://127.0.0.1:1", "sweep", "small.toml"): 3},
     "cuda": {
         ("check", _EXAMPLES / "handover.cu", *_LAUNCH): 1,
         ("run", REPOSITORY / "sim" / "gpu" / "cuda" / "programs" / "reduction.cu"): 0,

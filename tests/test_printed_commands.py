@@ -30,14 +30,15 @@ _NOT_RUN = {
         "files stand for the reader's",
     r"^(?:make|pytest|\.) ": "a target of make, or a test",
     r"^racetrap evaluate rules atomic": "stopped by hand",
-    r"^racetrap (?:bench|campaign|cost|evaluate|fpga build|simulate scord|sweep \S+-(?:scord|sig))":
-        "takes minutes",
+    r"^racetrap (?:--jobs . )?(?:bench|campaign|cost|evaluate|fpga build|simulate scord"
+    r"|sweep \S+-(?:scord|sig))": "takes minutes",
     r"^python -m .*(?:cosimulation|history|_programs phase)": "takes minutes",
     r"^cd |^racetrap check dot_product": "its page's own test",
 }  # fmt: skip
 #: Those that take more than some two seconds, in `make tutorials` and `make campaign`.
 _LATER = re.compile(
-    r"^racetrap (?:scord$|stress|sweep|generate|litmus .*\*)|handover\.(?:cu|trace)|block-sum"
+    r"^racetrap (?:--jobs \S+ )?(?:scord$|stress|sweep|generate|litmus .*\*)"
+    r"|handover\.(?:cu|trace)|block-sum"
     r"|^python -m "
 )
 

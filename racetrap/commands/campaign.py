@@ -27,10 +27,10 @@ from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
 
 #: What is compared, and the options of each.
-_ALL = Subject("random tests of many presets", ("budget", "jobs", "configurations", "detector"))
-_NAMED = Subject("random tests of named presets", ("budget", "jobs"))
+_ALL = Subject("random tests of many presets", ("budget", "configurations", "detector"))
+_NAMED = Subject("random tests of named presets", ("budget",))
 _CASE = Subject("one case of a preset", ("number",))
-_RECORDED = Subject("recorded programs", ("recorded", "jobs"))
+_RECORDED = Subject("recorded programs", ("recorded",))
 
 
 @click.command("campaign", cls=SubjectCommand, subjects=(_ALL, _NAMED, _CASE, _RECORDED))
@@ -52,11 +52,10 @@ _RECORDED = Subject("recorded programs", ("recorded", "jobs"))
     "--recorded", type=options.Choice(SIZES),
     help="Compare SigRace on the recorded programs of this size instead.",
 )  # fmt: skip
-@options.jobs
 @options.result
 def command(
     names: tuple[str, ...], detector: str | None, configurations: int | None, budget: int,
-    seed: int, number: int | None, recorded: str | None, jobs: int, json_file: str | None,
+    seed: int, number: int | None, recorded: str | None, json_file: str | None,
 ) -> None:  # fmt: skip
     """Compare hardware and golden model on many random tests, or on recorded programs.
 
@@ -73,19 +72,21 @@ def command(
         if recorded is not None:
             preset = find_preset(names[0] if names else "sigrace")
             check_system(preset.params, "sigrace", _RECORDED.name)
-            is_equal = _compare_recorded(preset, recorded, seed, jobs, json_file)
+            is_equal = _compare_recorded(preset, recorded, seed, json_file)
             raise SystemExit(ExitStatus.NO_RACE if is_equal else ExitStatus.FAILED)
         presets = _presets(names, detector, configurations)
     if number is None:
         measure = Measure(run_numbered, _words, keeps=_agrees, is_enough=partial(is_enough, budget))
-        work = LongWork(jobs)
+        work = LongWork()
         cases = {preset.name: NumberedCases(preset.name, seed) for preset in presets}
         results = list(work.rows("Comparing", measure, cases).values())
     else:
-        jobs, work = 1, LongWork(1)
+        work = LongWork(1)
         results = [[run_numbered((names[0], seed, number))]]
     work.finish(
-        lambda console: print_campaign(console, results, jobs), to_json(results, jobs), json_file
+        lambda console: print_campaign(console, results, work.jobs),
+        to_json(results, work.jobs),
+        json_file,
     )
     differs = any(result.difference for cases in results for result in cases)
     raise SystemExit(ExitStatus.FAILED if differs else ExitStatus.NO_RACE)
@@ -109,11 +110,9 @@ def _subject(names: tuple[str, ...], number: int | None, size: str | None) -> Su
     return _NAMED if names else _ALL
 
 
-def _compare_recorded(
-    preset: Preset[Any], size: str, seed: int, jobs: int, json_file: str | None
-) -> bool:
+def _compare_recorded(preset: Preset[Any], size: str, seed: int, json_file: str | None) -> bool:
     """Compare a preset of SigRace on the recorded programs; whether it agrees everywhere."""
-    work = LongWork(jobs)
+    work = LongWork()
     # Without it nothing is run.
     model = cast(FastModel, work.attempt(lambda: build_fast(preset.name, preset.params)))
     measure = Measure(compare_program, _compared, keeps=_agrees)

@@ -33,12 +33,11 @@ from racetrap.fpga.flow.families import FAMILIES
     "--constraint", "constraint_mhz", metavar="MHZ", default=100.0, show_default=True,
     type=click.FloatRange(1, 1000), help="Target clock of place and route.",
 )  # fmt: skip
-@options.jobs
 @form_files(PAGE)
 @options.result
 def command(
     presets: tuple[str, ...], settings: tuple[str, ...], families: tuple[str, ...],
-    seeds: int, names: tuple[str, ...], constraint_mhz: float, jobs: int, output: dict[str, str],
+    seeds: int, names: tuple[str, ...], constraint_mhz: float, output: dict[str, str],
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Measure the hardware of PRESETS: state bits, LUT, FF, RAM, Fmax, area.
@@ -48,9 +47,9 @@ def command(
 
     Exit status 0 if everything was measured, else 3; what was measured is printed.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = cost(
         *presets, settings=settings, families=families, seeds=seeds, blocks=names,
-        constraint_mhz=constraint_mhz, jobs=jobs, work=work,
+        constraint_mhz=constraint_mhz, work=work,
     )  # fmt: skip
     work.finish_with(result, json_file, output.get(PAGE.end))

@@ -14,10 +14,9 @@ from racetrap.commands.shared.long_work import LongWork
 @click.argument("names", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
 @options.budget("Random runs for each question, and as many systematic ones.", 100)
 @options.seed
-@options.jobs
 @options.result
 def command(
-    names: tuple[str, ...], budget: int, seed: int, jobs: int, json_file: str | None
+    names: tuple[str, ...], budget: int, seed: int, json_file: str | None
 ) -> None:  # fmt: skip
     """Compare advised fences with those in the correct versions of the weak-memory programs and of
     the ScoR applications, or of each PROGRAM.
@@ -26,7 +25,7 @@ def command(
     are compared with the correct variant.  A correct variant gets one redundant fence, and the
     advice must name that fence alone.  See docs/weak-memory.md.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = evaluate(
         "advice", *names, work=work, budget=budget, seed=seed,
     )  # fmt: skip

@@ -19,11 +19,10 @@ from racetrap.commands.shared.long_work import LongWork
 )  # fmt: skip
 @options.budget("Runs of each variant under each weak memory model; 0: none.", 100, least=0)
 @options.seed
-@options.jobs
 @options.result
 def command(
     names: tuple[str, ...], race_free: bool, schedules: int, budget: int,
-    seed: int, jobs: int, json_file: str | None,
+    seed: int, json_file: str | None,
 ) -> None:  # fmt: skip
     """Reproduce Tables II, III and IV of the Bugaroo paper, and test each PROGRAM (default: all)
     with and without its fences.
@@ -34,7 +33,7 @@ def command(
 
     Exit status 0 if results and verdicts are as the suite expects, else 3.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = evaluate(
         "bugaroo", *names, work=work, race_free=race_free, schedules=schedules, budget=budget,
         seed=seed,

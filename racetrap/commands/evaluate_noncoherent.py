@@ -27,12 +27,11 @@ from racetrap.commands.shared.result_forms import PAGE, form_files
     "with both modes; cycles: play the programs on the generated bus monitor and count its cycles.",
 )  # fmt: skip
 @options.seed
-@options.jobs
 @form_files(PAGE)
 @options.result
 def command(
     programs: tuple[str, ...], schedules: int, budget: int, also: tuple[str, ...], seed: int,
-    jobs: int, output: dict[str, str], json_file: str | None,
+    output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Reproduce figures and Table 5.1 of the thesis on non-coherent accelerators.
 
@@ -44,7 +43,7 @@ def command(
     Exit status 0 if everything harmful is reported, mode strict agrees with the machine everywhere,
     and the bus monitor has no missed or false race and equals its golden model, else 3.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = evaluate(
         "noncoherent", *programs, work=work, schedules=schedules, budget=budget, also=also,
         seed=seed,

@@ -18,10 +18,9 @@ from racetrap.commands.shared.long_work import LongWork
     help="Schedules of each build: round robin, greedy-then-oldest, in order, then random ones.",
 )  # fmt: skip
 @options.seed
-@options.jobs
 @options.result
 def command(
-    size: str, workloads: tuple[str, ...], schedules: int, seed: int, jobs: int,
+    size: str, workloads: tuple[str, ...], schedules: int, seed: int,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Count the races of the ScoR suite found by access buffers that drop or sample accesses.
@@ -29,7 +28,7 @@ def command(
     PROGRAM is a row of the paper's tables (default: all).  Every build is checked by the exact
     analysis and by the golden model under each policy.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = evaluate(
         "policies", *workloads, work=work, size=size, schedules=schedules, seed=seed,
     )  # fmt: skip

@@ -17,17 +17,16 @@ from racetrap.commands.shared.long_work import LongWork
     help="Schedules of each program: round robin, greedy-then-oldest, in order, then random ones.",
 )  # fmt: skip
 @options.seed
-@options.jobs
 @options.result
 def command(
-    names: tuple[str, ...], size: str, schedules: int, seed: int, jobs: int, json_file: str | None
+    names: tuple[str, ...], size: str, schedules: int, seed: int, json_file: str | None
 ) -> None:
     """Count the races of ScoR's programs and small kernels under each rule of the exact analysis.
 
     TEXT selects programs whose names contain it.  The rules are those of `racetrap check --oracle
     RULE`; see docs/oracle.md.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = evaluate(
         "rules", *names, work=work, size=size, schedules=schedules, seed=seed,
     )  # fmt: skip

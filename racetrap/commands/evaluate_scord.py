@@ -31,12 +31,11 @@ from racetrap.sim.gpu.oracle import PAPER_RULE
 )  # fmt: skip
 @options.oracle(PAPER_RULE)
 @options.seed
-@options.jobs
 @form_files(PAGE)
 @options.result
 def command(
     size: str, workloads: tuple[str, ...], race_free: bool, schedules: int, on_hardware: int,
-    region_log2: int, oracle: str, seed: int, jobs: int, output: dict[str, str],
+    region_log2: int, oracle: str, seed: int, output: dict[str, str],
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Reproduce Tables VI and VII of the ScoRD paper: caught and false races of the ScoR suite.
@@ -48,7 +47,7 @@ def command(
     Exit status 0 if hardware and golden model agree and the exact analysis finds no race in
     race-free builds, else 3.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = evaluate(
         "scord", *workloads, work=work, size=size, race_free=race_free, schedules=schedules,
         on_hardware=on_hardware, region_log2=region_log2, oracle=oracle, seed=seed,

@@ -24,11 +24,10 @@ from racetrap.sim.cpu.programs.catalogue import PROGRAMS, SIZES
     help="Size of the programs' runs on the generated hardware.",
 )  # fmt: skip
 @options.seed
-@options.jobs
 @form_files(PAGE)
 @options.result
 def command(
-    size: str, programs: tuple[str, ...], budget: int, hardware_size: str, seed: int, jobs: int,
+    size: str, programs: tuple[str, ...], budget: int, hardware_size: str, seed: int,
     output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Reproduce Figures 7 to 10 and Table 7 of the SigRace paper on our threaded programs, or on
@@ -42,7 +41,7 @@ def command(
     Exit status 0 if every race reported by SigRace is real, hardware and golden model agree, and
     the exact analysis agrees with ThreadSanitizer, else 3.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = evaluate(
         "sigrace", *programs, work=work, size=size, budget=budget, hardware_size=hardware_size,
         seed=seed,

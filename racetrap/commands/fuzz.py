@@ -26,10 +26,9 @@ from racetrap.presenters.tables import print_table
 @options.budget("Number of files, for all readers together.", 2000)
 @options.output("DIR", "Write each file that crashes a reader to DIR/READER.")
 @options.seed
-@options.jobs
 @options.result
 def command(
-    readers: tuple[str, ...], budget: int, output: Path | None, seed: int, jobs: int,
+    readers: tuple[str, ...], budget: int, output: Path | None, seed: int,
     json_file: str | None,
 ) -> None:  # fmt: skip
     """Fuzz the file readers: each mutated file must be accepted, or refused with a clear error.
@@ -39,7 +38,7 @@ def command(
     """
     names = list(dict.fromkeys(readers)) or list(READERS)
     work = batches(names, budget, seed)
-    results = run_parallel(run_batch, work, jobs, "Reading")
+    results = run_parallel(run_batch, work, options.worker_count(), "Reading")
     findings = [finding for result in results for finding in result]
     console = report_console()
     read, amiss = Counter[str](), Counter(finding.reader for finding in findings)

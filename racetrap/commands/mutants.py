@@ -29,12 +29,11 @@ from racetrap.commands.shared.result_forms import PAGE, form_files
     help="Time limit of the proof that a survivor is equivalent; 0: no proof.",
 )  # fmt: skip
 @options.seed
-@options.jobs
 @form_files(PAGE)
 @options.result
 def command(
     preset: str, blocks: tuple[str, ...], count: int, cases: int, proof_seconds: int, seed: int,
-    jobs: int, output: dict[str, str], json_file: str | None,
+    output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Mutate the Verilog of PRESET bit by bit, and count the mutants that the campaign kills.
 
@@ -43,7 +42,7 @@ def command(
 
     Exit status 0 if the list of examined survivors has a reason for every other one, else 3.
     """
-    work = LongWork(jobs)
+    work = LongWork()
     result = mutants(
         work, preset, blocks, count=count, cases=cases, proof_seconds=proof_seconds, seed=seed
     )

@@ -49,13 +49,12 @@ def _subjects() -> Iterator[Subject]:
     "the parameter `regions` says.",
 )  # fmt: skip
 @options.limit
-@options.jobs
 @options.setting
 @form_files(*WAVES, Form(".xml", "the suite's verdicts as JUnit"))
 @options.result
 def command(
     preset: str, stimulus: str, choice: RaceChoice, settings: tuple[str, ...],
-    json_file: str | None, **options: Any,
+    json_file: str | None, **others: Any,
 ) -> None:  # fmt: skip
     """Simulate PRESET on the trace file TRACE or a SUITE, and compare it with the golden model.
 
@@ -68,7 +67,7 @@ def command(
     expected.  With either: 2 bad input, 3 hardware and golden model disagree or a tool failed.
     """
     result = simulate(
-        preset, stimulus, settings=settings, **options,
+        preset, stimulus, settings=settings, jobs=options.worker_count(), **others,
         report=Report(
             report_console(), replace(choice, has_json=json_file is not None), require_suitable
         ),

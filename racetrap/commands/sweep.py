@@ -33,31 +33,12 @@ from racetrap.sim.cache_inventory import SWEEPS
 from racetrap.sim.content_cache import cache_folder, write_whole
 
 
-class _Workers(click.ParamType):
-    """Number of processes, or address of a scheduler."""
-
-    name = "workers"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
-        text = str(value)
-        if "://" in text:
-            return text
-        number: int = click.IntRange(1, 64)(text, param, ctx)
-        return number
-
-
 @click.command("sweep")
 @click.argument("spec_file", metavar="SPEC", type=InputFile())
 @options.output("DIR", "Folder of the results.  [default: sweep/NAME in the cache]")
-@click.option(
-    "--jobs", metavar="N|ADDRESS", default="2", show_default=True, type=_Workers(),
-    help="Worker processes; or the address of a Dask scheduler, such as tcp://HOST:8786.",
-)  # fmt: skip
 @options.result
 def command(
-    spec_file: str, output: Path | None, jobs: int | str, json_file: str | None
+    spec_file: str, output: Path | None, json_file: str | None
 ) -> None:  # fmt: skip
     """Measure cost and detection quality at every point of a grid of parameters.
 
@@ -65,7 +46,8 @@ def command(
     measures only what is missing.
 
     Exit status 0 if every point was measured or refused with a reason, 2 if SPEC is invalid, 3 if a
-    point could not be measured.
+    point could not be measured.  With `racetrap --jobs tcp://HOST:8786 sweep SPEC`, the workers of
+    a Dask scheduler measure.
     """
     with input_errors():
         spec = read_spec(Path(spec_file))
@@ -79,9 +61,8 @@ def command(
         f"{spec.cost.seeds} seeds of placement"
     )
     labels = {number: f"point {number} ({points[number].label})" for number in tasks}
-    work = (
-        LongWork(jobs) if isinstance(jobs, int) else LongWork(sys.maxsize, partial(cluster, jobs))
-    )
+    scheduler = options.scheduler_address()
+    work = LongWork(sys.maxsize, partial(cluster, scheduler)) if scheduler else LongWork()
     measured = work.one_each(
         "Measuring", Measure(measure, _words, folder=SWEEPS),
         {labels[number]: task for number, task in tasks.items()},

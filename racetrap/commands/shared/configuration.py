@@ -1,7 +1,7 @@
 """Defaults of options in a file: ``racetrap.toml``, or ``[tool.racetrap]`` of ``pyproject.toml``.
 
 Each table is a command and has options by their long names, as ``[trace.record]`` with ``seed =
-3``.  The command line takes precedence.
+3``; ``jobs`` stands before all tables.  The command line takes precedence.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from racetrap.golden_model.checks import unknown_name
 
 #: Key of the file, in a list, in the context's ``meta``.
 DEFAULTS_FILE = "racetrap.defaults"
+#: Key of the file that is of all commands, and stands before its tables.
+JOBS_KEY = "jobs"
 
 _OWN, _SHARED = "racetrap.toml", "pyproject.toml"
 _SCALARS = (str, int, float, bool)
@@ -77,7 +79,7 @@ def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
         if key not in options:
             from racetrap.commands.shared.former_names import successor
 
-            instead = successor(f"--{key}")
+            instead = "a key before all tables" if key == JOBS_KEY else successor(f"--{key}")
             if instead is not None:
                 raise ValueError(f"Key {key!r} of {command.name} is now {instead}")
             raise ValueError(unknown_name(f"key of {command.name}", key, options))

@@ -14,6 +14,7 @@ _ARGUMENT = "an argument without an option"
 #: Former options of any command, with their replacements.
 _SUCCESSORS: Mapping[str, str] = MappingProxyType({
     **dict.fromkeys(("-q", "--quiet"), "an option before the command: racetrap --quiet COMMAND"),
+    "--jobs": "an option before the command: racetrap --jobs N COMMAND",
     **dict.fromkeys(("--volume", "--inputs", "--runs", "--traces"), "--budget"),
     **dict.fromkeys(("--program", "--workload", "--reader", "--suite"), _ARGUMENT),
     **dict.fromkeys(("--fixpoint", "--original-size", "--monitor", "--cycles"), "a word of --also"),
@@ -48,7 +49,7 @@ _SUCCESSORS: Mapping[str, str] = MappingProxyType({
     "--timings": "--schedules",
     "--right-only": "--race-free",
     "--device": "--family FAMILY:DEVICE",
-    "--scheduler": "--jobs ADDRESS",
+    "--scheduler": "an option before the command: racetrap --jobs ADDRESS COMMAND",
     "--keep": "--output",
     "--to": "the end .txt of the file's name, for the text form",
 })  # fmt: skip
@@ -64,4 +65,6 @@ def no_such_option(error: click.NoSuchOption) -> str:
     instead = successor(error.option_name)
     if instead is None or instead in (error.possibilities or ()):
         return error.format_message()
+    if error.ctx is not None:
+        instead = instead.replace("COMMAND", error.ctx.command_path.partition(" ")[2])
     return f"No such option '{error.option_name}', which is now {instead}."

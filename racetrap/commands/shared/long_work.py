@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from rich.console import Console
 
 from racetrap.commands.shared.ending import expect_a_result, write_before_the_end
+from racetrap.commands.shared.options import worker_count
 from racetrap.commands.shared.terminal import (
     ExitStatus,
     command_line,
@@ -112,8 +113,8 @@ class LongWork:
 
     Parameters
     ----------
-    jobs : int
-        Items measured at the same time.
+    jobs : int, optional
+        Items measured at the same time; by default as many as the command line says.
     pool : callable, optional
         Pool to use instead of ``jobs`` worker processes.
     console : Console, optional
@@ -121,13 +122,15 @@ class LongWork:
     """
 
     def __init__(
-        self, jobs: int, pool: Callable[[], AbstractContextManager[Executor]] | None = None,
+        self, jobs: int | None = None,
+        pool: Callable[[], AbstractContextManager[Executor]] | None = None,
         console: Console | None = None,
     ) -> None:  # fmt: skip
         self._is_command = console is None
         if self._is_command:
             expect_a_result()
-        self._jobs, self._pool = jobs, pool
+        self.jobs = worker_count() if jobs is None else jobs
+        self._pool = pool
         self.kept = self._total = 0
         self.missing: list[str] = []
         self._stop: BaseException | None = None
@@ -177,7 +180,7 @@ class LongWork:
         if kept:
             self._console.print(f"{title}: {kept} of {len(rows)} rows kept from before")
         if kept < len(rows):
-            self.attempt(lambda: self._run(title, rows, measure, store, jobs or self._jobs))
+            self.attempt(lambda: self._run(title, rows, measure, store, jobs or self.jobs))
         missing = [row.label for row in rows if not row.is_done]
         if measure.is_timing and not missing:
             for item in (item for row in rows for item in row.items):

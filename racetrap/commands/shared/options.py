@@ -18,6 +18,8 @@ from racetrap.presenters.race_choice import RaceChoice
 
 #: End of the names of traces in their text form.
 TEXT_SUFFIX = ".txt"
+#: Key of ``--jobs`` in the context's ``meta``.
+_JOBS = "racetrap.jobs"
 
 
 class Choice(click.Choice):
@@ -88,9 +90,55 @@ def budget(what: str, default: int | None, least: int = 1, **attributes: Any) ->
     )  # fmt: skip
 
 
+class _Workers(click.ParamType):
+    """Number of processes, or address of a scheduler."""
+
+    name = "workers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        text = str(value)
+        number: int | str = text if "://" in text else click.IntRange(1, 64)(text, param, ctx)
+        return number
+
+
+def _keep_jobs(context: click.Context, parameter: click.Parameter, value: int | str) -> None:
+    context.meta[_JOBS] = value
+
+
+#: Of the root command, for all below it.
 jobs = click.option(
-    "--jobs", default=2, show_default=True, type=click.IntRange(1, 64), help="Worker processes."
-)
+    "--jobs", metavar="N|ADDRESS", default="2", show_default=True, type=_Workers(),
+    expose_value=False, callback=_keep_jobs,
+    help="Worker processes of a command with many runs; of sweep also the address of a Dask "
+    "scheduler, such as tcp://HOST:8786.",
+)  # fmt: skip
+
+
+def set_default_jobs(context: click.Context, value: Any) -> None:
+    """Take the number of processes from a file, unless the command line has one."""
+    option = next(each for each in context.command.params if each.name == "jobs")
+    if context.get_parameter_source("jobs") is click.core.ParameterSource.DEFAULT:
+        _keep_jobs(context, option, _Workers()(value, option, context))
+
+
+def scheduler_address() -> str | None:
+    """Address of a scheduler that the command line gives instead of a number of processes."""
+    given = click.get_current_context().meta.get(_JOBS)
+    return given if isinstance(given, str) else None
+
+
+def worker_count() -> int:
+    """Worker processes of this command line."""
+    context = click.get_current_context()
+    if (address := scheduler_address()) is not None:
+        raise click.UsageError(
+            f"Only `racetrap sweep` runs on a cluster: give a number to --jobs, not {address}",
+            context,
+        )
+    count: int = context.meta.get(_JOBS, 2)
+    return count
 
 
 def limit(command: Callable[..., Any]) -> Callable[..., Any]:

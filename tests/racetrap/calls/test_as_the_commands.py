@@ -127,7 +127,7 @@ def test_a_command_gives_the_defaults_of_its_call(name, racetrap, monkeypatch):
     with pytest.raises(_Called):
         racetrap(name, *_LINES[name])
     # Where to print, and what only a command line has.
-    own = {"report", "work", "output", "launch", "further"}
+    own = {"report", "work", "jobs", "output", "launch", "further"}
     plain = {"compiler": api.CompilerOptions()}
     wanted = {
         each.name: plain.get(each.name, each.default)

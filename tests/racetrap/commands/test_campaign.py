@@ -171,10 +171,6 @@ def test_failed_run(racetrap, unbuilt, monkeypatch, error):
             "--configurations is for random tests of many presets, not for random tests of",
         ),
         (
-            (*_TINY, "--case", "3", "--jobs", "2"),
-            "or recorded programs, not for one case of a preset",
-        ),
-        (
             (*_TINY, "--case", "3", "--budget", "9"),
             "Option --budget is for random tests of many presets or random tests of",
         ),

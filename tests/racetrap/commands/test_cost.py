@@ -16,8 +16,8 @@ def own_cache(monkeypatch, tmp_path):
 def test_one_block(racetrap, tmp_path):
     files = tmp_path / "cost.json", tmp_path / "cost.html"
     done = racetrap(
-        "cost", "scord-tiny", "--block", "barrier_ids", "--family", "ecp5", "--seeds", 0,
-        "--set", "blocks_per_sm=1", "--jobs", 1, "--json", files[0], "--output", files[1],
+        "--jobs", 1, "cost", "scord-tiny", "--block", "barrier_ids", "--family", "ecp5",
+        "--seeds", 0, "--set", "blocks_per_sm=1", "--json", files[0], "--output", files[1],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     table = json.loads(files[0].read_text())["tables"][0]

@@ -5,7 +5,7 @@ import json
 
 def test_one_program(racetrap):
     result = racetrap(
-        "evaluate", "advice", "stream_clustering", "--budget", 1, "--jobs", 1,
+        "--jobs", 1, "evaluate", "advice", "stream_clustering", "--budget", 1,
         "--json", "-",
     )  # fmt: skip
     document = json.loads(result.stdout)

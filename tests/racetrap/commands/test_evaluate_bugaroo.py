@@ -10,7 +10,7 @@ from racetrap.commands.shared.terminal import ExitStatus
 
 def test_one_program(racetrap):
     result = racetrap(
-        "evaluate", "bugaroo", "publication", "--schedules", 1, "--jobs", 1,
+        "--jobs", 1, "evaluate", "bugaroo", "publication", "--schedules", 1,
         "--budget", 4, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -29,8 +29,8 @@ def test_one_program(racetrap):
 
 def test_right_variants_only(racetrap):
     result = racetrap(
-        "evaluate", "bugaroo", "scan", "--race-free", "--schedules", 1,
-        "--budget", 0, "--jobs", 1, "--json", "-",
+        "--jobs", 1, "evaluate", "bugaroo", "scan", "--race-free", "--schedules", 1,
+        "--budget", 0, "--json", "-",
     )  # fmt: skip
     rows = json.loads(result.stdout)["tables"]["programs"]
     assert [row["variant"] for row in rows] == ["full", "early_f1"]
@@ -39,8 +39,7 @@ def test_right_variants_only(racetrap):
 def test_what_is_not_as_stated_is_a_failure(racetrap, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(evaluate_bugaroo, "problems", lambda verdicts: ["Result is wrong"])
     result = racetrap(
-        "evaluate", "bugaroo", "hotspot", "--schedules", 1, "--budget", 0,
-        "--jobs", 1
+        "--jobs", 1, "evaluate", "bugaroo", "hotspot", "--schedules", 1, "--budget", 0
     )  # fmt: skip
     assert result.exit_code == ExitStatus.FAILED
     assert "Result is wrong" in result.stderr

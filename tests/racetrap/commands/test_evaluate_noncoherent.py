@@ -13,8 +13,8 @@ from tests.support.pages.evaluation_page import Inventory
 def test_one_program(racetrap, tmp_path):
     page, file = tmp_path / "page.html", tmp_path / "result.json"
     result = racetrap(
-        "evaluate", "noncoherent", "crypto", "--schedules", 30, "--budget", 100,
-        "--jobs", 1, "--output", page, "--json", file,
+        "--jobs", 1, "evaluate", "noncoherent", "crypto", "--schedules", 30, "--budget", 100,
+        "--output", page, "--json", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     for text in ("Published traces and races", "crypto", "stale-read", "random traces 100"):
@@ -33,7 +33,7 @@ def test_one_program(racetrap, tmp_path):
 def test_a_problem_fails(racetrap, monkeypatch):
     monkeypatch.setattr(tables, "rules_of", lambda trace, mode, memory=None: ("5b",))
     result = racetrap(
-        "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 0, "--jobs", 1
+        "--jobs", 1, "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 0
     )
     assert result.exit_code == 3
     assert result.stderr.startswith("racetrap: Trace Figure 4.3 must give no race in mode thesis")
@@ -42,8 +42,8 @@ def test_a_problem_fails(racetrap, monkeypatch):
 def test_bus_monitor(racetrap, tmp_path):
     file = tmp_path / "result.json"
     result = racetrap(
-        "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 40,
-        "--also", "monitor", "--jobs", 1, "--json", file,
+        "--jobs", 1, "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 40,
+        "--also", "monitor", "--json", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     four, eight, random = json.loads(file.read_text())["tables"]["monitor"]
@@ -57,8 +57,8 @@ def test_bus_monitor(racetrap, tmp_path):
 def test_generated_monitor(racetrap, tmp_path):
     file = tmp_path / "result.json"
     result = racetrap(
-        "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 0,
-        "--also", "cycles", "--jobs", 1, "--json", file,
+        "--jobs", 1, "evaluate", "noncoherent", "crypto", "--schedules", 1, "--budget", 0,
+        "--also", "cycles", "--json", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     (row,) = json.loads(file.read_text())["tables"]["monitor-cycles"]

@@ -5,8 +5,8 @@ import json
 
 def test_one_application(racetrap):
     result = racetrap(
-        "evaluate", "policies", "RED", "--size", "tiny", "--schedules", 1,
-        "--jobs", 1, "--json", "-",
+        "--jobs", 1, "evaluate", "policies", "RED", "--size", "tiny", "--schedules", 1,
+        "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)

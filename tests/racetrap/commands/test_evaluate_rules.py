@@ -7,9 +7,9 @@ from racetrap.commands.shared.terminal import ExitStatus
 
 def test_one_of_each_group(racetrap):
     result = racetrap(
-        "evaluate", "rules", "hrf-indirect", "1DC",
+        "--jobs", 1, "evaluate", "rules", "hrf-indirect", "1DC",
         "lock_blocks_no_first_fence", "norace_interwarp_fence_raw",
-        "--size", "tiny", "--schedules", 1, "--jobs", 1, "--json", "-",
+        "--size", "tiny", "--schedules", 1, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     tables = json.loads(result.stdout)["tables"]

@@ -22,8 +22,8 @@ RACE = (0x40, 5)
 def test_one_application(racetrap, tmp_path):
     files = tmp_path / "result.json", tmp_path / "page.html"
     result = racetrap(
-        "evaluate", "scord", "1DC", "--schedules", 1, "--hardware-schedules", 0,
-        "--jobs", 1, "--json", files[0], "--output", files[1],
+        "--jobs", 1, "evaluate", "scord", "1DC", "--schedules", 1, "--hardware-schedules", 0,
+        "--json", files[0], "--output", files[1],
     )  # fmt: skip
     assert result.exit_code == 0
     summary = json.loads(files[0].read_text())
@@ -47,8 +47,8 @@ def test_one_application(racetrap, tmp_path):
 def test_one_schedule_misses_a_race(racetrap, schedules, caught):
     """The README says so of the total: every other row has all in one schedule."""
     result = racetrap(
-        "evaluate", "scord", "R110", "--schedules", schedules,
-        "--hardware-schedules", 0, "--jobs", 1, "--json", "-",
+        "--jobs", 1, "evaluate", "scord", "R110", "--schedules", schedules,
+        "--hardware-schedules", 0, "--json", "-",
     )  # fmt: skip
     row = json.loads(result.stdout)["races"][0]
     assert (row["oracle"], row["base"], row["cached"]) == (2, caught, caught)

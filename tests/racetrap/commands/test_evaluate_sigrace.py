@@ -29,8 +29,8 @@ def play(monkeypatch, made, asked=None):
 def test_one_program(racetrap, tmp_path):
     files = tmp_path / "result.json", tmp_path / "page.html"
     done = racetrap(
-        "evaluate", "sigrace", "lu", "--size", "tiny", "--budget", 1, "--seed", 7,
-        "--hardware-size", "none", "--jobs", 1, "--json", files[0], "--output", files[1],
+        "--jobs", 1, "evaluate", "sigrace", "lu", "--size", "tiny", "--budget", 1, "--seed", 7,
+        "--hardware-size", "none", "--json", files[0], "--output", files[1],
     )  # fmt: skip
     assert done.exit_code == 0
     data = json.loads(files[0].read_text())

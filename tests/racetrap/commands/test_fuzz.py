@@ -7,7 +7,7 @@ from racetrap.evaluation.fuzzing.fuzz import Finding
 
 
 def test_nothing_found(racetrap):
-    done = racetrap("fuzz", "coverage", "--budget", 20, "--jobs", 1, "--json", "-")
+    done = racetrap("--jobs", 1, "fuzz", "coverage", "--budget", 20, "--json", "-")
     assert done.exit_code == 0
     document = json.loads(done.stdout)
     assert document["readers"] == [{"reader": "coverage", "inputs": 20, "findings": 0}]

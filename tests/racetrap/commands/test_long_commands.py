@@ -78,7 +78,7 @@ def call(racetrap, monkeypatch, tmp_path):
         words = _COMMANDS[name].replace("SPEC", str(spec)).replace("OUT", str(tmp_path / "out"))
         file, page = tmp_path / "result.json", tmp_path / "page.html"
         has_page = words.endswith("--output")
-        done = racetrap(*words.split(), *[page] * has_page, "--jobs", 1, "--json", file)
+        done = racetrap("--jobs", 1, *words.split(), *[page] * has_page, "--json", file)
         document = json.loads(file.read_text())
         file.unlink()
         return done, document, page.read_text() if has_page else ""
@@ -144,7 +144,7 @@ main()
 def _signalled(number, folder, stderr):
     """Rows of a command whose standard output is a pipe, its status and its JSON."""
     file = folder / "result.json"
-    words = [*_COMMANDS["rules"].split(), "--jobs", "1", "--json", str(file)]
+    words = ["--jobs", "1", *_COMMANDS["rules"].split(), "--json", str(file)]
     done = subprocess.run(
         [sys.executable, "-c", _SIGNALLED, str(int(number)), str(folder), *words],
         check=False, text=True, stdout=subprocess.PIPE, stderr=stderr,

@@ -19,7 +19,7 @@ def spec(tmp_path):
 
 def test_run_and_resume(racetrap, spec, tmp_path):
     out, data = tmp_path / "out", tmp_path / "data.json"
-    done = racetrap("sweep", spec, "--output", out, "--jobs", 1)
+    done = racetrap("--jobs", 1, "sweep", spec, "--output", out)
     assert done.exit_code == 0
     assert "4 points, 1 refused; seed 5" in done.output
     assert "Metadata entry must fit" in done.output
@@ -30,7 +30,7 @@ def test_run_and_resume(racetrap, spec, tmp_path):
 
     (out / "results.csv").unlink()
     next((long_work.cache_folder() / "sweep").glob("*.pickle")).unlink()
-    again = racetrap("sweep", spec, "--output", out, "--jobs", 1, "--json", data)
+    again = racetrap("--jobs", 1, "sweep", spec, "--output", out, "--json", data)
     assert again.exit_code == 0, again.output
     assert "Measuring: 2 of 3 rows kept from before" in again.output
     assert (out / "results.csv").read_bytes() == first
@@ -66,7 +66,7 @@ workloads = ["micro-benchmarks"]
 @pytest.mark.campaign
 def test_figures_of_placement_say_what_they_were_made_for(racetrap, tmp_path):
     spec, data = write(tmp_path, _PLACED), tmp_path / "data.json"
-    done = racetrap("sweep", spec, "--output", tmp_path / "out", "--jobs", 1, "--json", data)
+    done = racetrap("--jobs", 1, "sweep", spec, "--output", tmp_path / "out", "--json", data)
     assert done.exit_code == 0, done.output
     made = json.loads(data.read_text())
     assert (made["cost"], made["device"]) == ("ice40", "iCE40HX8K, CT256")
@@ -86,7 +86,7 @@ def test_a_broken_rule(racetrap, tmp_path):
 
 @pytest.mark.parametrize("jobs", ["65", "0", "many"])
 def test_number_of_processes(racetrap, spec, jobs):
-    result = racetrap("sweep", spec, "--jobs", jobs)
+    result = racetrap("--jobs", jobs, "sweep", spec)
     assert result.exit_code == 2
     assert "Invalid value for '--jobs'" in result.output
 
@@ -109,7 +109,7 @@ def test_what_stops_a_sweep(racetrap, spec, tmp_path, monkeypatch, error, status
         raise error
 
     answer(monkeypatch, stop)
-    done = racetrap("sweep", spec, "--output", tmp_path / "out", "--jobs", 1)
+    done = racetrap("--jobs", 1, "sweep", spec, "--output", tmp_path / "out")
     assert done.exit_code == status
     assert said in done.stderr
     assert not (tmp_path / "out" / "results.csv").exists()

@@ -129,9 +129,9 @@ def _check_applications(call: Simulation) -> None:
 SUITES: Mapping[str, Suite] = MappingProxyType({
     "scor-micro": Suite(
         _micro_benchmarks,
-        ("schedules", "all_signals", "output", ".fst", ".vcd", ".xml", "jobs"),
+        ("schedules", "all_signals", "output", ".fst", ".vcd", ".xml"),
     ),
-    "scor-apps": Suite(_applications, ("schedules", "size", "jobs"), _check_applications),
+    "scor-apps": Suite(_applications, ("schedules", "size"), _check_applications),
 })  # fmt: skip
 
 

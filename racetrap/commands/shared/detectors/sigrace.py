@@ -84,7 +84,7 @@ def _check_programs(call: Simulation) -> None:
 
 
 SUITES: Mapping[str, Suite] = MappingProxyType({
-    "threads": Suite(_programs, ("size", "jobs"), _check_programs),
+    "threads": Suite(_programs, ("size",), _check_programs),
 })  # fmt: skip
 
 

@@ -50,6 +50,17 @@ def test_commands_of_a_group(racetrap, folder):
     assert "holdings" in json.loads(racetrap("cache", "info").stdout)
 
 
+def test_number_of_processes_is_of_all_commands(racetrap, folder, monkeypatch):
+    (folder / "racetrap.toml").write_text("jobs = 3\n[fuzz]\nbudget = 2\n")
+    counts = []
+    monkeypatch.setattr(
+        "racetrap.commands.fuzz.run_parallel", lambda *given: counts.append(given[2]) or []
+    )
+    for options in ([], ["--jobs", "4"]):
+        assert racetrap(*options, "fuzz", "coverage").exit_code == 0
+    assert counts == [3, 4]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -62,6 +73,8 @@ def test_commands_of_a_group(racetrap, folder):
             "[check]\npreset = 1\n",
             "Key 'preset' of check is now --detector",
         ),
+        ("[campaign]\njobs = 1\n", "Key 'jobs' of campaign is now a key before all tables"),
+        ("jobs = 0\n", "Invalid value for '--jobs'"),
         ("[check]\nhelp = true\n", "Unknown key of check 'help'"),
         ("[check]\ndetector = [1]\n", "check.detector must be a number or a word, not"),
         ("[check]\nset = [[1]]\n", "check.set must be a list of numbers or words, not"),
@@ -74,7 +87,7 @@ def test_commands_of_a_group(racetrap, folder):
 )
 def test_wrong_files(racetrap, racy, folder, text, said):
     (folder / "racetrap.toml").write_text(text)
-    done = racetrap("check", racy)
+    done = racetrap(*(["campaign"] if "campaign" in text else ["check", racy]))
     assert done.exit_code == 2
     assert re.search(said, done.stderr), done.stderr
 

@@ -25,8 +25,8 @@ def test_no_option_is_a_former_one():
     assert not set(_names(cli)) & set(_SUCCESSORS) - of_others
 
 
-#: What options of others' tools, which we call, are called as well.
-_OF_TOOLS = {"--trace", "--quiet", "-q"}
+#: Names of options of others' tools, which we call, and of options before the command.
+_OF_TOOLS = {"--trace", "--quiet", "-q", "--jobs"}
 
 
 def test_no_sentence_and_no_page_has_a_former_name():
@@ -48,6 +48,10 @@ def test_no_sentence_and_no_page_has_a_former_name():
     ("words", "sentence"),
     [
         (["presets", "-q"], "No such option '-q', which is now an option before the command"),
+        (
+            ["evaluate", "scord", "--jobs", "2"],
+            "now an option before the command: racetrap --jobs N evaluate scord.\n",
+        ),
         (["presets", "--jsno"], "No such option '--jsno'. Did you mean '--json'?"),
         (["presets", "--zebra"], "No such option '--zebra'.\n"),
         (

@@ -18,7 +18,7 @@ from tests.load import COMMANDS
 #: The one spelling of what several commands have, by the parameter's name.
 _SPELLINGS = {
     "json_file": ["--json"], "settings": ["--set"], "seed": ["--seed"],
-    "jobs": ["--jobs"], "size": ["--size"], "output": ["-o", "--output"], "form": ["--to"],
+    "size": ["--size"], "output": ["-o", "--output"], "form": ["--to"],
     "launch_file": ["--launch"], "detector": ["--detector"],
     "schedules": ["--schedules"], "budget": ["--budget"], "oracle": ["--oracle"],
     "memory": ["--memory"],
