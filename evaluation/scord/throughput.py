@@ -10,7 +10,7 @@ from typing import Any
 from racetrap.evaluation.scord import cycles
 from racetrap.evaluation.scord.workload import LinesWorkload, ScordWorkload
 from racetrap.evaluation.table import Cell
-from racetrap.evaluation.throughput import executor_rates, speed
+from racetrap.evaluation.throughput import executor_loops, executor_rates, speed
 from racetrap.evaluation.throughput.figures import SIZE, BenchTable
 from racetrap.evaluation.throughput.rates import timed
 from racetrap.generators.scord import SCORD
@@ -63,6 +63,7 @@ def measurements(given: int | None) -> Mapping[str, Callable[[], Any]]:
         "slices": lambda: [asdict(row) for row in (cycles.one_slice(far), *cycles.slices(far))],
         "executor": executor_rates.rates,
         "executor_independent_threads": partial(executor_rates.rates, independent_threads=True),
+        "executor_loops": executor_loops.loops,
         "applications": lambda: [application_rates(name, SIZE) for name in WORKLOADS],
     }
 
@@ -153,6 +154,11 @@ def tables(figures: Mapping[str, Any]) -> Iterator[BenchTable]:
             [threads, rate, figures["executor_independent_threads"][threads]]
             for threads, rate in figures["executor"].items()
         ],
+    )
+    yield (
+        "Executor, loops that are compared with one another",
+        ["loop", "seconds"],
+        [[name, seconds] for name, seconds in figures["executor_loops"].items()],
     )
     yield (
         "Speed of simulation, whole lines of all SMs: accesses/s, medians",

@@ -69,6 +69,11 @@ class BenchScord(TypedDict):
     executor_independent_threads: Annotated[
         dict[str, float], "the same with the lanes of a warp independent"
     ]
+    executor_loops: Annotated[
+        dict[str, float],
+        "seconds of loops with a fused and with separate operations, and of a block's work while "
+        "others poll a word",
+    ]
     applications: Annotated[list[ApplicationRates], "of each application"]
 
 

@@ -32,6 +32,8 @@ def bench_figures(found: Mapping[str, Any]) -> Figures:
         yield name, "accesses/cycle", row["accesses_per_cycle"]
     threads = max(found["executor"], key=int)
     yield f"executor, {threads} threads", "instructions/s", found["executor"][threads]
+    for name, seconds in found.get("executor_loops", {}).items():
+        yield f"executor, {name}", "s", seconds
 
 
 def evaluate_figures(found: Mapping[str, Any]) -> Figures:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from racetrap.evaluation.throughput.executor_loops import _LOOPS, measure_loop
 from racetrap.evaluation.throughput.executor_rates import THREADS, measure_executor
 
 
@@ -20,3 +21,9 @@ def test_independent_lanes_take_at_most_half_as_long_again_on_a_kernel_that_does
         for each in (False, True)
     )
     assert independent <= 1.5 * lockstep
+
+
+@pytest.mark.parametrize("loop", _LOOPS)
+def test_loops_that_are_compared_end(loop):
+    kernel, blocks, threads, _ = _LOOPS[loop]
+    assert measure_loop(kernel, blocks, threads, 3) > 0

@@ -15,7 +15,7 @@ from racetrap.evaluation.sigrace import recorder_rates
 from racetrap.evaluation.sigrace import throughput as sigrace_throughput
 from racetrap.evaluation.sigrace.cycles import Scan, Sustained
 from racetrap.evaluation.sigrace.recorder_rates import RecorderRates
-from racetrap.evaluation.throughput import executor_rates, speed
+from racetrap.evaluation.throughput import executor_loops, executor_rates, speed
 from racetrap.evaluation.throughput.executor_rates import ExecutorRun
 from racetrap.evaluation.throughput.rates import Rate
 from racetrap.evaluation.throughput.speed import Rates, SameTrace
@@ -65,6 +65,7 @@ def figures(monkeypatch):
             6_000_000 if independent_threads else 7_000_000, 1, 1.0
         ),
     )  # fmt: skip
+    monkeypatch.setattr(executor_loops, "measure_loop", lambda kernel, *launch: 0.25)
     application = {
         "events": 1190, "operations": 30228, "executor": 5e4, "barracuda": 6e4, "scoped": 8e4
     }  # fmt: skip

@@ -27,6 +27,7 @@ BENCH = {
                     "reads_per_cycle": 0.1}],
         "executor": {"64": 1e5, "1024": 2e6},
         "executor_independent_threads": {"64": 1e5, "1024": 2e6},
+        "executor_loops": {"fused multiply and add": 0.1},
     },
     "sigrace": {
         "speed": {

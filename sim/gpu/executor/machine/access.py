@@ -124,6 +124,10 @@ class Access:
         address = base if self.offset is None else base + self.offset
         return address if mask == ALL_LANES else address[row_of(mask)]
 
+    def block_of(self, warp: Warp) -> int:
+        """Block whose shared memory is accessed; -1 for global memory."""
+        return warp.block.index if self.space_code else -1
+
     def log(self, warp: Warp, mask: int, address: np.ndarray) -> None:
         """Log the event, or several if a lane accesses more bytes than one event holds."""
         records = self.records[: len(address)]
@@ -148,6 +152,8 @@ class Load(Access):
         # Logged first: a load may overwrite the register that its address is in.
         if self.logged:
             self.log(warp, mask, address)
+        if warp.polls.reads is not None and self.logged:
+            warp.polls.read(memory, index, self.block_of(warp), address, self.size)
         if mask == ALL_LANES:
             for element, row in enumerate(rows):
                 row[...] = memory[index + element if element else index]
@@ -201,7 +207,10 @@ class Store(Access):
                 warp.launch.progress = True
             # Of equal places the last assignment stays.
             memory[cells[::-1]] = row[::-1]
+        warp.polls.changed = True
         if self.logged:
+            if warp.launch.sleepers:
+                warp.launch.sleepers.written(self.block_of(warp), address, self.size)
             self.log_values(warp, mask, address, rows)
 
     def log_values(

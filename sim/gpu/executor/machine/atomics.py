@@ -81,7 +81,13 @@ class Atomic(Access):
         operands = [row if mask == ALL_LANES else row[active] for row in rows]
         views, place = self.space(self, warp, mask, address)
         memory, index = views[self.dtype], place >> self.shift
-        old = self._update(warp, memory, index, operands)
+        old, changed = self._update(warp, memory, index, operands)
+        if changed:
+            warp.polls.changed = True
+            if warp.launch.sleepers:
+                warp.launch.sleepers.written(self.block_of(warp), address, self.size)
+        elif warp.polls.reads is not None:
+            warp.polls.read(memory, index, self.block_of(warp), address, self.size)
         # Logged first: the result may overwrite the register that the address is in.
         if self.logged:
             self._log(warp, mask, address, old, operands)
@@ -91,11 +97,12 @@ class Atomic(Access):
 
     def _update(
         self, warp: Warp, memory: np.ndarray, index: np.ndarray, operands: list[np.ndarray]
-    ) -> np.ndarray:
-        """Update memory lane by lane; the old value that each lane saw."""
+    ) -> tuple[np.ndarray, bool]:
+        """Update memory lane by lane; the old value that each lane saw, and whether any is now
+        another."""
         places = index.tolist()
-        cells = dict(zip(places, memory[index].tolist(), strict=True))
-        before = dict(cells) if warp.launch.watching else cells
+        before = dict(zip(places, memory[index].tolist(), strict=True))
+        cells = dict(before)
         function, wrap = self._function, self._wrap
         olds = []
         for place, *values in zip(places, *(row.tolist() for row in operands), strict=True):
@@ -103,9 +110,10 @@ class Atomic(Access):
             olds.append(old)
             cells[place] = wrap(function(old, *values))
         memory[list(cells)] = list(cells.values())
-        if cells != before:
+        changed = cells != before
+        if changed and warp.launch.watching:
             warp.launch.progress = True
-        return np.array(olds, self.dtype)
+        return np.array(olds, self.dtype), changed
 
     def _log(
         self, warp: Warp, mask: int, address: np.ndarray, old: np.ndarray,

@@ -25,7 +25,8 @@ def _lines(launch: Launch) -> Iterator[str]:
         for warp in block.warps:
             if not warp.alive:
                 continue
-            for pc, mask, waits in warp.positions():
+            for pc, mask, barrier in warp.positions():
+                waits = barrier or ("a change of what it polls" if warp in launch.sleepers else "")
                 yield (
                     f"  block {launch.block_position(block.index)} warp {warp.index}: "
                     f"pc {pc:#x} ({launch.program.places[instruction_number(pc)]}), "

@@ -164,9 +164,12 @@ def call_device_function(
 ) -> None:
     """Let the active lanes call such a function, one after the other, at a program counter."""
     parameters = warp.frame.parameters
+    warp.polls.changed = True
     for lane in lanes_of(warp.mask):
         own = [parameters[argument][lane].tobytes() for argument in arguments]
         result = DEVICE_FUNCTIONS[name](warp, lane, own)
+        if name == "free":
+            warp.launch.sleepers.wake_all()
         if name == "malloc":
             size, address = (int.from_bytes(each, "little") for each in (own[0], result))
             warp.launch.made.append((address, size, pc))

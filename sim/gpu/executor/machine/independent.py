@@ -102,12 +102,11 @@ class IndependentWarp(Warp):
     def branch_back(self) -> int | None:
         self._has_yielded = False
         if self._ready:
+            # They come first, so that this is not the only way on.
+            self.polls.changed = True
             self._ready.append(self._current())
             self._resume(self._ready.popleft())
-        if self.polled:
-            self.polled = False
-            return YIELD
-        return None
+        return self._let_others_go(0) if self.polled else None
 
     def warp_sync(self, among: Parts, pc: int, together: bool) -> int | None:
         if together:
@@ -167,6 +166,8 @@ class IndependentWarp(Warp):
             group.barrier = ""
             self._waiting.remove(group)
             self._ready.append(group)
+        if self in self.launch.sleepers:
+            self.launch.sleepers.wake(self)
         self._wake()
 
     def _wake(self) -> None:

@@ -29,6 +29,7 @@ from racetrap.sim.gpu.executor.machine.lockstep import LockstepWarp
 from racetrap.sim.gpu.executor.machine.memory import Heap, Views
 from racetrap.sim.gpu.executor.machine.program import CompiledFunction, KernelProgram
 from racetrap.sim.gpu.executor.machine.shapes import Shape, position
+from racetrap.sim.gpu.executor.machine.sleepers import Sleepers
 from racetrap.sim.gpu.executor.machine.special_registers import launch_rows, special_rows
 from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
 from racetrap.sim.gpu.executor.machine.warp import ENDED, NOT_RUN
@@ -143,6 +144,7 @@ class Launch:
         self.parameters, self.parameter_size = Views(parameters), parameter_size
         self.symbols, self.heap = symbols, heap
         self.geometry, self.schedule, self.log = geometry, schedule, log
+        self.sleepers = Sleepers(schedule)
         self.number, self.grid_workspace = number, grid_workspace
         self.write, self._watch, self.outside = write, watch, outside
         #: Buffer that each memory instruction accessed last: address, and highest offset.
@@ -322,7 +324,12 @@ class Launch:
             if self.weak is not None:
                 self.weak.model.drain()
             if self.blocks:
-                raise deadlock_error(self, "stay in a deadlock: every warp waits")
+                raise deadlock_error(
+                    self,
+                    "stay in a livelock: every warp waits, or polls what none changes"
+                    if self.sleepers
+                    else "stay in a deadlock: every warp waits",
+                )
         finally:
             # What ran before a fault is a whole trace, too.
             for block in self.blocks:

@@ -101,10 +101,7 @@ class LockstepWarp(Warp):
         self.launch.release_frame(frame)
 
     def branch_back(self) -> int | None:
-        if self.polled:
-            self.polled = False
-            return YIELD
-        return None
+        return self._let_others_go(len(self._stack)) if self.polled else None
 
     def warp_sync(self, among: Parts, pc: int, together: bool) -> int | None:
         if not together:

@@ -33,7 +33,7 @@ def _clock(part: Callable[[int], Row]) -> Callable[[Warp, int], Row]:
     def read(warp: Warp, instructions: int) -> Row:
         launch = warp.launch
         # A warp that reads the time may be waiting for it: other warps run in the meantime.
-        launch.timed = warp.polled = True
+        launch.timed = warp.polled = warp.polls.changed = True
         return part(launch.time + instructions)
 
     return read

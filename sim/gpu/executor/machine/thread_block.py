@@ -73,6 +73,7 @@ class ThreadBlock:
         """Lanes of a warp arrive at a barrier; `try_open` releases those that wait."""
         barrier = self._barriers.setdefault(number, Barrier(threads, pc))
         barrier.arrived[warp] = barrier.arrived.get(warp, 0) | mask
+        warp.polls.changed = True
         if self.launch.weak is not None:
             barrier.given += self.launch.weak.arrive(warp, mask)
         if waits:

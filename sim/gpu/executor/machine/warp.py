@@ -17,6 +17,7 @@ from racetrap.sim.gpu.executor.machine.faults import thread_name
 from racetrap.sim.gpu.executor.machine.frame import Frame
 from racetrap.sim.gpu.executor.machine.lanes import Parts, row_of
 from racetrap.sim.gpu.executor.machine.memory import Views
+from racetrap.sim.gpu.executor.machine.sleepers import Polls
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
@@ -83,6 +84,7 @@ class Warp(ABC):
         self.age = 0
         #: Whether an atomic or a strong load was run since the warp last let others go first.
         self.polled = False
+        self.polls = Polls()
         #: Whether its last status for the scheduler was ``BLOCKED``.
         self.blocked = False
         #: Registers that a weak memory has not settled yet.
@@ -183,6 +185,17 @@ class Warp(ABC):
     @abstractmethod
     def branch_back(self) -> int | None:
         """The active lanes have taken a backward branch; status for the scheduler."""
+
+    def _let_others_go(self, depth: int) -> int:
+        """The warp has polled memory, and is so many open branches deep: others go first, and it
+        sleeps if it would but poll again."""
+        self.polled = False
+        if self.launch.weak is None:
+            registers = tuple(bank.tobytes() for bank in self.frame.banks)
+            if self.polls.goes_round((self.pc, self.mask, depth, id(self.frame), registers)):
+                self.launch.sleepers.add(self)
+                return BLOCKED
+        return YIELD
 
     @abstractmethod
     def warp_sync(self, among: Parts, pc: int, together: bool) -> int | None:

@@ -19,7 +19,7 @@ from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
         "ld.global.v2.u32 {%r1, %r2, %r3}, [%d1]", "fence.proxy.async", "membar",
         "vote.ballot.b32 %r1, %p1", "shfl.down.b32 %r1, %r2, 1, 31", "bar.sync",
         "cp.async.ca.shared.global [%r1], [%d1], 4", "wmma.store.d.sync.aligned [%d1], %r1",
-        "add.bf16x2 %r1, %r2, %r3", "div.rz.f64 %g1, %g2, %g3", "fma.rz.f64 %g1, %g1, %g2, %g3",
+        "add.bf16x2 %r1, %r2, %r3", "div.rna.f64 %g1, %g2, %g3", "fma.rna.f64 %g1, %g1, %g2, %g3",
         "cvta.u64 %d1, %d2", "@%p1 bar.warp.sync -1", "@%p1 shfl.sync.up.b32 %r1, %r1, 1, 0, -1",
         "atom.global.frob.u32 %r1, [%d1], 1", "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1]",
     ],

@@ -134,21 +134,27 @@ def test_counts_of_instructions():
     "scheduler", ["in-order", "round-robin", "greedy-then-oldest", "newest-first", "random"]
 )
 @pytest.mark.parametrize(
-    "spin",
+    ("spin", "why", "state"),
     [
-        "atom.global.cas.b32 %r1, [%d31], 1, 0;", "ld.volatile.global.u32 %r1, [%d31];",
-        "st.global.u32 [%d33], 0;", "add.u32 %r1, %r1, 1;", "atom.global.exch.b32 %r1, [%d31], 0;",
+        *((spin, "every warp waits, or polls", "waits for a change of what it polls")
+          for spin in (
+            "atom.global.cas.b32 %r1, [%d31], 1, 0;", "ld.volatile.global.u32 %r1, [%d31];",
+            "atom.global.exch.b32 %r1, [%d31], 0;",
+        )),
+        *((spin, "no progress in 3000 instructions", "runs")
+          for spin in ("st.global.u32 [%d33], 0;", "add.u32 %r1, %r1, 1;",
+                       "ld.volatile.global.u32 %r1, [%d31]; add.u32 %r2, %r2, 1;")),
     ],
 )  # fmt: skip
-def test_a_never_ending_loop(spin, scheduler, independent):
+def test_a_never_ending_loop(spin, why, state, scheduler, independent):
     with pytest.raises(ExecutionError) as error:
         Run(f"SPIN: {spin} bra SPIN;", grid=2, block=64, words=128, scheduler=scheduler,
             stall_limit=3000, independent_threads=independent)  # fmt: skip
     head, *lines = str(error.value).splitlines()
-    assert re.match("Kernel test does not end: .* livelock: .* 3000 instructions", head)
+    assert re.match(f"Kernel test does not end: .* livelock: {why}", head)
     assert len(lines) == 4
     for line in lines:
-        assert "lanes 0xffffffff, runs" in line
+        assert f"lanes 0xffffffff, {state}" in line
 
 
 def test_a_never_ending_loop_after_some_progress():
