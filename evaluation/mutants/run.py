@@ -1,4 +1,4 @@
-"""One mutant: the campaign's random cases until one differs, then a proof that none can."""
+"""One mutant: cases of the campaign until one differs, and proofs that none can."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from racetrap.evaluation.campaign.random_volume import Case, run_case
-from racetrap.evaluation.mutants.equivalence import is_equivalent
+from racetrap.evaluation.mutants.equivalence import PROOFS, holds, is_observed
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import Mutant
 from racetrap.sim.failure import Failure
 
+#: Cases that are run before the first proof.
+_SHORT_CASES = 4
 #: A case takes a second or so; a mutant that never lets it end is killed.
 _CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
@@ -51,8 +54,10 @@ class MutantRun:
         Build with all mutants.
     mutant : Mutant
         Which one.
-    seed, cases : int
-        Seed of the campaign, and its cases that are run at most.
+    seed : int
+        Seed of the campaign.
+    cases : tuple of int
+        Its cases, the shortest first.
     proof_seconds : int
         CPU time that a proof may take; 0: none is tried.
     """
@@ -60,8 +65,24 @@ class MutantRun:
     model: FastModel[Any]
     mutant: Mutant
     seed: int
-    cases: int
+    cases: tuple[int, ...]
     proof_seconds: int
+
+
+@dataclass(frozen=True)
+class UnchangedResult:
+    """Cases of the design as it was generated.
+
+    Parameters
+    ----------
+    difference : str
+        The first, which is an error of ours; empty if there is none.
+    cases : tuple of int
+        The cases, the shortest first.
+    """
+
+    difference: str
+    cases: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -74,8 +95,8 @@ class MutantResult:
         The mutant.
     outcome : Outcome
         What became of it.
-    case : int
-        Case that killed it, or the number of cases that it survived.
+    case : int or None
+        Case that killed it.
     reason : str
         First difference, or how the proof went.
     seconds : float
@@ -84,29 +105,47 @@ class MutantResult:
 
     mutant: Mutant
     outcome: Outcome
-    case: int
+    case: int | None
     reason: str
     seconds: float
 
 
+def run_unchanged(run: MutantRun) -> UnchangedResult:
+    """Run the cases of the design without a mutant, and sort them by their cycles."""
+    cycles: dict[int, int] = {}
+    for number in run.cases:
+        found = run_case(Case(run.model, run.seed, number, has_coverage=False))
+        if found.difference:
+            return UnchangedResult(f"Case {number}: {found.difference}", run.cases)
+        cycles[number] = found.counts["cycles"]
+    return UnchangedResult("", tuple(sorted(cycles, key=cycles.__getitem__)))
+
+
 def run_mutant(run: MutantRun) -> MutantResult:
-    """Run cases until the mutant is killed; try to prove the equivalence of a survivor."""
-    started = _cpu_seconds()
+    """Find out what becomes of a mutant, by what decides about most mutants soonest."""
+    started, folder, mutant = _cpu_seconds(), run.model.folder, run.mutant
 
-    def result(outcome: Outcome, case: int, reason: str) -> MutantResult:
-        return MutantResult(run.mutant, outcome, case, reason, _cpu_seconds() - started)
+    def result(outcome: Outcome, reason: str, case: int | None = None) -> MutantResult:
+        return MutantResult(mutant, outcome, case, reason, _cpu_seconds() - started)
 
-    model = replace(run.model, mutant=run.mutant.number)
-    # The first case is the longest of some detectors: it comes last.
-    for number in (*range(1, run.cases), 0):
-        case = Case(model, run.seed, number, has_coverage=False)
-        if difference := alone(partial(_difference, case)):
-            return result(Outcome.KILLED, number, difference)
-    if not (run.mutant.number and run.proof_seconds):
-        return result(Outcome.SURVIVED, run.cases, "no case differs")
-    if proof := is_equivalent(run.model.folder, run.mutant, run.proof_seconds):
-        return result(Outcome.EQUIVALENT, run.cases, proof)
-    return result(Outcome.SURVIVED, run.cases, "no case differs, and no proof was found")
+    if not is_observed(folder, mutant):
+        return result(Outcome.EQUIVALENT, "no output of the design depends on the bit")
+    short, long = run.cases[:_SHORT_CASES], run.cases[_SHORT_CASES:]
+    proofs = PROOFS if run.proof_seconds else ()
+    for cases, proof in zip_longest((short, long), proofs):
+        # Equal changes in several instances may undo one another.
+        for selected in filter(None, (mutant.number, mutant.alone)):
+            for number in cases or ():
+                case = Case(
+                    replace(run.model, mutant=selected), run.seed, number, has_coverage=False
+                )
+                if difference := alone(partial(_difference, case)):
+                    return result(Outcome.KILLED, difference, number)
+        if proof is not None and holds(folder, mutant, proof, run.proof_seconds):
+            return result(Outcome.EQUIVALENT, proof.says)
+    return result(
+        Outcome.SURVIVED, f"no case differs, and no proof was {'found' if proofs else 'tried'}"
+    )
 
 
 def _difference(case: Case) -> str:

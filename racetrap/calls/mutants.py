@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from racetrap.evaluation.mutants.run import (
     MutantRun,
     Outcome,
     run_mutant,
+    run_unchanged,
 )
 from racetrap.evaluation.mutants.table import name_of, tables, unexplained
 from racetrap.evaluation.table import tables_to_json
@@ -35,8 +36,6 @@ from racetrap.sim.cosim.verilator.mutants import (
 )
 
 _UNCHANGED = "without a mutant"
-#: Cases after which a proof is tried; most mutants need one.
-_FIRST_CASES = 5
 
 
 def mutants(
@@ -67,19 +66,12 @@ def mutants(
         _check_blocks(preset, blocks)
     draw = MutantDraw(tuple(blocks), count, seed)
     model = work.attempt(lambda: build_fast(preset.name, preset.params, mutants=draw))
-    rows: dict[str, list[MutantRun]] = {}
+    problems: list[str] = []
+    found: dict[str, list[MutantResult]] = {}
     if model is not None:
-        for mutant in (UNCHANGED, *read_mutants(model.folder)):
-            row = rows.setdefault(mutant.block or _UNCHANGED, [])
-            row.append(MutantRun(model, mutant, seed, min(cases, _FIRST_CASES), proof_seconds))
-    measure = Measure(run_mutant, _words, partial(result_key, patterns=RESULT_SOURCES))
-    found = work.rows("Mutants", measure, rows)
-    if cases > _FIRST_CASES:
-        _run_survivors(work, measure, rows, found, cases)
-    problems = []
-    for unchanged in found.pop(_UNCHANGED, []):
-        if unchanged.outcome is Outcome.KILLED:
-            problems.append(f"Design without a mutant differs: {unchanged.reason}")
+        problems, found = _run(
+            work, MutantRun(model, UNCHANGED, seed, tuple(range(cases)), proof_seconds)
+        )
     every = [result for results in found.values() for result in results]
     if left := unexplained(preset.name, every):
         problems.append(f"{len(left)} survivors have no reason, the first is {name_of(left[0])}")
@@ -99,24 +91,22 @@ def mutants(
     )  # fmt: skip
 
 
-def _run_survivors(
-    work: LongWork, measure: Measure[MutantRun, MutantResult],
-    rows: Mapping[str, Sequence[MutantRun]], found: dict[str, list[MutantResult]], cases: int,
-) -> None:  # fmt: skip
-    """Run those that the first cases have left alive in all cases, and replace their results."""
-    left = {
-        block: {n: replace(rows[block][n], cases=cases, proof_seconds=0)
-                for n, result in enumerate(results) if result.outcome is Outcome.SURVIVED}
-        for block, results in found.items()
-    }  # fmt: skip
-    again = work.rows(
-        "Survivors", measure, {block: [*runs.values()] for block, runs in left.items() if runs}
-    )
-    for block, results in again.items():
-        for number, result in zip(left[block], results, strict=True):
-            before = found[block][number]
-            killed = result.outcome is Outcome.KILLED
-            found[block][number] = result if killed else replace(before, case=result.case)
+def _run(work: LongWork, unchanged: MutantRun) -> tuple[list[str], dict[str, list[MutantResult]]]:
+    """Run the design as it is, and its mutants if it has no difference; gives problems and
+    results."""
+    key = partial(result_key, patterns=RESULT_SOURCES)
+    first = work.one_each(
+        "Design", Measure(run_unchanged, lambda found: found.difference or "no difference", key),
+        {_UNCHANGED: unchanged},
+    )  # fmt: skip
+    rows: dict[str, list[MutantRun]] = {}
+    for result in first.values():
+        if result.difference:
+            return [f"Design without a mutant differs: {result.difference}"], {}
+        for mutant in read_mutants(unchanged.model.folder):
+            run = replace(unchanged, mutant=mutant, cases=result.cases)
+            rows.setdefault(mutant.block, []).append(run)
+    return [], work.rows("Mutants", Measure(run_mutant, _words, key), rows)
 
 
 def _check_blocks(preset: Preset[Params], blocks: Sequence[str]) -> None:

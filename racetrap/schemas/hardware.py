@@ -78,7 +78,7 @@ class MutantDocument(TypedDict):
     block: Annotated[str, "its block"]
     change: Annotated[str, "the bit, and what it becomes"]
     outcome: Annotated[Literal["killed", "equivalent", "survived"], "what became of it"]
-    case: Annotated[int, "case that killed it, or number of cases that it was run in"]
+    case: Annotated[int | None, "case that killed it"]
     reason: Annotated[str, "the first difference, or how equivalence was proved"]
 
 

@@ -26,7 +26,7 @@ from racetrap.sim.cosim.verilator.build_cache import (
     run_tool,
 )
 from racetrap.sim.cosim.verilator.mutants import (
-    MUTANTS_SOURCE,
+    MUTANTS_SOURCES,
     MUTATED,
     SELECTOR,
     MutantDraw,
@@ -130,7 +130,7 @@ def build_library(
         raise ValueError("Parameter trace_port must be true for co-simulation, not False")
     here = Path(__file__).parent
     sources = [*(here / name for name in _SOURCES), *harness.sources]
-    sources += [] if mutants is None else [MUTANTS_SOURCE]
+    sources += [] if mutants is None else MUTANTS_SOURCES
     options = (
         asdict(params), patch and asdict(patch), _VERILATE, _MAKE, header_of(harness.twins),
         mutants and asdict(mutants),

@@ -1,7 +1,7 @@
 """Mutants of a generated design: each changes one bit of one block, and an input selects it.
 
-All mutants are in one Verilog file, with the design as it was generated.  An instance of a block
-shares the block's mutants: a selected one is in all instances.
+All mutants are in one Verilog file, with the design as it was generated.  A selected one is in all
+instances of its block, or in the first alone.
 """
 
 from __future__ import annotations
@@ -15,10 +15,16 @@ from random import Random
 
 from racetrap.generators.presets import module_name
 from racetrap.sim.cosim.verilator.build_cache import BACK_DOORS, run_tool
+from racetrap.sim.cosim.verilator.first_instance import (
+    module_bodies,
+    repeated_modules,
+    select_first,
+)
 
-#: File that builds with mutants depend on besides.
-MUTANTS_SOURCE = Path(__file__)
-#: Input of every module with mutants: the selected mutant's number; 0: none.
+#: Files that builds with mutants depend on besides.
+MUTANTS_SOURCES = (Path(__file__), Path(__file__).with_name("first_instance.py"))
+#: Input of every module with mutants: the selected mutant's number, and above it whether its
+#: block's first instance alone has it; 0: none.
 SELECTOR = "mutant"
 #: The design as Yosys has read it, in which a proof looks for a mutant.
 DESIGN = "design.il"
@@ -29,7 +35,6 @@ SYSTEM_BLOCK = "system"
 #: Ports that are not changed: clocks, what Yosys keeps constant in memories, and the outputs of
 #: registers, which a shim may set: their inputs are.
 _FIXED = {"clk", "CLK", "RD_CLK", "WR_CLK", "RD_EN", "RD_ARST", "RD_SRST", "Q"}
-_MODULE = re.compile(r"^module (\S+?)\(", re.MULTILINE)
 _RTLIL_MODULE = re.compile(r"^module \\(\S+)$\n(.*?)^end$", re.MULTILINE | re.DOTALL)
 #: A cell of Yosys' own: its kind, its name, and the signal at its output, if it is one.
 _CELL = re.compile(r"^  cell \$(\S+) (\$\S+)\n((?:    .*\n)*?)  end$", re.MULTILINE)
@@ -73,6 +78,8 @@ class Mutant:
         What is changed, for people.
     command : str
         Yosys' command that makes the change.
+    alone : int
+        Value of the selector that makes it in the block's first instance alone; 0: it has no other.
     """
 
     number: int
@@ -80,6 +87,7 @@ class Mutant:
     has_state: bool
     change: str
     command: str
+    alone: int = 0
 
 
 #: The design as it was generated.
@@ -114,8 +122,7 @@ def make_mutants(preset: str, folder: Path, draw: MutantDraw) -> int:
         If Yosys is missing or fails.
     """
     verilog = (folder / f"{preset}.v").read_text(encoding="utf-8")
-    bodies = re.split(r"^endmodule$", verilog, flags=re.MULTILINE)[:-1]
-    texts = dict(zip(_MODULE.findall(verilog), bodies, strict=True))
+    texts, top = module_bodies(verilog), module_name(preset)
     chosen = {
         block: module
         for block, module in block_names(preset, list(texts)).items()
@@ -123,31 +130,39 @@ def make_mutants(preset: str, folder: Path, draw: MutantDraw) -> int:
     }
     _yosys(
         folder,
-        f"read_verilog {preset}.v", f"hierarchy -check -top {module_name(preset)}", "proc",
+        f"read_verilog {preset}.v", f"hierarchy -check -top {top}", "proc",
         "pmuxtree", "wreduce", "opt_clean", "memory_collect", f"write_rtlil {DESIGN}",
         # More than are needed: clocks are sorted out.
         *(f"mutate -list {2 * draw.count} -seed {draw.seed} -o {block}.txt {module}"
           for block, module in chosen.items()),
     )  # fmt: skip
-    mutants: list[Mutant] = []
-    inside = module_texts(folder)
-    for block, module in chosen.items():
-        lines = (folder / f"{block}.txt").read_text(encoding="utf-8").splitlines()
-        (folder / f"{block}.txt").unlink()
-        fields = [dict(_FIELD.findall(line)) for line in lines]
-        usable = [each for each in fields if each["port"] not in _FIXED]
-        random, cells = Random(f"{block} {draw.seed}"), _cells(inside[module])
-        for each in random.sample(usable, min(draw.count, len(usable))):
-            has_state = "posedge" in texts[module]
-            number = len(mutants) + 1
-            mutants.append(Mutant(number, block, has_state, _change(each, cells), _command(each)))
-    width = len(mutants).bit_length()
+    drawn = [
+        (block, module, fields)
+        for block, module in chosen.items()
+        for fields in _draw(folder / f"{block}.txt", block, draw)
+    ]
+    bits, repeated, inside = (
+        len(drawn).bit_length(),
+        repeated_modules(verilog, top),
+        module_texts(folder),
+    )
+    cells = {module: _cells(inside[module]) for module in chosen.values()}
+    mutants = [
+        Mutant(
+            number, block, "posedge" in texts[module], _change(fields, cells[module]),
+            _command(fields), number | 1 << bits if module in repeated else 0,
+        )
+        for number, (block, module, fields) in enumerate(drawn, 1)
+    ]  # fmt: skip
     switched = (
-        mutant.command.replace("mutate", f"mutate -ctrl {SELECTOR} {width} {mutant.number}", 1)
+        mutant.command.replace("mutate", f"mutate -ctrl {SELECTOR} {bits + 1} {mutant.number}", 1)
         for mutant in mutants
     )
     _yosys(folder, f"read_rtlil {DESIGN}", *switched, "opt_clean",
            f"write_verilog -noattr {MUTATED}")  # fmt: skip
+    mutated = (folder / MUTATED).read_text(encoding="utf-8")
+    selected = select_first(mutated, top, SELECTOR, bits)
+    (folder / MUTATED).write_text(selected, encoding="utf-8")
     text = json.dumps([asdict(mutant) for mutant in mutants], indent=1)
     (folder / LIST).write_text(text + "\n", encoding="utf-8")
     # A shim changes registers after a clock edge; what Yosys computes from them beside the
@@ -155,7 +170,15 @@ def make_mutants(preset: str, folder: Path, draw: MutantDraw) -> int:
     doors = folder / BACK_DOORS
     noticed = re.sub(r"^(public_flat_rw .*)$", r"\1 @(negedge clk)", doors.read_text(), flags=re.M)
     doors.write_text(noticed, encoding="utf-8")
-    return width
+    return bits + 1
+
+
+def _draw(file: Path, block: str, draw: MutantDraw) -> list[dict[str, str]]:
+    """Changes of a block, drawn from Yosys' list, which is removed."""
+    fields = [dict(_FIELD.findall(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    file.unlink()
+    usable = [each for each in fields if each["port"] not in _FIXED]
+    return Random(f"{block} {draw.seed}").sample(usable, min(draw.count, len(usable)))
 
 
 def read_mutants(folder: Path) -> list[Mutant]:

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from racetrap.evaluation.mutants.run import (
     Outcome,
     alone,
     run_mutant,
+    run_unchanged,
 )
 from racetrap.evaluation.mutants.table import EXPLAINED_FILE
 from racetrap.generators.presets import find_preset
-from racetrap.sim.cosim.fast.build import build_fast
-from racetrap.sim.cosim.verilator.mutants import UNCHANGED, MutantDraw, read_mutants
+from racetrap.sim.cosim.fast.build import FastModel, build_fast
+from racetrap.sim.cosim.verilator.mutants import UNCHANGED, Mutant, MutantDraw, read_mutants
 from racetrap.sim.failure import Failure
 
 
@@ -57,6 +59,48 @@ def test_a_process_that_does_not_end(monkeypatch):
     assert alone(hang) == "case did not end within 1 s of CPU time"
 
 
+_MUTANT = Mutant(3, "queue", True, "Y[0] of not is 1", "mutate", alone=11)
+
+
+@pytest.mark.parametrize(
+    ("kills", "proved", "outcome", "order"),
+    [
+        # Short cases come first, with the change in all instances and in one.
+        ((11, 2), (), Outcome.KILLED, [(3, 5), (3, 4), (3, 3), (3, 2), (11, 5), (11, 4), (11, 3),
+                                       (11, 2)]),
+        ((3, 4), (), Outcome.KILLED, [(3, 5), (3, 4)]),
+        ((3, 1), ("state",), Outcome.EQUIVALENT, ["state"]),
+        ((3, 1), ("leaves",), Outcome.KILLED, ["state", (3, 1)]),
+        ((3, 9), ("leaves",), Outcome.EQUIVALENT, [(11, 0), "block's registers", "leaves"]),
+        ((3, 9), (), Outcome.SURVIVED, [(11, 0), "block's registers", "leaves"]),
+    ],
+)  # fmt: skip
+def test_what_decides_soonest_comes_first(monkeypatch, kills, proved, outcome, order):
+    done = []
+
+    def say(what, said):
+        done.append(what)
+        return said
+
+    def difference(say_difference):
+        case = say_difference.args[0]
+        at = case.model.mutant, case.number
+        return say(at, "step 1 differs" if at == kills else "")
+
+    def holds(folder, mutant, proof, seconds):
+        name = next(each for each in ("state", "block's registers", "leaves") if each in proof.says)
+        return say(name, name in proved)
+
+    monkeypatch.setattr(run, "alone", difference)
+    monkeypatch.setattr(run, "is_observed", lambda folder, mutant: True)
+    monkeypatch.setattr(run, "holds", holds)
+    params = find_preset("scord-tiny").params
+    model = FastModel("scord-tiny", params, Path(), None)
+    found = run_mutant(MutantRun(model, _MUTANT, 1, (5, 4, 3, 2, 1, 0), 10))
+    assert (found.outcome, done[-len(order) :]) == (outcome, order)
+    assert found.case == (kills[1] if outcome is Outcome.KILLED else None)
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize(
     ("preset", "block"),
@@ -64,10 +108,10 @@ def test_a_process_that_does_not_end(monkeypatch):
 )
 def test_the_campaign_kills_mutants_and_not_the_design(preset, block):
     model = build_fast(preset, find_preset(preset).params, mutants=MutantDraw((block,), 6))
-    unchanged, *found = (
-        run_mutant(MutantRun(model, mutant, seed=1, cases=2, proof_seconds=0))
-        for mutant in (UNCHANGED, *read_mutants(model.folder))
-    )
-    assert unchanged.outcome is Outcome.SURVIVED, unchanged.reason
+    run = MutantRun(model, UNCHANGED, 1, (0, 1), 0)
+    unchanged = run_unchanged(run)
+    assert unchanged.difference == ""
+    assert sorted(unchanged.cases) == [0, 1]
+    found = [run_mutant(replace(run, mutant=each)) for each in read_mutants(model.folder)]
     assert {result.mutant.block for result in found} == {block}
     assert Counter(result.outcome for result in found)[Outcome.KILLED] > 2

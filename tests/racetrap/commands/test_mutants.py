@@ -6,7 +6,7 @@ import pytest
 
 from racetrap.calls import mutants
 from racetrap.evaluation.mutants import table
-from racetrap.evaluation.mutants.run import MutantResult, Outcome
+from racetrap.evaluation.mutants.run import MutantResult, Outcome, UnchangedResult
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import MutantDraw, read_mutants
@@ -25,19 +25,19 @@ def call(racetrap, monkeypatch, tmp_path):
         assert (name, mutants) == ("scord-tiny", MutantDraw((), 3, 5))
         return FastModel(name, params, tmp_path, {})
 
-    def _call(outcome_of, *more, needed=100):
+    def _call(outcome_of, *more, difference=""):
         def run(item):
-            outcome = outcome_of(item.mutant)
-            if item.cases >= needed:
-                outcome = Outcome.KILLED
-            return MutantResult(item.mutant, outcome, item.cases, "first difference", 1.0)
+            if not item.mutant.number:
+                return UnchangedResult(difference, item.cases[::-1])
+            assert item.cases == (2, 1, 0)
+            return MutantResult(item.mutant, outcome_of(item.mutant), 1, "first difference", 1.0)
 
         monkeypatch.setattr(mutants, "build_fast", build)
         answer(monkeypatch, run)
-        words = ["--count", 3, "--seed", 5, "--json", tmp_path / "found.json"]
+        words = ["--count", 3, "--cases", 3, "--seed", 5, "--json", tmp_path / "found.json"]
         page = tmp_path / "page.html"
         done = racetrap("mutants", "scord-tiny", *words, "--output", page, *more)
-        assert "first difference" in page.read_text()
+        assert ("first difference" in page.read_text()) == (not difference)
         return done, json.loads((tmp_path / "found.json").read_text()), drawn
 
     return _call
@@ -45,9 +45,7 @@ def call(racetrap, monkeypatch, tmp_path):
 
 def _outcomes(mutant):
     """The first of a block survives, the second is equivalent, all others are killed."""
-    return {1: Outcome.SURVIVED, 2: Outcome.EQUIVALENT}.get(
-        mutant.number and (mutant.number - 1) % 3 + 1, Outcome.KILLED if mutant.number else None
-    ) or Outcome.SURVIVED
+    return (Outcome.SURVIVED, Outcome.EQUIVALENT, Outcome.KILLED)[(mutant.number - 1) % 3]
 
 
 def test_scores_and_an_unexplained_survivor(call):
@@ -66,16 +64,6 @@ def test_scores_and_an_unexplained_survivor(call):
     assert [each["outcome"] for each in found["all"]][:3] == ["survived", "equivalent", "killed"]
 
 
-def test_survivors_alone_are_run_in_all_cases(call):
-    done, found, _ = call(_outcomes, "--cases", 30, needed=30)
-    assert "counter: 1 killed, 1 equivalent, 1 survived\n" in done.output
-    assert "counter: 1 killed\n" in done.output
-    assert [row["killed"] for row in found["tables"]["blocks"]][:3] == [2, 2, 2]
-    assert [each["case"] for each in found["all"]][:3] == [30, 5, 5]
-    _, found, _ = call(_outcomes, "--cases", 30)
-    assert [each["case"] for each in found["all"]][:3] == [30, 5, 5]
-
-
 def test_a_survivor_with_a_reason_is_no_failure(call, monkeypatch, tmp_path):
     make_small(tmp_path, MutantDraw(count=3))
     reasons = {f"{each.block}: {each.change}": "nobody looks" for each in read_mutants(tmp_path)}
@@ -87,18 +75,17 @@ def test_a_survivor_with_a_reason_is_no_failure(call, monkeypatch, tmp_path):
 
 
 def test_the_design_itself_must_agree(call):
-    done, _, _ = call(lambda mutant: Outcome.KILLED)
+    done, found, _ = call(_outcomes, difference="Case 2: step 3 differs")
     assert done.exit_code == 3
-    assert "Design without a mutant differs: first difference" in done.output
+    assert "Design without a mutant differs: Case 2: step 3 differs" in done.output
+    assert found["all"] == []
 
 
 def test_a_stopped_command_goes_on(call, monkeypatch):
     with monkeypatch.context() as stopping:
         stop_after(stopping, 2, KeyboardInterrupt())
         done, found, _ = call(_outcomes)
-    # Survivors of the complete rows have not been run in all cases, either.
-    missing = ["logic", "counter", "without a mutant", "system"]
-    assert (done.exit_code, found["missing"]) == (130, missing)
+    assert (done.exit_code, found["missing"]) == (130, ["logic", "counter"])
     _, found, _ = call(_outcomes)
     assert (found["kept"], found["missing"]) == (2, [])
 

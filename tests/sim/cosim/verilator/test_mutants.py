@@ -19,7 +19,8 @@ def test_every_block_has_mutants_of_its_own(tmp_path):
     width = make_small(tmp_path, MutantDraw(count=5, seed=3))
     mutants = read_mutants(tmp_path)
     assert [mutant.number for mutant in mutants] == list(range(1, len(mutants) + 1))
-    assert 1 << width > len(mutants) >= 1 << width - 1
+    assert 1 << width - 1 > len(mutants) >= 1 << width - 2
+    assert {mutant.alone for mutant in mutants} == {0}  # no block is there twice
     assert {mutant.block: mutant.has_state for mutant in mutants} == {
         "system": False, "logic": False, "counter": True,
     }  # fmt: skip
