@@ -13,10 +13,10 @@ from collections.abc import Callable
 import numpy as np
 
 from racetrap.sim.gpu.executor.arithmetic.operations import OWN, InstructionTable, Operation, only
-from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar, wider
+from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar, unsigned, wider
 from racetrap.sim.gpu.ptx.module import Instruction
 
-_U32 = np.dtype("u4")
+_U32, _BOOL = np.dtype("u4"), np.dtype(bool)
 INTEGER_INSTRUCTIONS = InstructionTable()
 
 
@@ -88,8 +88,55 @@ _plain("i", "neg", np.negative, OWN)
 _plain("i", "sad", _sum_difference, OWN, OWN, OWN)
 
 
+def _carried_sum(a: np.ndarray, b: np.ndarray, carry: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sum with the carry, and whether it carries."""
+    part = a + b
+    total = part + carry.astype(a.dtype)
+    return total, (part < a) | (total < part)
+
+
+def _borrowed_difference(
+    a: np.ndarray, b: np.ndarray, borrow: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Difference less the borrow, and whether it borrows."""
+    part = a - b
+    total = part - borrow.astype(a.dtype)
+    return total, (a < b) | (part < total)
+
+
+def _extended(
+    function: Callable[..., tuple[np.ndarray, np.ndarray]], instruction: Instruction, last: Scalar,
+    parts: int,
+) -> Operation:  # fmt: skip
+    """Operation of a chain: of a sum of unsigned numbers with the carry of the one before.
+
+    Its carry is a further source if it takes one (``addc``), and a further result if it gives one
+    (``.cc``).
+    """
+    takes, gives = instruction.opcode.endswith("c"), "cc" in instruction.modifiers
+    sources = (last.dtype,) * parts + (_BOOL,) * takes
+
+    def extended(*rows: np.ndarray) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        plain = [row.view(unsigned(row.dtype)) for row in rows[:parts]]
+        carry = rows[-1] if takes else np.zeros(len(rows[0]), bool)
+        total, out = function(*plain, carry)
+        total = total.view(last.dtype)
+        return (total, out) if gives else total
+
+    return Operation(extended, (last.dtype,) + (_BOOL,) * gives, sources)
+
+
+@INTEGER_INSTRUCTIONS.define("i", "addc", "subc")
+def _add_carry(instruction: Instruction, last: Scalar) -> Operation:
+    only(instruction, "cc")
+    adds = instruction.opcode.startswith("add")
+    return _extended(_carried_sum if adds else _borrowed_difference, instruction, last, 2)
+
+
 @INTEGER_INSTRUCTIONS.define("i", "add", "sub")
 def _add(instruction: Instruction, last: Scalar) -> Operation:
+    if "cc" in instruction.modifiers:
+        return _add_carry(instruction, last)
     function: Callable[..., np.ndarray] = np.add if instruction.opcode == "add" else np.subtract
     if only(instruction, "sat"):
         function = saturating(function)
@@ -103,8 +150,41 @@ _PRODUCTS: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
+@INTEGER_INSTRUCTIONS.define("i", "madc")
+def _multiply_carry(instruction: Instruction, last: Scalar) -> Operation:
+    part, *_ = only(instruction, "lo", "hi", "cc")
+    product = _PRODUCTS[part]
+
+    def total(
+        a: np.ndarray, b: np.ndarray, c: np.ndarray, carry: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        # Only the high half depends on the signs.
+        high = product(a.view(last.dtype), b.view(last.dtype)).view(a.dtype)
+        return _carried_sum(high, c, carry)
+
+    return _extended(total, instruction, last, 3)
+
+
+@INTEGER_INSTRUCTIONS.define("i", "mul24", "mad24")
+def _multiply_24(instruction: Instruction, last: Scalar) -> Operation:
+    """Low or high 32 bits of the 48 of a product of 24-bit numbers."""
+    (part,) = only(instruction, "lo", "hi")
+    shift = np.int64(0 if part == "lo" else 16)
+    adds = instruction.opcode == "mad24"
+
+    def product(a: np.ndarray, b: np.ndarray, *c: np.ndarray) -> np.ndarray:
+        # Shifted up and down, so that the 24th bit is the sign.
+        low, high = ((row << 8 >> 8).astype("i8") for row in (a, b))
+        found = (low * high >> shift).astype(last.dtype)
+        return found + c[0] if adds else found
+
+    return Operation(product, (last.dtype,), (last.dtype,) * (2 + adds))
+
+
 @INTEGER_INSTRUCTIONS.define("i", "mul", "mad")
 def _multiply(instruction: Instruction, last: Scalar) -> Operation:
+    if "cc" in instruction.modifiers:
+        return _multiply_carry(instruction, last)
     adds = instruction.opcode == "mad"
     part, *rest = only(instruction, *_PRODUCTS, *(("sat",) if adds else ()))
     product = _PRODUCTS[part]

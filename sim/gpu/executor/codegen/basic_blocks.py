@@ -7,7 +7,7 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -33,7 +33,14 @@ from racetrap.sim.gpu.ptx.control_flow import (
     successors,
 )
 from racetrap.sim.gpu.ptx.errors import PtxError
-from racetrap.sim.gpu.ptx.module import TYPE_BYTES, Instruction, Register, Vector, registers_of
+from racetrap.sim.gpu.ptx.module import (
+    TYPE_BYTES,
+    Instruction,
+    Operand,
+    Register,
+    Vector,
+    registers_of,
+)
 
 _HANDLERS: dict[str, Handler] = {**MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS}
 
@@ -49,6 +56,9 @@ _SETTING_PC = frozenset({*CONTROL_HANDLERS, "bar", "barrier"})
 #: Instructions behind which registers are those of another call, in a device function and in a
 #: kernel, whose end is that of its thread.
 _CHANGING_FRAME = (frozenset({"call", "ret", "exit"}), frozenset({"call"}))
+#: The carry flag, and the instructions that take it.
+_CARRY = Register("%carry", "pred")
+_TAKING_CARRY = ("addc", "subc", "madc")
 _VISIBLE = frozenset({"atom", "red", "membar", "fence"})
 
 #: Code of a basic block, and how many instructions it is.
@@ -93,10 +103,18 @@ def _runs(flow: Flow) -> Iterator[list[Instruction]]:
         yield run
 
 
+def _with_carry(instruction: Instruction) -> Sequence[Operand]:
+    """Operands, with the carry flag among them if an instruction gives or takes it."""
+    destination, *sources = instruction.operands
+    if "cc" in instruction.modifiers:
+        destination = Vector((destination, _CARRY))
+    return [destination, *sources, *([_CARRY] if instruction.opcode in _TAKING_CARRY else [])]
+
+
 def _arithmetic(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     """Code of an instruction that only computes."""
     function, results, types = arithmetic_operation(instruction)
-    destination, *sources = instruction.operands
+    destination, *sources = _with_carry(instruction)
     destinations = destination.elements if isinstance(destination, Vector) else (destination,)
     if len(sources) != len(types) or len(destinations) != len(results):
         raise UnknownInstruction(
