@@ -40,7 +40,7 @@ from racetrap.golden_model.trace import (
 )
 from racetrap.sim.accelerator.recorder import record_accelerator
 from racetrap.sim.cpu.recorder import Recording, RunOptions, record
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.launch.capture import Capture, capture
 from racetrap.sim.gpu.launch.kernel_source import read_kernel_file

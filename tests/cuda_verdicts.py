@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.cuda.program_run import run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError, compile_program
+from racetrap.sim.gpu.cuda.toolkit import ToolkitError, compile_program
 from racetrap.verdict.gpu.program_check import ProgramCheck
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support import REPOSITORY
@@ -108,7 +109,7 @@ def check_program(name: str, racy: bool) -> ProgramVerdict:
         If the program cannot be run.
     """
     begin = time.perf_counter()
-    options = CompilerOptions(define=(_RACY,) if racy else ())
+    options = CompilerOptions((f"-D{_RACY}",) if racy else ())
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         check, _ = check_source(PROGRAMS[name], options, Path(folder))
     (run,) = check.runs

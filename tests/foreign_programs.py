@@ -13,7 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
+from racetrap.sim.gpu.cuda.toolkit import ToolkitError
 from tests.cuda_verdicts import check_source
 
 _PACKAGE = "libthrust-dev"

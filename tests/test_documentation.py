@@ -18,7 +18,9 @@ from tests.support import REPOSITORY
 _PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(REPOSITORY)) for page in
           (REPOSITORY / "docs").rglob("*.md")))  # fmt: skip
 #: A command line as an inline quotation, as a line of a code block, or in a table.
-_COMMAND = re.compile(r"(?:^|[`/(]|\s{4})racetrap ((?:[a-z][a-z-]* ?)+[^`#\n]*)", re.MULTILINE)
+_COMMAND = re.compile(
+    r"(?:^|[`/(]|\s{4})racetrap (?:--jobs \S+ )?((?:[a-z][a-z-]* ?)+[^`#\n]*)", re.MULTILINE
+)
 #: A quoted path in one of our folders, without wildcards.
 _FILE = re.compile(
     r"`((?:docs|evaluation|fpga|generators|golden_model|racetrap|rtl|sim|tb|tests)/[\w./-]*)`"
@@ -54,6 +56,8 @@ def _wrong(line: str) -> list[str]:
         words.pop(0)
     parameters = command.get_params(click.Context(command))
     known = {name for parameter in parameters for name in parameter.opts} | {"-h"}
+    for parameter in parameters:  # options of nvcc
+        known |= {each.value for each in getattr(parameter, "completions", lambda _: ())("-")}
     options = re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", " ".join(words).split(" -- ")[0])
     return [option for option in options if option not in known]
 

@@ -24,6 +24,7 @@ from docs.site.json_documents import json_reference
 from docs.site.limits import LIMITS, first_limits, limits_table
 from docs.site.methods import METHODS, method_table
 from docs.site.mutant_scores import mutant_scores
+from docs.site.nvcc_options import nvcc_options_table
 from docs.site.presets import presets_tables, signature_configurations
 from docs.site.ptx_support import instructions_table, types_table
 from docs.site.python_api import api_reference
@@ -52,6 +53,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "json": json_reference,
     "load-decisions": partial(decision_table, "load"),
     "mutant-scores": mutant_scores,
+    "nvcc-options": nvcc_options_table,
     "presets": presets_tables,
     "ptx-instructions": instructions_table,
     "ptx-types": types_table,

@@ -15,10 +15,6 @@ _PARAMETERS = MappingProxyType({
     "launch": "launch_file", "rule": "oracle", "runs": "budget", "seconds": "budget",
     "baseline": "baseline_file", "cures": "no_cures", "replay": "replay_file",
 })  # fmt: skip
-#: The same of the fields of ``CompilerOptions``.
-_FIELDS = MappingProxyType({
-    "include": "include", "define": "define", "capability": "arch", "standard": "std",
-})  # fmt: skip
 
 
 def refusal(call: Callable[..., Any], values: Mapping[str, Any]) -> Callable[..., None]:
@@ -51,10 +47,8 @@ def _given(call: Callable[..., Any], values: Mapping[str, Any]) -> Iterator[tupl
     for name, parameter in signature(call).parameters.items():
         value = values[name]
         if name == "compiler" and value is not None:
-            plain = type(value)()
-            for field, option in _FIELDS.items():
-                if getattr(value, field) != getattr(plain, field):
-                    yield f"compiler.{field}", option
+            for parameter_name, option in value.named.items():
+                yield f"{option} of compiler", parameter_name
         elif value != parameter.default and (value or parameter.default):
             yield name, _PARAMETERS.get(name, name)
             for end in value if name == "output" and isinstance(value, Mapping) else ():

@@ -20,7 +20,7 @@ from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.verdict.gpu.schedules import SECONDS
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 #: Kernels, those in CUDA, and an exact check in a sentence.
 KERNEL, SOURCE = "a kernel", "a kernel in CUDA"

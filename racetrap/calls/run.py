@@ -29,7 +29,7 @@ from racetrap.verdict.gpu.schedules import (
 )
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
     from racetrap.verdict.gpu.program_check import ProgramCheck
     from racetrap.verdict.gpu.trace_check import Detector
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
     from racetrap.sim.gpu.stress.advice import Advice
     from racetrap.sim.gpu.stress.patch import Patch
     from racetrap.sim.gpu.stress.subject import Run, Subject

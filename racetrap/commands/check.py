@@ -21,7 +21,7 @@ from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.schedules import SECONDS
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 _DETECTED = ("detector", "settings", "choice")
 _GPU = Subject(Trace.kind, (*_DETECTED, "notes", "oracle", "own_code"), "gpu")
@@ -30,7 +30,7 @@ _KERNEL = Subject(
     (*_DETECTED, "notes", "oracle", "own_code", "launch_file", "lockstep", "memory", "budget"),
     "gpu",
 )
-_SOURCE = Subject(SOURCE, ("include", "define", "arch", "std", "no_cures"), "gpu")
+_SOURCE = Subject(SOURCE, ("compiler", "-arch", "no_cures"), "gpu")
 _THREADS = Subject(ThreadTrace.kind, (*_DETECTED, "compare"), "threads", THREAD_SETTINGS)
 _EXACT = Subject(EXACT, ("choice", "exact", "fail_fast", "suppressed"), "threads")
 _ACCELERATORS = Subject(
@@ -42,9 +42,9 @@ _ACCELERATORS = Subject(
     "check", cls=SubjectCommand,
     subjects=(_GPU, _KERNEL, _SOURCE, _THREADS, _EXACT, _ACCELERATORS),
 )  # fmt: skip
+@options.compiler
 @click.argument("path", metavar="TRACE|KERNEL", type=InputFile())
 @options.launch(required=False)
-@options.compiler
 @options.lockstep
 @options.detector(
     "Detector to check with.  [default: for a GPU scord-nocache, which misses the fewest races; "

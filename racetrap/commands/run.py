@@ -27,7 +27,7 @@ from racetrap.presenters.race_choice import RaceChoice
 from racetrap.verdict.gpu.schedules import MOST_SCHEDULES, SECONDS
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 
 def _selected(launches: tuple[str | range, ...]) -> tuple[str, range | None]:
@@ -55,14 +55,14 @@ class _Launches(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-_SOURCE = Subject(SOURCE, ("include", "define", "std"), "compiler")
+_SOURCE = Subject(SOURCE, ("compiler",))
 _REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 
 
 @click.command("run", cls=SubjectCommand, subjects=(_SOURCE, _REPORT))
+@options.compiler
 @click.argument("program", metavar="PROGRAM...", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
-@options.compiler
 @options.lockstep
 @click.option(
     "--launches", metavar="NAME|A:B", multiple=True, type=_Launches(),

@@ -19,11 +19,11 @@ from racetrap.commands.shared.terminal import (
 )
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 
-_SOURCE = Subject(SOURCE, ("include", "define", "std"))
-_PROGRAM = Subject(PROGRAM, ("arch",))
+_SOURCE = Subject(SOURCE, ("compiler",))
+_PROGRAM = Subject(PROGRAM, ("-arch",))
 
 
 class _Model(click.ParamType):
@@ -44,10 +44,10 @@ class _Model(click.ParamType):
 
 
 @click.command("stress", cls=SubjectCommand, subjects=(_SOURCE, _PROGRAM))
+@options.compiler
 @click.argument("kernel", metavar="KERNEL|PROGRAM", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @options.launch(required=False)
-@options.compiler
 @click.option(
     "--memory", "model", metavar="MODEL", type=_Model(), default="views", show_default=True,
     help="Memory model: views (PTX's), or write-buffers (the Bugaroo paper's), which delay each "

@@ -14,6 +14,7 @@ from racetrap.calls.checks.kernels import capture_kernel, read_kernel, run_to_di
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.output_files import OutputFile
+from racetrap.commands.shared.subjects import SubjectCommand
 from racetrap.commands.shared.terminal import (
     exit_on,
     input_errors,
@@ -25,7 +26,7 @@ from racetrap.presenters.trace_findings import ending_sentences
 from racetrap.presenters.trace_summary import trace_summary
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 
 def _dumps(texts: tuple[str, ...]) -> dict[int | str, str]:
@@ -49,10 +50,10 @@ def _save(buffers: dict[int | str, np.ndarray], files: dict[int | str, str]) -> 
             np.save(stream, buffers[buffer])
 
 
-@click.command("capture")
+@click.command("capture", cls=SubjectCommand, subjects=())
+@options.compiler
 @click.argument("kernel_file", metavar="KERNEL", type=InputFile())
 @options.launch(required=True)
-@options.compiler
 @options.lockstep
 @options.output("FILE", "Trace file to write, in the text form if it ends in .txt.", required=True)
 @click.option(

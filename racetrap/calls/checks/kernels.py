@@ -8,7 +8,7 @@ from racetrap.commands.shared.terminal import InputError, input_errors, launch_b
 from racetrap.verdict.gpu.schedules import scheduler_of
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
     from racetrap.sim.gpu.launch.capture import Capture
     from racetrap.sim.gpu.launch.launch_file import LaunchSpec
     from racetrap.sim.gpu.ptx.module import Module

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from racetrap.commands.shared.terminal import InputError, input_errors, working
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 
 #: Linker error for a source with kernels only.
@@ -31,7 +31,7 @@ def executable(
     files: Sequence[Path], options: CompilerOptions | None = None
 ) -> Iterator[tuple[str, CompilerOptions]]:
     """The program, and how its sources were compiled: into a temporary folder."""
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
     used = options or CompilerOptions()
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
@@ -41,14 +41,15 @@ def executable(
 
 
 def _compiled(files: Sequence[Path], folder: Path, options: CompilerOptions) -> Path:
+    from racetrap.sim.gpu.cuda.nvcc_options import is_cuda_source
     from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-    from racetrap.sim.gpu.cuda.toolkit import PROGRAM_SUFFIX, ToolkitError, compile_program
+    from racetrap.sim.gpu.cuda.toolkit import ToolkitError, compile_program
 
     program = files[0]
     for file in files:
         if not file.is_file():
             raise ValueError(f"Program must be a file, not {file}")
-    if program.suffix != PROGRAM_SUFFIX:
+    if not is_cuda_source(program):
         return program
     target = folder / program.stem
     with working(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:

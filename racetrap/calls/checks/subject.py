@@ -19,7 +19,7 @@ from racetrap.verdict.line_pairs import LinePair
 from racetrap.verdict.source_text import relative_place
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
     from racetrap.sim.gpu.launch.capture import Capture
     from racetrap.sim.gpu.launch.launch_file import LaunchSpec
     from racetrap.sim.gpu.ptx.module import Module
@@ -130,7 +130,7 @@ def _cure(
     if patch is None and not check.pairs:
         return []
     from racetrap.calls.checks.cures import add_cures
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
     from racetrap.verdict.gpu.cure.programs import kernel_sources
 
     sources = kernel_sources(path, launch, options or CompilerOptions())

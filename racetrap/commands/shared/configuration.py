@@ -73,7 +73,7 @@ def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
         if isinstance(each, click.Option) and not each.is_eager
         for name in each.opts
         if name.startswith("--")
-    }
+    } | {each.key: each for each in command.params if hasattr(each, "key")}
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         if key not in options:
@@ -84,9 +84,10 @@ def command_defaults(command: click.Command, table: Any) -> Mapping[str, Any]:
                 raise ValueError(f"Key {key!r} of {command.name} is now {instead}")
             raise ValueError(unknown_name(f"key of {command.name}", key, options))
         option = options[key]
-        values = value if option.multiple and isinstance(value, list) else [value]
+        is_list = option.multiple or option.nargs == -1
+        values = value if is_list and isinstance(value, list) else [value]
         if not all(isinstance(each, _SCALARS) for each in values):
-            rule = "a list of numbers or words" if option.multiple else "a number or a word"
+            rule = "a list of numbers or words" if is_list else "a number or a word"
             raise ValueError(f"{command.name}.{key} must be {rule}, not {str(value)[:80]}")
-        defaults[option.name or key] = values if option.multiple else value
+        defaults[option.name or key] = values if is_list else value
     return defaults

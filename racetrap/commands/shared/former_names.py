@@ -55,6 +55,10 @@ _SUCCESSORS: Mapping[str, str] = MappingProxyType({
 })  # fmt: skip
 
 
+#: Key of a command's words in the context's ``meta``.
+WORDS = "racetrap.words"
+
+
 def successor(option: str) -> str | None:
     """Replacement of a former option; ``None`` if there was no such option."""
     return _SUCCESSORS.get(option)
@@ -64,7 +68,23 @@ def no_such_option(error: click.NoSuchOption) -> str:
     """The sentence for an option that a command does not have."""
     instead = successor(error.option_name)
     if instead is None or instead in (error.possibilities or ()):
-        return error.format_message()
+        return _whole(error).format_message()
     if error.ctx is not None:
         instead = instead.replace("COMMAND", error.ctx.command_path.partition(" ")[2])
     return f"No such option '{error.option_name}', which is now {instead}."
+
+
+def _whole(error: click.NoSuchOption) -> click.NoSuchOption:
+    """The same error of the whole word, of which click names one letter if one dash begins it."""
+    context = error.ctx
+    if context is None or error.option_name.startswith("--"):
+        return error
+    letter = error.option_name[1:]
+    words = [word.partition("=")[0] for word in context.meta.get(WORDS, ()) if word[:2] != "--"]
+    found = [word for word in words if word[:1] == "-" and letter in word]
+    if not found:
+        return error
+    names = [name for each in context.command.params for name in each.opts]
+    for parameter in context.command.params:
+        names += [each.value for each in getattr(parameter, "completions", lambda _: ())("-")]
+    return click.NoSuchOption(found[0], possibilities=names, ctx=context)

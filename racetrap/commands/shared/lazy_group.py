@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from racetrap.commands.shared.configuration import DEFAULTS_FILE, command_defaults
+from racetrap.commands.shared.former_names import WORDS
 from racetrap.commands.shared.output_files import refuse_conflicts
 from racetrap.commands.shared.terminal import ExitStatus, fail, input_errors
 from racetrap.sim.tools import not_found
@@ -74,6 +75,7 @@ class LazyGroup(click.Group):
             table = (ctx.default_map or {}).get(name, {})
             with input_errors():
                 ctx.default_map = {name: command_defaults(command, table)}
+                ctx.meta[WORDS] = tuple(rest)
                 refuse_conflicts(ctx, command, rest, ctx.meta.get(DEFAULTS_FILE, ()))
         return found, command, rest
 

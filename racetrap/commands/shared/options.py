@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from racetrap.commands.shared.input_files import InputFile
 from racetrap.commands.shared.output_files import OutputFile, OutputFolder
 from racetrap.golden_model.checks import nearest_name
 from racetrap.presenters.race_choice import RaceChoice
+
+if TYPE_CHECKING:
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions, NvccOption
 
 #: End of the names of traces in their text form.
 TEXT_SUFFIX = ".txt"
@@ -266,35 +270,79 @@ def detector(help: str) -> _Decorator:
     return click.option("--detector", metavar="PRESET", shell_complete=complete_preset, help=help)
 
 
-def compiler(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How a CUDA source is compiled, as ``compiler``, its ``CompilerOptions``."""
+@cache
+def _nvcc_options() -> dict[str, tuple[NvccOption, click.Option]]:
+    """All options of nvcc as click parses them, by the names under which it keeps their values."""
+    from racetrap.sim.gpu.cuda.nvcc_options import NVCC_OPTIONS
 
-    @wraps(command)
-    def compiling(
-        *, include: tuple[str, ...], define: tuple[str, ...], arch: int, std: str | None,
-        **others: Any,
-    ) -> Any:  # fmt: skip
-        from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    options = dict.fromkeys(NVCC_OPTIONS.values())
+    return {
+        f"nvcc_{number}": (each, click.Option(
+            # Click would find -e in a mistyped -extended-lambda.
+            [f"nvcc_{number}", *(spelling for spelling in each.spellings if spelling != "-e")],
+            multiple=each.has_value, count=not each.has_value,
+        ))
+        for number, each in enumerate(options)
+    }  # fmt: skip
 
-        return command(compiler=CompilerOptions(include, define, arch, std or ""), **others)
 
-    for option in (
-        click.option(
-            "--std", metavar="NAME", help="C++ standard, such as c++20."
-        ),
-        click.option(
-            "--arch", metavar="CAPABILITY", default=75, show_default=True,
-            type=click.IntRange(75, 121), help="Compute capability, such as 90 for 9.0.",
-        ),
-        click.option(
-            "-D", "define", metavar="NAME[=VALUE]", multiple=True, help="Define a macro."
-        ),
-        click.option(
-            "-I", "include", metavar="DIR", multiple=True, help="Search DIR for headers."
-        ),
-    ):  # fmt: skip
-        option(compiling)
-    return compiling
+class _Compiler(click.Argument):
+    """Options of nvcc, wherever they are on the command line, as ``CompilerOptions``."""
+
+    #: Key of the file of defaults.
+    key = "nvcc"
+
+    def __init__(self, *declarations: Any, **attributes: Any) -> None:
+        super().__init__(
+            *declarations, nargs=-1, metavar="[NVCC OPTION]...", callback=self._options,
+            **attributes,
+        )  # fmt: skip
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        for _, option in _nvcc_options().values():
+            option.add_to_parser(parser, ctx)
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
+        known = _nvcc_options()
+        words = [
+            word
+            for name, given in opts.items()
+            if name in known
+            for value in (given if isinstance(given, list) else [None] * given)
+            for word in (known[name][0].name, *([] if value is None else [value]))
+        ]
+        return super().consume_value(ctx, {self.name or "": words} if words else {})
+
+    def _options(
+        self, ctx: click.Context, parameter: click.Parameter, words: tuple[str, ...] | None
+    ) -> CompilerOptions:
+        from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
+
+        try:
+            return CompilerOptions(() if ctx.resilient_parsing else tuple(words or ()))
+        except ValueError as error:
+            raise click.UsageError(str(error), ctx) from None
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        return "NVCC OPTION", (
+            "Options of nvcc for a CUDA source, as nvcc takes them, such as -I DIR, -D NAME, "
+            "-include FILE, -std=c++20, -arch=sm_90, -O3, -lNAME, -L DIR, -Xcompiler WORDS.  See "
+            "docs/cuda-programs.md."
+        )
+
+    def completions(self, begun: str) -> list[CompletionItem]:
+        """Options of nvcc that begin so, for the shell."""
+        return [
+            CompletionItem(spelling)
+            for each, _ in _nvcc_options().values()
+            if each.is_accepted
+            for spelling in each.spellings
+            if spelling.startswith(begun)
+        ]
+
+
+#: How a CUDA source is compiled, as ``compiler``, its ``CompilerOptions``.
+compiler = click.argument("compiler", cls=_Compiler)
 
 
 def output(metavar: str, help: str, **attributes: Any) -> _Decorator:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 #: An option or an argument, and its line of help.
 _Section = tuple[str, list[click.Parameter]]
@@ -21,7 +22,7 @@ class Subject(NamedTuple):
         Name in a sentence, such as "a trace of threads".
     options : tuple of str
         Names of the parameters that apply to this subject but not to every one; for ``output`` also
-        the suffixes of such forms, as ``.html``.
+        the suffixes of such forms, as ``.html``, and for ``compiler`` ``-arch``.
     page : str
         Page of help, ``--help-PAGE``, that lists them; without one ``--help`` does.
     settings : tuple of (str, str)
@@ -46,7 +47,7 @@ class SubjectCommand(click.Command):
     def __init__(self, *arguments: Any, subjects: Sequence[Subject], **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         self.subjects = subjects
-        named = {name for each in subjects for name in each.options if not name.startswith(".")}
+        named = {name for each in subjects for name in each.options if name[0] not in ".-"}
         if unknown := named - {each.name for each in self.params}:
             raise TypeError(f"Subjects must name parameters, not {min(unknown)}")
 
@@ -86,6 +87,13 @@ class SubjectCommand(click.Command):
         sections["Options"] = [*sections.get("Options", []), *further]
         _write(ctx, formatter, sections)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            for each in self.params:
+                found += getattr(each, "completions", lambda begun: [])(incomplete)
+        return found
+
     def page(self, ctx: click.Context, page: str) -> str:
         """Text of a page of help."""
         formatter = ctx.make_formatter()
@@ -120,7 +128,6 @@ def one_of(names: Sequence[str]) -> str:
 #: Topic of each page of help.
 _PAGES = {
     "report": "reports of findings",
-    "compiler": "the compiler of CUDA sources",
     "gpu": "kernels and traces of a GPU",
     "threads": "recordings of threads",
     "accelerator": "recordings of a driver and its accelerators",
@@ -159,6 +166,9 @@ def require_suitable(*given: str) -> None:
         named = {parameter.name: f"Option {parameter.opts[-1]}"}
         if parameter.name == "output" and isinstance(context.params["output"], dict):
             named |= {end: f"Output {end}" for end in context.params["output"]}
+        if parameter.name == "compiler":
+            given_options = context.params["compiler"].named
+            named = {name: f"Option {option}" for name, option in given_options.items()}
         for name, what in named.items():
             suitable = command.suitable(name)
             if suitable and not set(suitable) & set(given):

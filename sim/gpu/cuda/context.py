@@ -10,9 +10,9 @@ from racetrap.golden_model.events import USUAL_GEOMETRY, Geometry
 from racetrap.sim.gpu.cuda.errors import CudaError
 from racetrap.sim.gpu.cuda.messages import AllocationKind
 from racetrap.sim.gpu.cuda.modules import Modules
+from racetrap.sim.gpu.cuda.nvcc_options import CAPABILITIES
 from racetrap.sim.gpu.cuda.sites import Sites
 from racetrap.sim.gpu.cuda.streams import Streams
-from racetrap.sim.gpu.cuda.toolkit import DEFAULT_CAPABILITY
 from racetrap.sim.gpu.executor.device import Device, Operation
 from racetrap.sim.gpu.executor.machine.launch import Watch, unwatched
 from racetrap.sim.gpu.executor.machine.limits import (
@@ -70,7 +70,7 @@ class RunSettings:
     seed: int = 1
     independent_threads: bool = True
     stall_limit: int = DEFAULT_STALL_LIMIT
-    capability: int = DEFAULT_CAPABILITY
+    capability: int = CAPABILITIES[0]
     kernel: str = ""
     launches: range | None = None
     output: int = 1

@@ -5,17 +5,12 @@ from __future__ import annotations
 import importlib.util
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.tools import install_extra
-
-#: Compute capability that programs are compiled for: the oldest that the compiler supports.
-DEFAULT_CAPABILITY = 75
-#: End of the names of CUDA sources.
-PROGRAM_SUFFIX = ".cu"
 
 _PACKAGE = "nvidia.cu13"
 #: What must be there of each package that is needed.
@@ -47,37 +42,6 @@ def toolkit_folder() -> Path:
 def real_library() -> Path:
     """NVIDIA's runtime library, in whose place ours is put."""
     return toolkit_folder() / "lib" / "libcudart.so.13"
-
-
-@dataclass(frozen=True)
-class CompilerOptions:
-    """How CUDA sources are compiled.
-
-    Parameters
-    ----------
-    include : tuple of str
-        Folders with headers.
-    define : tuple of str
-        Macros, as ``NAME`` or ``NAME=VALUE``.
-    capability : int
-        Compute capability, 10 * major + minor.
-    standard : str
-        Version of C++, such as ``c++20``; by default the compiler's.
-    """
-
-    include: tuple[str, ...] = ()
-    define: tuple[str, ...] = ()
-    capability: int = DEFAULT_CAPABILITY
-    standard: str = ""
-
-    def arguments(self) -> list[str]:
-        """Arguments of nvcc."""
-        architecture = f"compute_{self.capability}"
-        return [
-            "-gencode", f"arch={architecture},code={architecture}", "-lineinfo",
-            *(f"-I{folder}" for folder in self.include), *(f"-D{name}" for name in self.define),
-            *([f"-std={self.standard}"] if self.standard else []),
-        ]  # fmt: skip
 
 
 def _compile(arguments: Sequence[str], what: str, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from racetrap.sim.gpu.ptx.module import Module
 
 if TYPE_CHECKING:
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 
 _SUFFIXES = (".cu", ".ptx")
@@ -38,7 +38,8 @@ def read_kernel_file(path: str | Path, options: CompilerOptions | None = None) -
         If the file cannot be read.
     """
     # A command that reads a trace does not need the parser.
-    from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_ptx
+    from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
+    from racetrap.sim.gpu.cuda.toolkit import compile_ptx
     from racetrap.sim.gpu.ptx.parser import parse_ptx
 
     path = Path(path)

@@ -155,16 +155,18 @@ def test_a_command_gives_the_defaults_of_its_call(name, racetrap, monkeypatch):
             "Argument fail_fast is for an exact check of threads, not for a trace of a GPU: ",
         ),
         (
-            lambda: api.check(_HANDOVER, compiler=api.CompilerOptions(define=("A",))),
-            "Argument compiler.define is for a kernel in CUDA, not for a kernel in PTX: ",
+            lambda: api.check(_HANDOVER, compiler=api.CompilerOptions(("-DA",))),
+            "Argument -D of compiler is for a kernel in CUDA, not for a kernel in PTX: ",
         ),
         (
-            lambda: api.run("program", compiler=api.CompilerOptions(standard="c++20")),
-            "Argument compiler.standard is for a CUDA source, not for a program that is built: ",
+            lambda: api.run("program", compiler=api.CompilerOptions(("-std=c++20",))),
+            "Argument -std of compiler is for a CUDA source, not for a program that is built: ",
         ),
         (
-            lambda: api.stress(_HANDOVER, launch=_LAUNCH, compiler=api.CompilerOptions((), (), 90)),
-            "Argument compiler.capability is for a program, not for a kernel in PTX: ",
+            lambda: api.stress(
+                _HANDOVER, launch=_LAUNCH, compiler=api.CompilerOptions(("--arch", "90"))
+            ),
+            "Argument -arch of compiler is for a program, not for a kernel in PTX: ",
         ),
         (
             lambda: api.stress(_HANDOVER, ["4"], launch=_LAUNCH),

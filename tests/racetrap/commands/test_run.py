@@ -274,6 +274,9 @@ def test_a_program_that_does_not_compile(racetrap, program):
     [
         (["nothing.cu"], "Program must be a file, not nothing.cu"),
         (["size.h", "-D", "X"], "Option -D is for a CUDA source, not for a program that is built"),
+        (["size.h", "-arch=sm_60"], "Architecture must be from sm_75 to sm_121"),
+        (["program.cu", "-stdd=c++17"], "No such option '-stdd'. (Did you mean one of: '--std'"),
+        (["program.cu", "-ccc"], "Option -c of nvcc chooses what a build makes or keeps"),
         (["program.cu", "--launches", "3"], "Launches must be A:B with A below B, not 3"),
         (
             ["program.cu", "--detector", "sigrace"],

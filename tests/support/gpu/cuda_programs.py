@@ -7,14 +7,10 @@ from pathlib import Path
 import pytest
 
 from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-from racetrap.sim.gpu.cuda.toolkit import (
-    CompilerOptions,
-    ToolkitError,
-    compile_program,
-    toolkit_folder,
-)
+from racetrap.sim.gpu.cuda.toolkit import ToolkitError, compile_program, toolkit_folder
 
 
 def _has_compiler() -> bool:
@@ -34,7 +30,9 @@ def compile_text(text: str, folder: Path, define: tuple[str, ...] = ()) -> Path:
     """Program of a source text."""
     source, target = folder / "program.cu", folder / "program"
     source.write_text(text, encoding="utf-8")
-    compile_program([source], target, runtime_library(), CompilerOptions(define=define))
+    compile_program(
+        [source], target, runtime_library(), CompilerOptions(tuple(f"-D{name}" for name in define))
+    )
     return target
 
 

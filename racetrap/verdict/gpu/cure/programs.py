@@ -9,12 +9,9 @@ from pathlib import Path
 
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.cuda.program_run import ProgramError, run_program
-from racetrap.sim.gpu.cuda.toolkit import (
-    CompilerOptions,
-    ToolkitError,
-    compile_ptx,
-)
+from racetrap.sim.gpu.cuda.toolkit import ToolkitError, compile_ptx
 from racetrap.sim.gpu.editing.edits import common_folder
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.launch.capture import capture
@@ -78,7 +75,7 @@ def kernel_sources(path: Path, launch: LaunchSpec, options: CompilerOptions) -> 
     options : CompilerOptions
         How it is compiled.
     """
-    within = replace(options, include=(*options.include, str(path.parent.resolve())))
+    within = options.within(path.parent.resolve())
 
     def compiler(folder: Path) -> Program | None:
         try:
@@ -141,7 +138,7 @@ def program_sources(
     """
     files = [each.resolve() for each in files]
     folder = common_folder(files)
-    within = replace(options, include=(*options.include, *(str(each.parent) for each in files)))
+    within = options.within(*(each.parent for each in files))
     names = [each.relative_to(folder) for each in files]
 
     def compiler(copy: Path) -> Program | None:

@@ -75,6 +75,7 @@ def test_number_of_processes_is_of_all_commands(racetrap, folder, monkeypatch):
         ),
         ("[campaign]\njobs = 1\n", "Key 'jobs' of campaign is now a key before all tables"),
         ("jobs = 0\n", "Invalid value for '--jobs'"),
+        ("[check]\nnvcc = ['-DA', '-stdd']\n", "Unknown option of nvcc '-stdd': did you mean"),
         ("[check]\nhelp = true\n", "Unknown key of check 'help'"),
         ("[check]\ndetector = [1]\n", "check.detector must be a number or a word, not"),
         ("[check]\nset = [[1]]\n", "check.set must be a list of numbers or words, not"),

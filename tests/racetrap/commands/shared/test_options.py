@@ -75,6 +75,7 @@ def test_file_that_cannot_be_written(racetrap, tmp_path, option, end):
         ("racetrap generate scord-b", ["scord-banks4"]),
         ("racetrap check --detector sigrace-t", ["sigrace-tiny"]),
         ("racetrap cost scord sigrace-t", ["sigrace-tiny"]),
+        ("racetrap run --exp", ["--expt-extended-lambda", "--expt-relaxed-constexpr"]),
     ],
 )
 def test_completion(words, found):

@@ -7,9 +7,10 @@ import pytest
 
 from racetrap.presenters.race_findings import object_text
 from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.cuda.program_run import run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_program
+from racetrap.sim.gpu.cuda.toolkit import compile_program
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support import REPOSITORY
 from tests.support.gpu.cuda_programs import needs_compiler

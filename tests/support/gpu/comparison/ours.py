@@ -12,7 +12,7 @@ import numpy as np
 
 from racetrap.golden_model.events import Geometry
 from racetrap.golden_model.ptx_memory_model.operational import RandomChoices
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WARP_SCHEDULERS
@@ -165,7 +165,9 @@ def program_results() -> Iterator[tuple[str, dict[str, Any]]]:
     for name, source in CUDA_PROGRAMS.items():
         for form, define in (("free", ()), ("racy", ("RACY",))):
             with tempfile.TemporaryDirectory() as folder:
-                check, _ = check_source(source, CompilerOptions(define=define), Path(folder))
+                check, _ = check_source(
+                    source, CompilerOptions(tuple(f"-D{name}" for name in define)), Path(folder)
+                )
             yield (
                 f"programs/{name}/{form}",
                 {

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 from pydantic import model_validator
 
 from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_program
+from racetrap.sim.gpu.cuda.toolkit import compile_program
 from racetrap.sim.toml_file import Table, TomlFile, read_toml
 from racetrap.verdict.line_pairs import LinePair
 

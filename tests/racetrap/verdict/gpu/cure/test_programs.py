@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_ptx
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
+from racetrap.sim.gpu.cuda.toolkit import compile_ptx
 from racetrap.sim.gpu.editing.edits import Edit
 from racetrap.sim.gpu.stress.subject import instruction_limit
 from racetrap.verdict.gpu.cure.programs import program_sources

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from racetrap.sim.gpu.cuda.context import RunSettings
+from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 from racetrap.sim.gpu.cuda.program_run import run_program
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, compile_program
+from racetrap.sim.gpu.cuda.toolkit import compile_program
 from racetrap.sim.gpu.editing.edits import diff
 from racetrap.sim.gpu.launch.nvrtc import ARCHITECTURE, has_nvrtc
 from racetrap.sim.gpu.suites import weak_memory
@@ -164,7 +165,7 @@ def checked(program, runs, *, is_right=False):
 
 @pytest.mark.parametrize("name", _RACY_FORMS)
 def test_racy_form_of_a_program_is_cured_or_known_not_to_be(name, tmp_path):
-    options, target = CompilerOptions(define=("RACY",)), tmp_path / name
+    options, target = CompilerOptions(("-DRACY",)), tmp_path / name
     compile_program([RACY_PROGRAMS[name]], target, runtime_library(), options)
     sources = program_sources([RACY_PROGRAMS[name]], [str(target)], options, settings)
     found = FindingCures(checked(target, range(2)), sources)
