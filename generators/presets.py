@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from enum import Enum
 from types import MappingProxyType
@@ -48,7 +48,7 @@ def find_preset(name: str) -> Preset[Params]:
     return PRESETS[name]
 
 
-def configuration_name(preset: str, params: Params, *, asynchronous_reset: bool = False) -> str:
+def configuration_name(preset: str, params: Params, forms: Collection[str] = ()) -> str:
     """Name of a configuration's files: the preset's if nothing is changed.
 
     Parameters
@@ -57,15 +57,13 @@ def configuration_name(preset: str, params: Params, *, asynchronous_reset: bool 
         Preset that the parameters come from.
     params : Params
         Parameters.
-    asynchronous_reset : bool
-        Whether registers are reset asynchronously, which is not a parameter.
+    forms : collection of str
+        Forms of the Verilog, which are not parameters.
     """
     parts = [preset]
     if params != find_preset(preset).params:
         parts.append(f"{configuration_hash(params):08x}")
-    if asynchronous_reset:
-        parts.append("asynchronous-reset")
-    return "-".join(parts)
+    return "-".join([*parts, *sorted(forms)])
 
 
 def module_name(name: str, part: str = "") -> str:

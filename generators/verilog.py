@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import Path
 
+import amaranth
 from amaranth.back import rtlil
 from amaranth.back.verilog import _convert_rtlil_text  # no public function takes RTLIL
 from amaranth.lib import wiring
 
 from racetrap.generators.distinct_modules import distinct_modules
 from racetrap.generators.garbage_collection import garbage_collection_paused
+from racetrap.generators.operand_widths import with_whole_operands
+from racetrap.golden_model.checks import unknown_name
+
+#: What Verilog can be asked for: registers that ``rst`` resets at once, not at the clock's edge;
+#: and the line of the source that each signal, register and operation comes from.
+ASYNCHRONOUS_RESET = "asynchronous-reset"
+SOURCE_LOCATORS = "source-locators"
+FORMS = (ASYNCHRONOUS_RESET, SOURCE_LOCATORS)
 
 _MODULE = re.compile(r"^module .*?^end$", re.MULTILINE | re.DOTALL)
 #: A field without bits, which Verilog cannot declare, or what is connected to it; further in are
@@ -31,9 +41,17 @@ _VERILOG_MODULE = re.compile(r"^module .*?^endmodule$", re.MULTILINE | re.DOTALL
 _MODULE_NAME = re.compile(r"^(module |  cell )\\(\S+)", re.MULTILINE)
 #: At the end of an instance's name; the name of the top, which is before the first dot, is kept.
 _INSTANCE_NUMBER = re.compile(r"(\..*?)_\d+(?=\.|$)")
+#: An attribute that says where something comes from, with the place in a source if it is one.
+_ORIGIN = re.compile(
+    r'^ *attribute \\(?:src "(.*?)(:\d+)"|(?:generator|top|amaranth\S*) .*)\n', re.MULTILINE
+)
+#: Folders to which places in sources are relative; nothing else says where the RTL comes from.
+_PACKAGES = tuple(
+    str(folder) for folder in (Path(__file__).parents[1], Path(amaranth.__file__).parent)
+)
 
 
-def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bool = False) -> str:
+def to_verilog(component: wiring.Component, name: str, *, forms: Collection[str] = ()) -> str:
     """Verilog of a component as module ``name``; the same text for the same component.
 
     Components that are equal are one module.  A module is named after the top and the shortest
@@ -46,14 +64,27 @@ def to_verilog(component: wiring.Component, name: str, *, asynchronous_reset: bo
         Top of the design.
     name : str
         Name of its module.
-    asynchronous_reset : bool
-        Whether ``rst`` resets registers at once; otherwise it does so at the clock's edge.
+    forms : collection of str
+        Which of ``FORMS`` it has.
+
+    Raises
+    ------
+    ValueError
+        If there is no such form.
     """
+    for form in forms:
+        if form not in FORMS:
+            raise ValueError(unknown_name("form of Verilog", form, FORMS))
+    located = SOURCE_LOCATORS in forms
     with garbage_collection_paused():
-        modules = distinct_modules(component, name, asynchronous_reset=asynchronous_reset)
-        texts = (rtlil.convert_fragment(each, emit_src=False)[0] for each in modules.values())
-        text = _MODULE.sub(lambda module: _without_empty_fields(module[0]), "".join(texts))
-        verilog = _convert_rtlil_text(_with_names(text), strip_internal_attrs=True)
+        modules = distinct_modules(component, name, asynchronous_reset=ASYNCHRONOUS_RESET in forms)
+        texts = (rtlil.convert_fragment(each, emit_src=located)[0] for each in modules.values())
+        text = _MODULE.sub(
+            lambda module: with_whole_operands(_without_empty_fields(module[0])), "".join(texts)
+        )
+        if located:
+            text = _ORIGIN.sub(_located, text)
+        verilog = _convert_rtlil_text(_with_names(text), strip_internal_attrs=not located)
         return _VERILOG_MODULE.sub(lambda module: _with_triggers(module[0]), verilog)
 
 
@@ -62,6 +93,15 @@ def module_names(component: wiring.Component, name: str) -> list[str]:
     with garbage_collection_paused():
         modules = distinct_modules(component, name)
     return _names([".".join(design.hierarchy) for design in modules.values()])
+
+
+def _located(attribute: re.Match[str]) -> str:
+    """An attribute with a place in a package, relative to the folder of that; else nothing."""
+    for package in _PACKAGES:
+        if attribute[1] and attribute[1].startswith(f"{package}/"):
+            path = Path(attribute[1]).relative_to(Path(package).parent)
+            return f'  attribute \\src "{path.as_posix()}{attribute[2]}"\n'
+    return ""
 
 
 def _without_empty_fields(module: str) -> str:

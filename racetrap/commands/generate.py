@@ -25,10 +25,11 @@ from racetrap.generators.systems import system_of
     "preset, followed by a hash of the configuration if that was changed.",
 )
 @click.option(
-    "--asynchronous-reset",
-    is_flag=True,
-    help="Reset registers asynchronously, not at the clock edge.",
-)
+    "--verilog", "forms", metavar="FORM", multiple=True,
+    help="Form of the Verilog, may be repeated: asynchronous-reset (registers are reset "
+    "asynchronously, not at the clock edge), source-locators (each signal, register and operation "
+    "has the line of its source as attribute src).",
+)  # fmt: skip
 @click.option(
     "--latency", type=click.IntRange(1), metavar="CYCLES",
     help="Report whether the detector keeps up with a memory of this latency, in cycles.",
@@ -40,7 +41,7 @@ from racetrap.generators.systems import system_of
 @options.result
 def command(
     preset: str, output: Path | None, settings: tuple[str, ...], name: str | None,
-    asynchronous_reset: bool, latency: int | None, parts: tuple[str, ...], json_file: str | None,
+    forms: tuple[str, ...], latency: int | None, parts: tuple[str, ...], json_file: str | None,
 ) -> None:  # fmt: skip
     """Write the Verilog of PRESET, with a description, lint waivers and register files.
 
@@ -53,10 +54,7 @@ def command(
         rate = None
         if latency is not None:
             rate = system_of(params).memory_rate(params, latency)
-        paths = generate(
-            preset, params, output, name=name, asynchronous_reset=asynchronous_reset,
-            parts=parts or None,
-        )  # fmt: skip
+        paths = generate(preset, params, output, name=name, forms=forms, parts=parts or None)
     console = report_console()
     for path in paths.values():
         console.print(str(path), markup=False)

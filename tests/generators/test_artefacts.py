@@ -16,8 +16,14 @@ from racetrap.generators.scord import SCORD
 from racetrap.generators.systems import SYSTEMS
 from racetrap.golden_model.configuration import configuration_hash
 from racetrap.rtl.scord.system import ScordSystem
-from racetrap.sim.tools import tool_environment
+from tests.lint import random_configurations
 from tests.support.campaign import later_but
+from tests.support.rtl.linters import (
+    FEWER_BANKS,
+    LINTERS,
+    settings_for_linters,
+    tops_of,
+)
 
 TINY = PRESETS["scord-tiny"].params
 
@@ -123,7 +129,7 @@ def test_all_instances_of_a_block_are_one_module(tiny):
 def asynchronous(tmp_path_factory):
     """Verilog of ``scord-tiny`` with asynchronous resets."""
     folder = tmp_path_factory.mktemp("asynchronous")
-    paths = generate("scord-tiny", TINY, folder, asynchronous_reset=True, parts=[""])
+    paths = generate("scord-tiny", TINY, folder, forms=["asynchronous-reset"], parts=[""])
     return paths["verilog"].read_text()
 
 
@@ -254,14 +260,13 @@ def test_nothing_is_written_if_the_design_cannot_be_made(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-_FEWER_BANKS = {"scord-v100": 16, "scord-a100": 40, "causality-v100": 16, "causality-a100": 16}
 #: Presets that are linted each time; settings of the bus monitor's small one have blocks of others.
 _LINTED = {"scord-tiny", "scord-local", "sigrace-tiny", "hirace-tiny", "causality-tiny"}
 
 
 def test_every_preset_of_a_gpu_is_linted():
     large = [name for system in SYSTEMS for name in system.large_presets]
-    assert [*_FEWER_BANKS] == large
+    assert [*FEWER_BANKS] == large
 
 
 @pytest.mark.parametrize(
@@ -277,33 +282,21 @@ def test_every_preset_of_a_gpu_is_linted():
                 ("scord-tiny", ["banks=4", "words_per_cycle=2", "fence_lanes=2", "ratio=1"]),
                 ("sigrace-tiny", ["one_hot_lsb=true"]),
                 ("scord-tiny", ["address_bits=64"]),
-                # The whole takes Verilator many minutes, and has only more of the same modules.
-                *((name, ["sm_count=4", f"banks={banks}"]) for name, banks in _FEWER_BANKS.items()),
-                *(
-                    (f"{kind}-{number}", [])
-                    for kind in ("random", "sigrace-random", "noncoherent-random")
-                    for number in range(20)
-                ),
+                *((name, settings_for_linters(name)) for name in FEWER_BANKS),
+                *((name, []) for name in random_configurations(50, seed=1)),
             ],
         ),
     ],
 )
-def test_verilator_finds_nothing_beyond_the_waivers(made, preset, settings, tmp_path):
+def test_linters_find_nothing_beyond_the_waivers(made, preset, settings):
     paths = made(preset, *settings)
-    for kind, path in paths.items():
+    for top in tops_of(paths):
         # What is in a part is in the whole, too, where it need not be a top.
-        if kind != "verilog" and not (kind.startswith("verilog ") and preset == "sigrace-tiny"):
+        if preset == "sigrace-tiny" and top != paths["verilog"]:
             continue
-        top = path.stem.replace("-", "_")
-        done = subprocess.run(
-            [
-                "verilator", "--lint-only", "-Wall", str(paths["verilator"]), str(path),
-                "--top-module", top,
-            ],
-            cwd=tmp_path, env=tool_environment(), capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        assert "%Warning" not in done.stdout + done.stderr
+        for name, find in LINTERS.items():
+            if top == paths["verilog"] or name == "Verilator":
+                assert find(top, paths["verilator"]) == ""
 
 
 def test_parts_of_sigrace_are_tops_of_their_own(made):

@@ -2,14 +2,20 @@
 
 import re
 
+import pytest
+from amaranth.back import rtlil
 from amaranth.hdl import Module, Mux
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.generators.distinct_modules import distinct_modules
 from racetrap.generators.verilog import _without_empty_fields, to_verilog
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.scord.detector_bank import DetectorBank
+from tests.support import REPOSITORY
 
+_PARAMS = ScordParams(sm_count=1, warps_per_sm=2, outstanding=4, address_bits=16)
 _LAYOUT = data.StructLayout({"none": 0, "some": 4})
 
 
@@ -98,5 +104,34 @@ end
 
 def test_every_signal_of_a_bank_has_a_name():
     """Amaranth calls ``$signal`` what it finds no name for, as in an assignment to several."""
-    params = ScordParams(sm_count=1, warps_per_sm=2, outstanding=4, address_bits=16)
-    assert "$signal" not in to_verilog(DetectorBank(params), "bank")
+    assert "$signal" not in to_verilog(DetectorBank(_PARAMS), "bank")
+
+
+_PLACE = re.compile(r' *\(\* src = "(\S+):(\d+)" \*\)\n?')
+
+
+def test_source_locators_are_all_that_is_added():
+    """Every name is there either way; a place is a line of a package, wherever that is."""
+    plain = to_verilog(ReportPath(_PARAMS), "path")
+    located = to_verilog(ReportPath(_PARAMS), "path", forms=["source-locators"])
+    assert "".join(_PLACE.sub("", located).split()) == "".join(plain.split())
+    places = set(_PLACE.findall(located))
+    assert len(places) > 80
+    assert {path.split("/")[0] for path, _ in places} == {"amaranth", "racetrap"}
+    for path, line in places:
+        if path.startswith("racetrap/"):
+            assert len((REPOSITORY / path).read_text().splitlines()) >= int(line)
+
+
+def test_every_named_signal_is_in_the_verilog():
+    """Amaranth writes a wire for each signal; none is lost on the way to Verilog."""
+    written = "".join(to_verilog(ReportPath(_PARAMS), "path").split("\\"))
+    for module in distinct_modules(ReportPath(_PARAMS), "path").values():
+        text = _without_empty_fields(rtlil.convert_fragment(module, emit_src=False)[0])
+        for name in re.findall(r"^  wire .*\\(\S+)$", text, re.MULTILINE):
+            assert re.search(rf"[ \]]{re.escape(name)}[ ;,]", written), name
+
+
+def test_unknown_form():
+    with pytest.raises(ValueError, match="Unknown form of Verilog 'src': choose asynchronous-"):
+        to_verilog(_Register(), "register", forms=["src"])

@@ -44,6 +44,7 @@ _SUCCESSORS: Mapping[str, str] = MappingProxyType({
     "--system": f"--detector, or {_ARGUMENT}",
     "--board": "--detector PRESET:BOARD",
     "--detector-only": "--oracle none",
+    "--asynchronous-reset": "--verilog asynchronous-reset",
     "--all": "--limit all",
     "--kernel": "--launches NAME",
     "--timings": "--schedules",

@@ -31,7 +31,7 @@ def test_generate_writes_the_files_and_says_which(tmp_path):
 def test_a_changed_configuration_replaces_no_file_of_its_preset(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     every = []
-    for settings in ([], ["--set", "outstanding=16"], ["--asynchronous-reset"]):
+    for settings in ([], ["--set", "outstanding=16"], ["--verilog", "asynchronous-reset"]):
         done = run("generate", "hirace-tiny", "-o", "rtl", *settings)
         assert done.exit_code == 0
         every.append(done.output.split())
