@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-_MODULE = re.compile(r"^module (\S+?)\(.*?^endmodule$", re.MULTILINE | re.DOTALL)
+_MODULE = re.compile(r"^module \\?(\S+?) ?\(.*?^endmodule$", re.MULTILINE | re.DOTALL)
 _INSTANCE = re.compile(r"^  (\S+) \S+ \(\n(?:    .*\n)*?  \);$", re.MULTILINE)
 
 
