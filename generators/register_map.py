@@ -35,6 +35,27 @@ class RegisterMap:
             key=self.address,
         )
 
+    @property
+    def addresses(self) -> dict[str, int]:
+        """Byte addresses of all registers."""
+        return {name: self.address(name) for name in self._registers}
+
+    @property
+    def stored(self) -> dict[str, int]:
+        """Registers that are as software has written them, each with the bits that are kept.
+
+        Pulses of theirs read as 0.
+        """
+        kinds = {"stored", "pulse"}
+        return {
+            name: self.pack(name, **{
+                each: (1 << field["width"]) - 1
+                for each, field in register["fields"].items() if field["kind"] == "stored"
+            })
+            for name, register in self._registers.items()
+            if {field["kind"] for field in register["fields"].values()} <= kinds
+        }  # fmt: skip
+
     def has(self, register: str) -> bool:
         """Whether there is such a register."""
         return register in self._registers

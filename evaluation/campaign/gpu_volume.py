@@ -12,7 +12,9 @@ from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.layout import index_bits
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.fast.register_exercise import exercise_registers
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+from racetrap.sim.cosim.gpu.refused_launch import refuse_launches
 
 #: Approximate number of accesses in the first launch of a case, and in the second.
 ACCESSES = (16_000, 4_000)
@@ -27,17 +29,17 @@ FIGURES = ("accesses", "races")
 
 
 def random_region(random: Random, params: GpuParams) -> Region:
-    """A region anywhere that it and its metadata fit in the lower half of the address space."""
+    """A region anywhere but at the very end, which accesses may run past, and its metadata."""
     low = params.min_region_log2
     described = params.address_bits - 2 + params.entry_share_log2 - index_bits(params.entry_bytes)
     high = min(params.max_region_log2 - 3, params.address_bits - 4, described)
     size_log2 = random.randint(low, max(low, _SMALL_LOG2))
     if random.random() < ANY_SIZE:
         size_log2 = random.randint(low, max(low, high))
-    data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
-    entries = Region(data_base, size_log2).entries(params)
-    room = (1 << params.address_bits - 1) // params.entry_bytes - entries
-    return Region(data_base, size_log2, params.entry_bytes * random.randrange(room))
+    data_base = random.randrange((1 << params.address_bits - size_log2) - 1) << size_log2
+    metadata_bytes = params.entry_bytes * Region(data_base, size_log2).entries(params)
+    room = ((1 << params.address_bits) - metadata_bytes) // params.segment_bytes
+    return Region(data_base, size_log2, params.segment_bytes * random.randrange(room + 1))
 
 
 def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str, Any]:
@@ -110,6 +112,8 @@ class TwoLaunches:
                 seed, options = random.getrandbits(32), launch_options(random)
                 if options["in_order"]:
                     instructions //= _IN_ORDER_SHARE
+                exercise_registers(sim, random)
+                refuse_launches(sim, params, region, random)
                 events = self.random_events(params, region, style, seed, instructions)
                 yield self.check_launch(
                     sim, params, region, self.transactions_of(events, params),

@@ -22,6 +22,8 @@ from racetrap.sim.failure import Failure
 
 #: Cases that are run before the first proof.
 _SHORT_CASES = 4
+#: What is said of a case in which the cycles alone are others.
+_OTHER_CYCLES = "other cycles"
 #: A case takes a second or so; a mutant that never lets it end is killed.
 _CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
@@ -58,6 +60,8 @@ class MutantRun:
         Seed of the campaign.
     cases : tuple of int
         Its cases, the shortest first.
+    cycles : tuple of int
+        Cycles of each case without a mutant.
     proof_seconds : int
         CPU time that a proof may take; 0: none is tried.
     """
@@ -66,6 +70,7 @@ class MutantRun:
     mutant: Mutant
     seed: int
     cases: tuple[int, ...]
+    cycles: tuple[int, ...]
     proof_seconds: int
 
 
@@ -77,12 +82,13 @@ class UnchangedResult:
     ----------
     difference : str
         The first, which is an error of ours; empty if there is none.
-    cases : tuple of int
-        The cases, the shortest first.
+    cases, cycles : tuple of int
+        The cases, the shortest first, and the cycles of each.
     """
 
     difference: str
-    cases: tuple[int, ...]
+    cases: tuple[int, ...] = ()
+    cycles: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,9 +122,10 @@ def run_unchanged(run: MutantRun) -> UnchangedResult:
     for number in run.cases:
         found = run_case(Case(run.model, run.seed, number, has_coverage=False))
         if found.difference:
-            return UnchangedResult(f"Case {number}: {found.difference}", run.cases)
+            return UnchangedResult(f"Case {number}: {found.difference}")
         cycles[number] = found.counts["cycles"]
-    return UnchangedResult("", tuple(sorted(cycles, key=cycles.__getitem__)))
+    order = sorted(cycles, key=cycles.__getitem__)
+    return UnchangedResult("", tuple(order), tuple(cycles[number] for number in order))
 
 
 def run_mutant(run: MutantRun) -> MutantResult:
@@ -130,29 +137,36 @@ def run_mutant(run: MutantRun) -> MutantResult:
 
     if not is_observed(folder, mutant):
         return result(Outcome.EQUIVALENT, "no output of the design depends on the bit")
-    short, long = run.cases[:_SHORT_CASES], run.cases[_SHORT_CASES:]
-    proofs = PROOFS if run.proof_seconds else ()
-    for cases, proof in zip_longest((short, long), proofs):
+    cases = [*zip(run.cases, run.cycles, strict=True)]
+    parts, proofs = (
+        (cases[:_SHORT_CASES], cases[_SHORT_CASES:]),
+        PROOFS if run.proof_seconds else (),
+    )
+    has_other_cycles = False
+    for part, proof in zip_longest(parts, proofs, fillvalue=()):
         # Equal changes in several instances may undo one another.
         for selected in filter(None, (mutant.number, mutant.alone)):
-            for number in cases or ():
-                case = Case(
-                    replace(run.model, mutant=selected), run.seed, number, has_coverage=False
-                )
-                if difference := alone(partial(_difference, case)):
-                    return result(Outcome.KILLED, difference, number)
-        if proof is not None and holds(folder, mutant, proof, run.proof_seconds):
+            for number, cycles in part:
+                case = Case(replace(run.model, mutant=selected), run.seed, number, False)
+                said = alone(partial(_difference, case, cycles))
+                if said not in ("", _OTHER_CYCLES):
+                    return result(Outcome.KILLED, said, number)
+                has_other_cycles |= bool(said)
+        if proof and holds(folder, mutant, proof, run.proof_seconds):
             return result(Outcome.EQUIVALENT, proof.says)
+    but = ", except in its cycles" if has_other_cycles else ""
     return result(
-        Outcome.SURVIVED, f"no case differs, and no proof was {'found' if proofs else 'tried'}"
+        Outcome.SURVIVED, f"no case differs{but}; no proof was {'found' if proofs else 'tried'}"
     )
 
 
-def _difference(case: Case) -> str:
+def _difference(case: Case, cycles: int) -> str:
     try:
-        return run_case(case).difference
+        found = run_case(case)
     except _UNKNOWN_VALUE as error:
         return f"{type(error).__name__}: {error}"
+    is_as_long = found.difference or found.counts["cycles"] == cycles
+    return found.difference if is_as_long else _OTHER_CYCLES
 
 
 def alone(say: Callable[[], str]) -> str:

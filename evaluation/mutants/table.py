@@ -55,7 +55,9 @@ def unexplained(preset: str, results: Sequence[MutantResult]) -> list[MutantResu
     return [result for result in survivors(results) if name_of(result) not in known]
 
 
-def tables(preset: str, found: Mapping[str, Sequence[MutantResult]]) -> list[Table]:
+def tables(
+    preset: str, found: Mapping[str, Sequence[MutantResult]], with_sums: bool = True
+) -> list[Table]:
     """Blocks with their scores, and survivors.
 
     Parameters
@@ -64,11 +66,13 @@ def tables(preset: str, found: Mapping[str, Sequence[MutantResult]]) -> list[Tab
         The preset.
     found : mapping of str to sequence of MutantResult
         Results of each block's mutants.
+    with_sums : bool
+        Whether these are all blocks, which have sums.
     """
     rows = [_row(preset, block, results) for block, results in found.items()]
     every = [result for results in found.values() for result in results]
     stateful = [result for result in every if result.mutant.has_state]
-    if len(found) > 1:
+    if with_sums:
         rows += [_row(preset, "blocks with state", stateful), _row(preset, "all", every)]
     known = explanations().get(preset, {})
     return [

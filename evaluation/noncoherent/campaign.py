@@ -15,6 +15,7 @@ from racetrap.golden_model.noncoherent.packets import BusOperation
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.fast.register_exercise import exercise_registers
 from racetrap.sim.cosim.noncoherent.coverage import Coverage
 from racetrap.sim.cosim.noncoherent.fast_compare import RunResult, check_run
 from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
@@ -42,6 +43,7 @@ def play(
     with FastSim(model, random.getrandbits(63), _timing(random)) as sim:
         for run in range(_RUNS):
             monitor = Monitor(params)
+            exercise_registers(sim, random)
             sim.start(random.choice((2, 10)))
             operations = _operations(params, random, _LINES[(number + run) % len(_LINES)])
             result = check_run(sim, monitor, params, operations)

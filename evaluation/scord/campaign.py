@@ -29,7 +29,9 @@ from racetrap.golden_model.gpu.region_table import (
 )
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.register_exercise import exercise_registers
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
+from racetrap.sim.cosim.gpu.refused_launch import refuse_launches
 from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
@@ -60,12 +62,14 @@ def play(
         for kernel, accesses in enumerate(ACCESSES):
             sweep = number == kernel == 0
             region = _region(random, model.params, sweep)
+            exercise_registers(sim, random)
+            refuse_launches(sim, model.params, region, random)
             yield _launch(sim, model.params, region, number, random, accesses, sweep, observer)
 
 
 def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
     """Regions of any number of lines, each in its part of the address space or next to another."""
-    # The lower half of the address space; the ring buffer has the upper one.
+    # The lower half of the address space: accesses may run past the end of a region.
     part_log2 = params.address_bits - 1 - (params.regions - 1).bit_length()
     share = params.granularity * params.ratio
     # So many lines that the metadata fit in a part, too.
@@ -101,12 +105,12 @@ def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
 
 
 def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion:
-    """A region anywhere that it fits, with 2**20 entries for a sweep."""
+    """A region anywhere but at the very end, which accesses may run past; with 2**20 entries for a
+    sweep."""
     if params.regions > 1:
         return _table(random, params, sweep)
     low = max(params.min_region_log2, LINE_BYTES.bit_length() - 1)
     share_log2 = params.granularity_bits + params.tag_bits
-    # The lower half of the address space; the ring buffer has the upper one.
     high = min(
         params.max_region_log2, params.address_bits - 1, params.address_bits - 5 + share_log2
     )
@@ -115,11 +119,11 @@ def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion
         size_log2 = min(high, _SWEEP_LOG2 + share_log2)
     elif random.random() < ANY_SIZE:
         size_log2 = random.randint(low, high)
-    data_base = random.randrange(1 << params.address_bits - 1 - size_log2) << size_log2
+    data_base = random.randrange((1 << params.address_bits - size_log2) - 1) << size_log2
     entries = Region(data_base, size_log2).entries(params)
     unit = params.segment_bytes
     metadata_base = unit * random.randrange(
-        (1 << params.address_bits - 1) // unit - entries // params.words_per_cycle
+        (1 << params.address_bits) // unit - entries // params.words_per_cycle
     )
     return Region(data_base, size_log2, metadata_base)
 

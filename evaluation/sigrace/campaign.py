@@ -12,6 +12,7 @@ from random import Random
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.register_exercise import exercise_registers
 from racetrap.sim.cosim.sigrace.fast_compare import RunResult, check_commands
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Timing
 from racetrap.sim.cosim.sigrace.knobs import KNOBS
@@ -39,6 +40,7 @@ def play(
     with FastSim(model, random.getrandbits(63), _timing(random)) as sim:
         board = Scoreboard(params, observer)
         for actions in _ACTIONS:
+            exercise_registers(sim, random)
             _software(sim, board, random)
             commands = random_events(params, knobs, random.getrandbits(32), actions)
             yield check_commands(sim, board, params, commands)

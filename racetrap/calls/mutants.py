@@ -64,18 +64,17 @@ def mutants(
     with input_errors():
         preset = find_preset(name)
         _check_blocks(preset, blocks)
-    draw = MutantDraw(tuple(blocks), count, seed)
+    draw = MutantDraw((), count, seed)  # one build, whatever blocks are run
     model = work.attempt(lambda: build_fast(preset.name, preset.params, mutants=draw))
     problems: list[str] = []
     found: dict[str, list[MutantResult]] = {}
     if model is not None:
-        problems, found = _run(
-            work, MutantRun(model, UNCHANGED, seed, tuple(range(cases)), proof_seconds)
-        )
+        run = MutantRun(model, UNCHANGED, seed, tuple(range(cases)), (), proof_seconds)
+        problems, found = _run(work, run, blocks)
     every = [result for results in found.values() for result in results]
     if left := unexplained(preset.name, every):
         problems.append(f"{len(left)} survivors have no reason, the first is {name_of(left[0])}")
-    made = tables(preset.name, found)
+    made = tables(preset.name, found, with_sums=not blocks)
     facts = {
         "preset": preset.name, "count": count, "cases": cases, "seed": seed,
         "mutants": len(every), "racetrap": version("racetrap"),
@@ -91,7 +90,9 @@ def mutants(
     )  # fmt: skip
 
 
-def _run(work: LongWork, unchanged: MutantRun) -> tuple[list[str], dict[str, list[MutantResult]]]:
+def _run(
+    work: LongWork, unchanged: MutantRun, blocks: Sequence[str]
+) -> tuple[list[str], dict[str, list[MutantResult]]]:
     """Run the design as it is, and its mutants if it has no difference; gives problems and
     results."""
     key = partial(result_key, patterns=RESULT_SOURCES)
@@ -104,7 +105,9 @@ def _run(work: LongWork, unchanged: MutantRun) -> tuple[list[str], dict[str, lis
         if result.difference:
             return [f"Design without a mutant differs: {result.difference}"], {}
         for mutant in read_mutants(unchanged.model.folder):
-            run = replace(unchanged, mutant=mutant, cases=result.cases)
+            if blocks and not any(is_inside(mutant.block, block) for block in blocks):
+                continue
+            run = replace(unchanged, mutant=mutant, cases=result.cases, cycles=result.cycles)
             rows.setdefault(mutant.block, []).append(run)
     return [], work.rows("Mutants", Measure(run_mutant, _words, key), rows)
 

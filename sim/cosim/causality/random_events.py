@@ -8,6 +8,7 @@ Ref: ScoRD (ISCA'20) Section VI; PTX ISA 9.0, Section 8 (orders and scopes).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from racetrap.golden_model.causality.params import CausalityParams
@@ -47,6 +48,7 @@ class _Generator(RandomRun):
         # Of each warp with an open branch: sides still to run, and those that have.
         self._branches: dict[tuple[int, int], list[list[int]]] = {}
         self._empty: list[Block] = []
+        self._lane = 0
 
     def rates(self) -> Iterable[tuple[float, Draw]]:
         style = self._style
@@ -204,7 +206,14 @@ class _Generator(RandomRun):
         """Some lanes that run: at consecutive addresses, all at one, or each at one of two."""
         rng, active = self._rng, lanes_of(self._active(block, warp))
         count = rng.randint(1, min(self._style.lanes, len(active)))
-        first = rng.randrange(len(active) - count + 1) if rng.random() < 0.3 else 0
+        if rng.random() < 0.05:
+            self._lane = rng.randrange(WARP_SIZE)
+        first, draw = 0, rng.random()
+        if draw < 0.2:
+            first = rng.randrange(len(active) - count + 1)
+        elif draw < 0.6:
+            # Any lane must be now and then in all accesses of some time.
+            first = min(bisect_left(active, self._lane), len(active) - count)
         address, pattern = self._address(space, size), rng.random()
         mask = (1 << self._params.address_bits) - 1
         for place, lane in enumerate(active[first : first + count]):

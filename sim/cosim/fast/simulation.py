@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from ctypes import POINTER, byref, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_uint32, c_uint64, c_void_p
 from dataclasses import astuple, dataclass, fields
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -27,6 +27,9 @@ _FUNCTIONS: Functions = {
     "sim_delete": (None, [c_void_p]),
     "sim_write": (c_int, [c_void_p, c_uint32, c_uint32]),
     "sim_read": (c_int, [c_void_p, c_uint32, POINTER(c_uint32)]),
+    "sim_access": (
+        c_int, [c_void_p, c_bool, c_uint32, POINTER(c_uint32), *[c_uint32] * 4]
+    ),
     "sim_timing": (None, [c_void_p, c_void_p]),
     "sim_stats": (None, [c_void_p, c_void_p]),
     "sim_trace": (
@@ -171,6 +174,38 @@ class Simulation(RegisterPort, Generic[T, S]):
     def write(self, register: str, value: int) -> None:
         address = self.map.address(register)
         self._check(register, self._library.sim_write(self._sim, address, value))
+
+    def access(
+        self, address: int, word: int | None = None, strobes: int = 0xF,
+        waits: tuple[int, int, int] = (0, 0, 0),
+    ) -> tuple[int, int]:  # fmt: skip
+        """Any access to the registers, with the answer that it gets.
+
+        Parameters
+        ----------
+        address : int
+            Byte address.
+        word : int or None
+            Word to write; None: a read.
+        strobes : int
+            Bytes that are written.
+        waits : tuple of int
+            Cycles before a write's address and its data are offered, and before the answer is
+            taken.
+
+        Returns
+        -------
+        int
+            Response.
+        int
+            Word read.
+        """
+        value = c_uint32(word or 0)
+        response = self._library.sim_access(
+            self._sim, word is not None, address, byref(value), strobes, *waits
+        )
+        self._must(response >= 0)
+        return response, value.value
 
     def _check(self, register: str, response: int) -> None:
         self._must(response >= 0)

@@ -95,38 +95,50 @@ template <class Port, int WIDTH> class Source {
     bool taken = false;
 };
 
+// How an access holds back its channels: cycles before a write's address and its data are offered,
+// and before an answer is taken.
+struct Waits {
+    uint32_t address = 0, data = 0, answer = 0;
+};
+
 // One register access at a time.
 class Lite {
   public:
-    void start(bool write, uint32_t address_, uint32_t data_) {
+    void start(bool write, uint32_t address_, uint32_t data_, uint32_t strobes_ = 0xF,
+               Waits waits_ = {}) {
         aw = w = write;
         ar = !write;
         done = false;
         address = address_;
         data = data_;
+        strobes = strobes_;
+        waits = waits_;
     }
     void drive(LitePort& port) const {
-        port.awvalid = aw;
-        port.wvalid = w;
+        port.awvalid = aw && !waits.address;
+        port.wvalid = w && !waits.data;
         port.arvalid = ar;
         port.awaddr = port.araddr = address;
         port.wdata = data;
-        port.wstrb = 0xF;
-        port.bready = port.rready = 1;
+        port.wstrb = strobes;
+        port.bready = port.rready = !waits.answer;
     }
     void sample(const LitePort& port) {
         if (port.awvalid && port.awready) aw = false;
         if (port.wvalid && port.wready) w = false;
         if (port.arvalid && port.arready) ar = false;
-        if (port.bvalid) {
+        if (port.bvalid && port.bready) {
             done = true;
             response = port.bresp;
         }
-        if (port.rvalid) {
+        if (port.rvalid && port.rready) {
             done = true;
             response = port.rresp;
             data = port.rdata;
         }
+        if (waits.address) waits.address--;
+        if (waits.data) waits.data--;
+        if (waits.answer && (port.bvalid || port.rvalid)) waits.answer--;
     }
 
     bool done = false;
@@ -135,7 +147,8 @@ class Lite {
 
   private:
     bool aw = false, w = false, ar = false;
-    uint32_t address = 0;
+    uint32_t address = 0, strobes = 0;
+    Waits waits;
 };
 
 // Mutant that simulations made from now on run, of a design with mutants; 0: none.
@@ -157,8 +170,9 @@ class Testbench {
     virtual Stats stats() const = 0;
     virtual const Trace& trace(uint32_t number) const = 0;
 
-    int access(bool write, uint32_t address, uint32_t& data) {
-        lite.start(write, address, data);
+    int access(bool write, uint32_t address, uint32_t& data, uint32_t strobes = 0xF,
+               Waits waits = {}) {
+        lite.start(write, address, data, strobes, waits);
         while (!lite.done)
             if (!tick()) return -1;
         data = lite.data;
@@ -238,6 +252,10 @@ int sim_write(Testbench* sim, uint32_t address, uint32_t data) {
 }
 int sim_read(Testbench* sim, uint32_t address, uint32_t* data) {
     return sim->access(false, address, *data);
+}
+int sim_access(Testbench* sim, bool write, uint32_t address, uint32_t* data, uint32_t strobes,
+               uint32_t address_waits, uint32_t data_waits, uint32_t answer_waits) {
+    return sim->access(write, address, *data, strobes, {address_waits, data_waits, answer_waits});
 }
 void sim_timing(Testbench* sim, const Timing* timing) { sim->set_timing(*timing); }
 void sim_stats(Testbench* sim, Stats* stats) { *stats = sim->stats(); }

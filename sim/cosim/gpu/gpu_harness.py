@@ -97,6 +97,7 @@ def gpu_harness(
             ),
             PortGroup("CollectorPort", "collector", "trace_collector__", trace, collectors),
             PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
+            PortGroup("InterruptPort", "interrupt", "irq", (), 1),
             LITE,
         ]
 

@@ -17,6 +17,7 @@ from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.gpu.valid_table import clearing_cycles, is_covered
 from racetrap.golden_model.layout import Layout
 from racetrap.sim.compiled_library import Functions
+from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import (
@@ -32,6 +33,7 @@ from racetrap.sim.cosim.gpu.sweep import is_swept, last_index
 
 _WORD_BITS = 64
 _RECORD_WORDS = 4  # 64-bit words of a report
+RECORD_BYTES = 8 * _RECORD_WORDS
 
 _NUMBER = Layout({"transaction": 32})
 
@@ -46,6 +48,7 @@ _FUNCTIONS: Functions = {
     "sim_run": (c_int, [c_void_p, c_uint64]),
     "sim_begin": (c_int, [c_void_p, c_uint64]),
     "sim_reset": (None, [c_void_p]),
+    "sim_interrupt": (c_int, [c_void_p]),
 }
 
 
@@ -104,7 +107,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._entry_words = entry_words(self._params)
         self._software = GpuSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
-        self._is_preset = False
+        self._is_preset = self._may_interrupt = False
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
@@ -136,7 +139,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         sweep : bool
             Let the hardware write all metadata, however large the region.
         """
-        ring_base = 1 << (self._params.address_bits - 1)
+        last_base = (1 << self._params.address_bits) - (RECORD_BYTES << capacity_log2)
+        # Anywhere: the ring has a memory of its own.
+        ring_base = RECORD_BYTES * int(self._junk.integers(0, last_base // RECORD_BYTES + 1))
         entries = region.entries(self._params)
         self._is_preset = not (sweep or is_swept(self._params, region))
         if self._is_preset:
@@ -157,8 +162,14 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
             self._memory("metadata", region.metadata_base, entries * self._entry_words)
         self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)
         self._software.set_up(region, ring_base, capacity_log2)
-        if not self._software.launch(report_filter=report_filter):
+        self._may_interrupt = bool(self._junk.integers(0, 2))
+        if not self._software.launch(report_filter=report_filter, interrupt=self._may_interrupt):
             raise SimulationError(f"Launch must take the region, not refuse {region}")
+
+    def is_refused(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> bool:
+        """Whether the hardware refuses a launch with such a region and ring."""
+        self._software.set_up(region, ring_base, ring_log2)
+        return not self._software.launch()
 
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         # The limit must cover that a launch writes every entry.
@@ -307,6 +318,22 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         return np.unique(words // np.uint64(self._entry_words)).tolist()
 
     def reports(self) -> list[int]:
-        """Records written to the ring since the launch or the last call, oldest first."""
-        ring = self._buffers["ring"]
-        return self._software.read_records(lambda place: record_at(ring, place, _RECORD_WORDS))
+        """Records written to the ring since the launch or the last call, oldest first.
+
+        Raises
+        ------
+        Mismatch
+            If the interrupt line does not say whether there are any.
+        """
+        ring, interrupts = self._buffers["ring"], self._library.sim_interrupt(self._sim)
+        found = self._software.read_records(lambda place: record_at(ring, place, _RECORD_WORDS))
+        self._software.is_idle()  # takes longer than the line, which follows a cycle later
+        for when, seen, due in (
+            ("before", interrupts, self._may_interrupt and bool(found)),
+            ("after", self._library.sim_interrupt(self._sim), False),
+        ):
+            if seen != due:
+                raise Mismatch(
+                    f"Interrupt line {when} {len(found)} records are read must be {int(due)}"
+                )
+        return found

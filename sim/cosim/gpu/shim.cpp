@@ -17,6 +17,8 @@ class Sim : public Testbench {
 
     using Testbench::reset;
 
+    bool interrupts() const { return ports.interrupt[0].value; }
+
     // So many cycles of a run.
     int begin(uint64_t cycles) {
         while (cycles--)
@@ -233,6 +235,7 @@ void sim_transactions(Sim* sim, uint32_t sm, const uint32_t* words, const uint64
                       uint64_t count) {
     sim->play(sm, words, order, count);
 }
+int sim_interrupt(Sim* sim) { return sim->interrupts(); }
 int sim_run(Sim* sim, uint64_t steps) { return sim->run(steps); }
 int sim_begin(Sim* sim, uint64_t cycles) { return sim->begin(cycles); }
 void sim_reset(Sim* sim) { sim->reset(); }

@@ -5,6 +5,7 @@ import signal
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,9 +97,22 @@ def test_what_decides_soonest_comes_first(monkeypatch, kills, proved, outcome, o
     monkeypatch.setattr(run, "holds", holds)
     params = find_preset("scord-tiny").params
     model = FastModel("scord-tiny", params, Path(), None)
-    found = run_mutant(MutantRun(model, _MUTANT, 1, (5, 4, 3, 2, 1, 0), 10))
+    found = run_mutant(MutantRun(model, _MUTANT, 1, (5, 4, 3, 2, 1, 0), (10,) * 6, 10))
     assert (found.outcome, done[-len(order) :]) == (outcome, order)
     assert found.case == (kills[1] if outcome is Outcome.KILLED else None)
+
+
+def test_a_survivor_that_changes_the_number_of_cycles_is_named_so(monkeypatch):
+    seen = SimpleNamespace(difference="", counts={"cycles": 11})
+    monkeypatch.setattr(run, "run_case", lambda case: seen)
+    monkeypatch.setattr(run, "is_observed", lambda folder, mutant: True)
+    model = FastModel("scord-tiny", find_preset("scord-tiny").params, Path(), None)
+    found = [
+        run_mutant(MutantRun(model, _MUTANT, 1, (0, 1), (11, cycles), 0)) for cycles in (11, 12)
+    ]
+    assert [each.outcome for each in found] == [Outcome.SURVIVED] * 2
+    assert found[0].reason == "no case differs; no proof was tried"
+    assert found[1].reason == "no case differs, except in its cycles; no proof was tried"
 
 
 @pytest.mark.campaign
@@ -108,10 +122,11 @@ def test_what_decides_soonest_comes_first(monkeypatch, kills, proved, outcome, o
 )
 def test_the_campaign_kills_mutants_and_not_the_design(preset, block):
     model = build_fast(preset, find_preset(preset).params, mutants=MutantDraw((block,), 6))
-    run = MutantRun(model, UNCHANGED, 1, (0, 1), 0)
+    run = MutantRun(model, UNCHANGED, 1, (0, 1), (), 0)
     unchanged = run_unchanged(run)
     assert unchanged.difference == ""
     assert sorted(unchanged.cases) == [0, 1]
+    run = replace(run, cases=unchanged.cases, cycles=unchanged.cycles)
     found = [run_mutant(replace(run, mutant=each)) for each in read_mutants(model.folder)]
     assert {result.mutant.block for result in found} == {block}
     assert Counter(result.outcome for result in found)[Outcome.KILLED] > 2

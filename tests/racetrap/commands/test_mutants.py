@@ -28,8 +28,8 @@ def call(racetrap, monkeypatch, tmp_path):
     def _call(outcome_of, *more, difference=""):
         def run(item):
             if not item.mutant.number:
-                return UnchangedResult(difference, item.cases[::-1])
-            assert item.cases == (2, 1, 0)
+                return UnchangedResult(difference, item.cases[::-1], (5, 6, 7))
+            assert (item.cases, item.cycles) == ((2, 1, 0), (5, 6, 7))
             return MutantResult(item.mutant, outcome_of(item.mutant), 1, "first difference", 1.0)
 
         monkeypatch.setattr(mutants, "build_fast", build)
@@ -88,6 +88,13 @@ def test_a_stopped_command_goes_on(call, monkeypatch):
     assert (done.exit_code, found["missing"]) == (130, ["logic", "counter"])
     _, found, _ = call(_outcomes)
     assert (found["kept"], found["missing"]) == (2, [])
+
+
+def test_some_blocks_of_the_same_build(call, monkeypatch):
+    monkeypatch.setattr(mutants, "_check_blocks", lambda preset, blocks: None)
+    _, found, _ = call(_outcomes, "--block", "counter", "--block", "logic")
+    assert [row["block"] for row in found["tables"]["blocks"]] == ["logic", "counter"]
+    assert {each["block"] for each in found["all"]} == {"logic", "counter"}
 
 
 def test_a_block_that_does_not_exist(racetrap):

@@ -1,6 +1,7 @@
 """Random runs: legal, repeatable, and of all kinds."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -40,6 +41,16 @@ def test_every_kind_of_event_of_a_kernel_comes():
     kinds = {event.kind for event in random_events(_TINY, _REGION, STYLES["mixed"], 1, 1500)}
     outside = {EventKind.EXIT, EventKind.COPY_READ, EventKind.COPY_WRITE, EventKind.AFTER}
     assert kinds == set(EventKind) - outside
+
+
+def test_any_lane_is_the_only_one_of_two_accesses_in_a_row():
+    """A bit of a lane mask that is lost must make a difference."""
+    only = [
+        event.lanes[0].lane
+        for event in random_events(_TINY, _REGION, STYLES["messages"], 1, 10_000)
+        if len(event.lanes) == 1
+    ]
+    assert {lane for lane, after in pairwise(only) if lane == after} == set(range(32))
 
 
 def test_rates_above_1_are_refused():
