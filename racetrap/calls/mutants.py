@@ -21,16 +21,14 @@ from racetrap.evaluation.mutants.run import (
 )
 from racetrap.evaluation.mutants.table import name_of, tables, unexplained
 from racetrap.evaluation.table import tables_to_json
-from racetrap.generators.presets import Preset, find_preset, module_name
+from racetrap.generators.presets import find_preset
 from racetrap.generators.system import Params
-from racetrap.generators.systems import system_of
 from racetrap.golden_model.checks import unknown_name
 from racetrap.presenters.mutants import mutants_to_json, page_of
-from racetrap.sim.cosim.fast.build import build_fast
+from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cosim.verilator.mutants import (
     UNCHANGED,
     MutantDraw,
-    block_names,
     is_inside,
     read_mutants,
 )
@@ -63,12 +61,12 @@ def mutants(
     """
     with input_errors():
         preset = find_preset(name)
-        _check_blocks(preset, blocks)
     draw = MutantDraw((), count, seed)  # one build, whatever blocks are run
     model = work.attempt(lambda: build_fast(preset.name, preset.params, mutants=draw))
     problems: list[str] = []
     found: dict[str, list[MutantResult]] = {}
     if model is not None:
+        _check_blocks(model, blocks)
         run = MutantRun(model, UNCHANGED, seed, tuple(range(cases)), (), proof_seconds)
         problems, found = _run(work, run, blocks)
     every = [result for results in found.values() for result in results]
@@ -112,14 +110,8 @@ def _run(
     return [], work.rows("Mutants", Measure(run_mutant, _words, key), rows)
 
 
-def _check_blocks(preset: Preset[Params], blocks: Sequence[str]) -> None:
-    if not blocks:
-        return
-    # Slow to import, and to run.
-    from racetrap.generators.verilog import module_names
-
-    top = system_of(preset.params).top(preset.params)
-    known = block_names(preset.name, module_names(top, module_name(preset.name)))
+def _check_blocks(model: FastModel[Params], blocks: Sequence[str]) -> None:
+    known = list(dict.fromkeys(mutant.block for mutant in read_mutants(model.folder)))
     for block in blocks:
         if not any(is_inside(each, block) for each in known):
             raise InputError(unknown_name("block", block, known))
