@@ -28,6 +28,8 @@ from racetrap.golden_model.causality.packets import (
 )
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.state import state_bits
+from racetrap.golden_model.events import AtomicOp, MemoryOrder, Scope
+from racetrap.golden_model.gpu.issue import IssueKind
 from racetrap.golden_model.trace.gpu.trace import Trace
 
 if TYPE_CHECKING:
@@ -115,6 +117,10 @@ _STATE_KINDS = {
 }
 #: Fields shown by name.
 _CODES: Mapping[str, type[IntEnum]] = {
+    "instruction.kind": IssueKind,
+    "instruction.scope": Scope,
+    "instruction.op": AtomicOp,
+    "instruction.order": MemoryOrder,
     "transaction.kind": TransactionKind,
     "transaction.order": FenceOrder,
     "transaction.size": SizeCode,
@@ -132,6 +138,13 @@ def _top(params: CausalityParams) -> Component:
     from racetrap.rtl.causality.system import CausalitySystem
 
     return CausalitySystem(params)
+
+
+def _front_end(params: CausalityParams) -> Component:
+    from racetrap.rtl.causality.word_splitter import WordSplitter
+    from racetrap.rtl.gpu.front_end import FrontEnd
+
+    return FrontEnd(params, WordSplitter)
 
 
 def _sm_unit(params: CausalityParams) -> Component:
@@ -174,8 +187,15 @@ CAUSALITY = System(
     random_prefix="causality-random",
     choices=_CHOICES,
     top=_top,
-    parts={"sm-unit": _sm_unit, "slice-unit": _slice_unit, "tiles": _tiles},
+    parts={
+        "front-end": _front_end,
+        "sm-unit": _sm_unit,
+        "slice-unit": _slice_unit,
+        "tiles": _tiles,
+    },
     layouts=(
+        "instruction",
+        "outcome",
         "transaction",
         "packet",
         "marker",

@@ -19,7 +19,8 @@ from racetrap.generators.system import (
     no_memory,
     presets_by_name,
 )
-from racetrap.golden_model.events import AtomicOp, Scope
+from racetrap.golden_model.events import AtomicOp, MemoryOrder, Scope
+from racetrap.golden_model.gpu.issue import IssueKind
 from racetrap.golden_model.scord.packets import (
     PacketKind,
     Preliminary,
@@ -130,6 +131,10 @@ _STATE_KINDS = {
 }
 #: Fields shown by name.
 _CODES = {
+    "instruction.kind": IssueKind,
+    "instruction.scope": Scope,
+    "instruction.op": AtomicOp,
+    "instruction.order": MemoryOrder,
     "transaction.kind": TransactionKind,
     "transaction.scope": Scope,
     "transaction.op": AtomicOp,
@@ -146,6 +151,13 @@ def _top(params: ScordParams) -> Component:
     from racetrap.rtl.scord.system import ScordSystem
 
     return ScordSystem(params)
+
+
+def _front_end(params: ScordParams) -> Component:
+    from racetrap.rtl.gpu.front_end import FrontEnd
+    from racetrap.rtl.scord.coalescer import Coalescer
+
+    return FrontEnd(params, Coalescer)
 
 
 def _sm_unit(params: ScordParams) -> Component:
@@ -197,8 +209,23 @@ SCORD = System(
     random_prefix="random",
     choices=_CHOICES,
     top=_top,
-    parts={"sm-unit": _sm_unit, "slice-unit": _slice_unit, "tiles": _tiles},
-    layouts=("transaction", "packet", "request", "response", "step", "report", "entry"),
+    parts={
+        "front-end": _front_end,
+        "sm-unit": _sm_unit,
+        "slice-unit": _slice_unit,
+        "tiles": _tiles,
+    },
+    layouts=(
+        "instruction",
+        "outcome",
+        "transaction",
+        "packet",
+        "request",
+        "response",
+        "step",
+        "report",
+        "entry",
+    ),
     traces={"step": "trace"},
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,

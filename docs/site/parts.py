@@ -20,6 +20,7 @@ from docs.site.construct_suite import (
 )
 from docs.site.decision_tables import decision_table
 from docs.site.first_race import first_race
+from docs.site.front_end import fields_table
 from docs.site.json_documents import json_reference
 from docs.site.limits import LIMITS, first_limits, limits_table
 from docs.site.methods import METHODS, method_table
@@ -38,7 +39,7 @@ from docs.site.thread_programs import (
 )
 from docs.site.tiles import tiles_table
 from docs.site.walk_part import walk_example, walk_page
-from docs.site.waveforms import check_pipeline, summary_message
+from docs.site.waveforms import check_pipeline, front_end, summary_message
 from docs.site.weak_memory_programs import programs_tables
 from racetrap.generators.register_files import register_manual
 from racetrap.generators.systems import SYSTEMS
@@ -50,6 +51,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": commands_reference,
     "constructs": constructs_table,
     "first-limits": first_limits,
+    "front-end": fields_table,
     "json": json_reference,
     "load-decisions": partial(decision_table, "load"),
     "mutant-scores": mutant_scores,
@@ -94,5 +96,6 @@ SLOW_PARTS: Mapping[str, Callable[[], str]] = {
     "construct-verdicts": lambda: verdicts_tables(_construct_verdicts()),
     "sweep-metadata": metadata_plot,
     "waveform-check-pipeline": check_pipeline,
+    "waveform-front-end": front_end,
     "waveform-summary-message": summary_message,
 }

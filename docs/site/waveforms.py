@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -13,9 +13,13 @@ from amaranth.sim import Simulator
 from docs.site.svg import figure, text
 from racetrap.generators.scord import SCORD
 from racetrap.generators.sigrace import SIGRACE
+from racetrap.golden_model.events import AtomicOp
+from racetrap.golden_model.gpu.issue import IssueKind
 from racetrap.golden_model.scord.metadata import UNINITIALISED_ENTRY
-from racetrap.golden_model.scord.packets import PacketKind, RaceKind, TableRow
+from racetrap.golden_model.scord.packets import PacketKind, RaceKind, TableRow, TransactionKind
+from racetrap.rtl.gpu.front_end import FrontEnd
 from racetrap.rtl.scord.check_pipeline import CheckPipeline
+from racetrap.rtl.scord.coalescer import Coalescer
 from racetrap.rtl.sigrace.compressor import Compressor
 
 _NAMES, _LANE, _HIGH = 150, 34, 20
@@ -153,3 +157,78 @@ def summary_message() -> str:
 
     _simulate(compressor, run)
     return draw("Summary message: flits of a block", (taken, sent, flit, last))
+
+
+#: Kind, warp and addresses of what a block of two warps issues: a CAS whose outcome comes late,
+#: accesses of both warps, and a barrier.
+_ISSUED = (
+    (IssueKind.BLOCK_START, 0, ()),
+    (IssueKind.ATOMIC, 0, (0x80,)),
+    (IssueKind.STORE, 1, (0x100, 0x104, 0x200, 0x204)),
+    (IssueKind.STORE, 0, (0x84,)),
+    (IssueKind.BARRIER, 1, ()),
+    (IssueKind.BARRIER, 0, ()),
+)
+#: Cycle in which the outcome is offered.
+_OUTCOME = 12
+
+
+def front_end() -> str:
+    """Instructions of two warps on their way to transactions."""
+    params = replace(SCORD.presets["scord-tiny"].params, lanes=4, address_bits=16)
+    unit = FrontEnd(params, Coalescer)
+    waits, issued, outcome, sent, *held = (
+        Lane(name) for name in (
+            "instruction waits", "i_instruction", "i_outcome", "o_transaction", "o_held[0]",
+            "o_held[1]",
+        )
+    )  # fmt: skip
+
+    async def run(ctx: Any) -> None:
+        item, number, cycle, is_answered = unit.i_instruction.payload, 0, 0, False
+        ctx.set(unit.o_transaction.ready, 1)
+        ctx.set(item.size, 2)
+        ctx.set(item.op, AtomicOp.CAS)
+        ctx.set(unit.i_outcome.payload.success, 1)
+        while number < len(_ISSUED) or not ctx.get(unit.o_idle):
+            is_given, answers = number < len(_ISSUED), cycle >= _OUTCOME and not is_answered
+            if is_given:
+                kind, by, addresses = _ISSUED[number]
+                ctx.set(item.kind, kind)
+                ctx.set(item.warp, by)
+                ctx.set(item.warps, 0b11 if kind == IssueKind.BLOCK_START else 0)
+                ctx.set(item.lanes, (1 << len(addresses)) - 1 if addresses else 0xF)
+                ctx.set(item.marks, int(kind == IssueKind.ATOMIC))
+                ctx.set(
+                    item.addresses,
+                    sum(each << params.address_bits * lane for lane, each in enumerate(addresses)),
+                )
+            ctx.set(unit.i_instruction.valid, is_given)
+            ctx.set(unit.i_outcome.valid, answers)
+            outcome.values.append("warp 0" if answers else None)
+            sent.values.append(_transaction(ctx, unit))
+            for warp, lane in enumerate(held):
+                lane.values.append(bool(ctx.get(unit.o_held) >> warp & 1))
+            *_, is_taken, was_answered = await ctx.tick().sample(
+                unit.i_instruction.ready, unit.i_outcome.ready
+            )
+            words = f"{kind.name.lower()} {by}".replace("_", " ")
+            issued.values.append(words if is_given and is_taken else None)
+            waits.values.append(is_given and not is_taken)
+            number += is_given and is_taken
+            is_answered |= answers and was_answered
+            cycle += 1
+
+    _simulate(unit, run)
+    title = "Front end: a warp waits for the outcome of its CAS, the other one goes on"
+    return draw(title, (waits, issued, outcome, sent, *held))
+
+
+def _transaction(ctx: Any, unit: FrontEnd) -> str | None:
+    """The transaction that leaves."""
+    if not ctx.get(unit.o_transaction.valid):
+        return None
+    found = ctx.get(unit.o_transaction.payload)
+    kind = TransactionKind(found.kind)
+    words = kind.name.lower().replace("_", " ")
+    return words if kind > TransactionKind.ATOMIC else f"{words} line {found.line}"

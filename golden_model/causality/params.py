@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Self
 
 from racetrap.golden_model.events import WARP_SIZE
-from racetrap.golden_model.gpu.params import WORD_BYTES, GpuParams
+from racetrap.golden_model.gpu.params import BARRIER_BITS, WORD_BYTES, GpuParams
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.parameters import integer
 
@@ -19,8 +19,6 @@ LANE_BITS = WARP_SIZE.bit_length() - 1
 SIZE_BITS = 3
 #: Bits of a hash of an instruction's place: those of its program counter, so many at a time.
 PLACE_BITS = 4
-#: Bits of the number of a barrier.
-BARRIER_BITS = 4
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Word splitter: from a warp instruction to a transaction for each word that it accesses.
 
-It stands for the load/store unit that an SM has anyway, so there is no RTL of it.
-
 Ref: ScoRD (ISCA'20) Section VI.
 """
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from racetrap.golden_model.events import Event
+from racetrap.golden_model.events import WARP_SIZE, Event
 from racetrap.golden_model.layout import Layout, index_bits
 from racetrap.golden_model.parameters import Parameters, integer
 
@@ -20,6 +20,8 @@ WORD_BYTES = 4
 LINE_BYTES = 128
 #: Words of a line, and so the width of a transaction's masks.
 WORDS_PER_LINE = LINE_BYTES // WORD_BYTES
+#: Bits of the number of a barrier in its block.
+BARRIER_BITS = 4
 #: Bits of one metadata entry and bytes it takes in memory (Fig. 7).
 ENTRY_BITS = 64
 ENTRY_BYTES = ENTRY_BITS // 8
@@ -56,6 +58,10 @@ class GpuParams(Parameters, ABC):
         Whether the banks have the retire-style trace port.
     local_bytes : int
         Bytes of on-chip metadata memory for the whole instance; 0 keeps metadata behind AXI4.
+    lanes : int
+        Lanes of a warp, for the front end.
+    outstanding_cas : int
+        CAS instructions of an SM whose outcome its front end may wait for.
     """
 
     sm_count: int = integer(15, 1, 255)
@@ -71,6 +77,8 @@ class GpuParams(Parameters, ABC):
     report_filter_entries: int = integer(64, 2, 1024, power_of_two=True)
     trace_port: bool = True
     local_bytes: int = integer(0, 0, 1 << 20, came_later=True)
+    lanes: int = integer(WARP_SIZE, 1, WARP_SIZE, came_later=True)
+    outstanding_cas: int = integer(4, 1, 64, came_later=True)
 
     def with_lanes(self, independent: bool) -> Self:
         """The same for a run whose lanes were scheduled independently, or in lockstep."""
@@ -136,7 +144,38 @@ class GpuParams(Parameters, ABC):
         """Segment from a tracker to the banks of a port."""
         return Layout({**self.packet_layout.fields, "lanes": 0})
 
+    @cached_property
+    def instruction_layout(self) -> Layout:
+        """What a load/store unit issues to the front end, without the outcome of a CAS."""
+        return Layout({
+            "kind": 4,
+            "slot": self.slot_bits,
+            "warp": self.warp_bits,
+            "pc": self.pc_bits,
+            "scope": 1,
+            "strong": 1,
+            "op": 2,
+            "order": 3,
+            "shared": 1,
+            "size": 3,
+            "number": BARRIER_BITS,
+            "warps": self.warps_per_sm,
+            "lanes": self.lanes,
+            "marks": self.lanes,
+            "addresses": self.lanes * self.address_bits,
+        })  # fmt: skip
+
+    @cached_property
+    def outcome_layout(self) -> Layout:
+        """Outcome of a warp's CAS: the lanes that found the value expected."""
+        return Layout({"warp": self.warp_bits, "success": self.lanes})
+
     # Options ----------------------------------------------------------------------------
+
+    @property
+    def independent_threads(self) -> bool:
+        """Whether the lanes of a warp are scheduled independently; otherwise in lockstep."""
+        return False
 
     @property
     def granularity(self) -> int:

@@ -1,7 +1,5 @@
 """Coalescer: from a warp instruction to transactions of one 128-byte line each.
 
-It models the load/store unit that every SM has, so it has no RTL.
-
 Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 """
 

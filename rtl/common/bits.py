@@ -42,6 +42,15 @@ def lowest_one_hot(bits: Value) -> Value:
     return Cat(bit & ~bits[:place].any() for place, bit in enumerate(bits))
 
 
+def one_hot_number(select: Value) -> Value:
+    """Number of the only bit that is set, 0 if none is."""
+    width = max(len(select) - 1, 1).bit_length()
+    return Cat(
+        Cat(bit for place, bit in enumerate(select) if place >> digit & 1).any()
+        for digit in range(width)
+    )
+
+
 def one_hot_select(select: Value, values: Iterable[Value]) -> Value:
     """The value whose bit of ``select`` is set, 0 if none is; at most one may be."""
     return _tree(

@@ -2,7 +2,7 @@
 
 import re
 
-from docs.site.waveforms import Lane, check_pipeline, draw, summary_message
+from docs.site.waveforms import Lane, check_pipeline, draw, front_end, summary_message
 
 
 def _words(svg):
@@ -34,6 +34,15 @@ def test_a_message_ends_with_its_last_flit():
     assert columns == [str(number) for number in range(flits[-1][0] + 1)]
     # Cycles without a word are narrow, so that the figure fits a page.
     assert float(re.search(r'viewBox="0 0 ([\d.]+) ', svg)[1]) < 1000
+
+
+def test_a_warp_waits_for_the_outcome_of_its_cas():
+    svg = front_end()
+    cycles = {word: cycle for cycle, word in _cycles(svg)}
+    assert cycles["atomic 0"] < cycles["store line 2"] < cycles["store line 4"] < cycles["warp 0"]
+    assert cycles["warp 0"] < cycles["store 0"] < cycles["atomic line 1"] < cycles["store line 1"]
+    assert cycles["barrier 0"] < cycles["barrier"]
+    assert float(re.search(r'viewBox="0 0 ([\d.]+) ', svg)[1]) < 1600
 
 
 def test_levels_and_words():

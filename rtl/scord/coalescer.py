@@ -1,0 +1,187 @@
+"""Coalescer: from a warp instruction to transactions of one 128-byte line each.
+
+Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from racetrap.golden_model.events import AtomicOp, MemoryOrder
+from racetrap.golden_model.gpu.issue import IssueKind
+from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE
+from racetrap.golden_model.scord.packets import TransactionKind
+from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.layout import struct_layout
+from racetrap.rtl.gpu.lane_groups import LaneGroups
+from racetrap.rtl.gpu.outcome_hold import operation_layout
+
+_LINE_SHIFT = LINE_BYTES.bit_length() - 1
+_WORD_SHIFT = WORD_BYTES.bit_length() - 1
+#: Kinds that are one transaction.
+_SINGLE = {
+    IssueKind.FENCE: TransactionKind.FENCE,
+    IssueKind.BARRIER: TransactionKind.BARRIER,
+    IssueKind.BLOCK_START: TransactionKind.BLOCK_START,
+}
+
+
+class Coalescer(wiring.Component):
+    """Transactions of each instruction, lines in ascending order.
+
+    A word is in ``mask`` if any active lane touches it, and in ``lock_mask`` if in some lane a CAS
+    changed 0 to 1 or an EXCH stored 0 at that lane's own address.  A release store counts as an
+    EXCH.  Accesses to shared memory, and what no tracker sees, give none and take a cycle.
+
+    A fence, barrier or start is valid in the cycle after it was taken, the first line of an access
+    four cycles later than that.  A line of one lane follows in the next cycle, one of several lanes
+    in two.  The next instruction is taken with the last line, or a cycle later.  ``ready`` depends
+    on no ``valid``.
+
+    Parameters
+    ----------
+    params : ScordParams
+        Configuration.
+
+    Members
+    -------
+    i : ``In(stream.Signature(operation_layout(params)))``
+        Instructions.
+    o : ``Out(stream.Signature(transaction_layout))``
+        Transactions.
+    o_idle, o_warp : ``Out(1)``, ``Out(warp_bits)``
+        There is no instruction; or the warp of the one there is.
+    """
+
+    def __init__(self, params: ScordParams):
+        self._params = params
+        super().__init__({
+            "i": In(stream.Signature(operation_layout(params))),
+            "o": Out(stream.Signature(struct_layout(params.transaction_layout))),
+            "o_idle": Out(1),
+            "o_warp": Out(params.warp_bits),
+        })  # fmt: skip
+
+    def elaborate(self, platform):
+        m = Module()
+        params = self._params
+        operation = Signal(self.i.payload.shape(), reset_less=True)
+        lanes, line_bits = params.lanes, params.address_bits - _LINE_SHIFT
+        m.submodules.groups = groups = LaneGroups(lanes, line_bits, ascending=True)
+        # The only transaction, or the lanes of a line.
+        is_single, has_line = Signal(name="is_single"), Signal(name="has_line")
+        line, group = Signal(line_bits, name="line"), Signal(lanes, name="group")
+        given = self.i.payload
+        moves = ~has_line | self.o.ready
+        m.d.comb += [
+            groups.i_start.eq(self.i.valid & self.i.ready & _is_access(given)),
+            groups.i_lanes.eq(given.lanes),
+            groups.i_keys.eq(Cat(address[_LINE_SHIFT:] for address in self._addresses(operation))),
+            groups.i_group.eq(groups.o_same),
+            groups.i_next.eq(groups.o_valid & moves),
+            self.i.ready.eq(~groups.o_busy & moves & (~is_single | self.o.ready)),
+            self.o.valid.eq(has_line | is_single),
+            self.o_warp.eq(operation.warp),
+            self.o_idle.eq(~groups.o_busy & ~has_line & ~is_single),
+        ]
+        with m.If(moves):
+            m.d.sync += [
+                has_line.eq(groups.o_valid), line.eq(groups.o_key),
+                group.eq(groups.o_same),
+            ]  # fmt: skip
+        with m.If(self.i.ready):
+            m.d.sync += is_single.eq(
+                self.i.valid & Cat(given.kind == kind for kind in _SINGLE).any()
+            )
+            with m.If(self.i.valid):
+                m.d.sync += operation.eq(given)
+        self._elaborate_transaction(m, operation, line, group)
+        return m
+
+    def _addresses(self, operation: data.View) -> list[Value]:
+        bits = self._params.address_bits
+        return [operation.addresses.word_select(n, bits) for n in range(self._params.lanes)]
+
+    def _elaborate_transaction(
+        self, m: Module, operation: data.View, line: Value, group: Value
+    ) -> None:
+        """The transaction of a line, or the only one."""
+        payload, kinds = self.o.payload, IssueKind
+        is_release, is_atomic = Signal(name="is_release"), Signal(name="is_atomic")
+        m.d.comb += [
+            is_release.eq(
+                (operation.kind == kinds.STORE) & (operation.order == MemoryOrder.RELEASE)
+            ),
+            is_atomic.eq(is_release | (operation.kind == kinds.ATOMIC)),
+            payload.slot.eq(operation.slot),
+        ]
+        with m.Switch(operation.kind):
+            with m.Case(kinds.FENCE):
+                m.d.comb += [
+                    payload.kind.eq(TransactionKind.FENCE), payload.warp.eq(operation.warp),
+                    payload.scope.eq(operation.scope),
+                ]  # fmt: skip
+            with m.Case(kinds.BARRIER):
+                m.d.comb += payload.kind.eq(TransactionKind.BARRIER)
+            with m.Case(kinds.BLOCK_START):
+                m.d.comb += [
+                    payload.kind.eq(TransactionKind.BLOCK_START),
+                    payload.mask.eq(operation.warps[:WORDS_PER_LINE]),
+                    payload.lock_mask.eq(operation.warps[WORDS_PER_LINE:]),
+                ]
+            with m.Default():
+                mask, lock_mask = self._masks(m, operation, group, is_release)
+                m.d.comb += [
+                    payload.kind.eq(
+                        Mux(is_atomic, TransactionKind.ATOMIC.value, operation.kind)
+                    ),
+                    payload.scope.eq(operation.scope & is_atomic),
+                    payload.strong.eq(operation.strong | is_atomic),
+                    payload.op.eq(
+                        Mux(is_release, AtomicOp.EXCH.value, Mux(is_atomic, operation.op, 0))
+                    ),
+                    payload.warp.eq(operation.warp), payload.pc.eq(operation.pc),
+                    payload.line.eq(line), payload.mask.eq(mask),
+                    payload.lock_mask.eq(Mux(is_atomic, lock_mask, 0)),
+                ]  # fmt: skip
+
+    def _masks(
+        self, m: Module, operation: data.View, group: Value, is_release: Value
+    ) -> tuple[Value, Value]:
+        """Words of a line that a group of lanes touches, and those that are locks."""
+        frees = is_release | (operation.op == AtomicOp.EXCH)
+        takes = ~is_release & (operation.op == AtomicOp.CAS)
+        changes = Signal(self._params.lanes, name="changes")
+        m.d.comb += changes.eq(operation.marks & Mux(frees, ~0, Mux(takes, operation.success, 0)))
+        masks: list[list[Value]] = [[] for _ in range(WORDS_PER_LINE)]
+        locks: list[list[Value]] = [[] for _ in range(WORDS_PER_LINE)]
+        for lane, address in enumerate(self._addresses(operation)):
+            offset = address[_WORD_SHIFT:_LINE_SHIFT]
+            # Four words of a line, those touched of four, and the one that may be a lock.
+            quarter, touched, lock = (
+                Signal(width, name=f"{name}_{lane}")
+                for name, width in (("quarter", WORDS_PER_LINE // 4), ("touched", 4), ("lock", 4))
+            )
+            # An aligned access to several words differs in none of their low bits.
+            m.d.comb += [
+                quarter.eq(Mux(group[lane], 1 << offset[2:], 0)),
+                lock.eq(Mux(changes[lane], 1 << offset[:2], 0)),
+                touched.eq(
+                    Mux(
+                        operation.size >= 4, 0b1111,
+                        Mux(operation.size >= 3, Mux(offset[1], 0b1100, 0b0011), 1 << offset[:2]),
+                    )
+                ),
+            ]  # fmt: skip
+            for word in range(WORDS_PER_LINE):
+                masks[word].append(quarter[word >> 2] & touched[word & 3])
+                locks[word].append(quarter[word >> 2] & lock[word & 3])
+        return Cat(Cat(each).any() for each in masks), Cat(Cat(each).any() for each in locks)
+
+
+def _is_access(operation: data.View) -> Value:
+    kinds = IssueKind
+    is_access = Cat(operation.kind == kind for kind in (kinds.LOAD, kinds.STORE, kinds.ATOMIC))
+    return is_access.any() & ~operation.shared
