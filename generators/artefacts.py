@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from racetrap.generators.description import describe
 from racetrap.generators.fusesoc import core_description
@@ -15,6 +16,9 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.atomic_write import atomic_write_text
 from racetrap.golden_model.checks import unknown_name
 from racetrap.golden_model.configuration import configuration_hash
+
+if TYPE_CHECKING:
+    from amaranth.lib.wiring import Component
 
 #: Lint warnings on Amaranth's correct Verilog, each with the reason.
 _WAIVERS = {
@@ -89,7 +93,10 @@ def generate(
     return paths | write_register_files(params, module_name(name), folder, name)
 
 
-def generate_simulated(preset: str, params: Params, directory: Path, part: str = "") -> None:
+def generate_simulated(
+    preset: str, params: Params, directory: Path, part: str = "",
+    top: Component | None = None,
+) -> None:  # fmt: skip
     """Write only the files that a simulation needs, as ``generate`` does.
 
     Parameters
@@ -98,8 +105,10 @@ def generate_simulated(preset: str, params: Params, directory: Path, part: str =
         As for ``generate``; the files have the preset's name, whatever the parameters.
     part : str
         Part whose Verilog is written; empty: the system's.
+    top : Component or None
+        What stands for the system, with its ports; None: the system.
     """
-    _write(_simulated_files(preset, preset, params, [part]), directory)
+    _write(_simulated_files(preset, preset, params, [part], top=top), directory)
 
 
 def _simulated_files(
@@ -108,13 +117,15 @@ def _simulated_files(
     params: Params,
     parts: Sequence[str],
     forms: Collection[str] = (),
+    top: Component | None = None,
 ) -> dict[str, tuple[str, str]]:
     """Name and text of the Verilog of some tops, and of their companion files."""
     from racetrap.generators.verilog import to_verilog
 
     system = system_of(params)
     head = _head(preset, params, forms)
-    tops = {"": system.top(params)} | {part: made(params) for part, made in system.parts.items()}
+    tops = {part: made(params) for part, made in system.parts.items()}
+    tops[""] = system.top(params) if top is None else top
     description = describe(preset, name, params, tops)
     files = {
         "description": (f"{name}.json", json.dumps(description, indent=1) + "\n"),

@@ -15,6 +15,7 @@ from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.register_exercise import exercise_registers
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 from racetrap.sim.cosim.gpu.refused_launch import refuse_launches
+from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 
 #: Approximate number of accesses in the first launch of a case, and in the second.
 ACCESSES = (16_000, 4_000)
@@ -24,6 +25,8 @@ ANY_SIZE = 0.25
 _IN_ORDER_SHARE = 8
 #: Log2 of the largest region of most launches.
 _SMALL_LOG2 = 14
+#: Longer than packets take through all queues between tiles, in cycles.
+LATE = 100_000
 #: What a launch counts besides cycles.
 FIGURES = ("accesses", "races")
 
@@ -51,8 +54,11 @@ def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str,
     }
 
 
-def memory_timing(random: Random) -> MemoryTiming:
-    """From the fastest memory to one that answers late, out of order and with errors."""
+def memory_timing(random: Random, places: TilePlaces | None = None) -> MemoryTiming:
+    """From the fastest memory to one that answers late, out of order and with errors.
+
+    Between tiles, nothing may happen for a longer time.
+    """
     timing = MemoryTiming(
         idle_percent=random.choice((0, 0, 20, 60)),
         latency=random.choice((1, 1, 2, 4, 16, 60)),
@@ -60,6 +66,8 @@ def memory_timing(random: Random) -> MemoryTiming:
         reorder=random.random() < 0.5,
         back_pressure=random.choice((0, 0, 10, 50)),
     )
+    if places is not None:
+        timing = replace(timing, watchdog=LATE)
     if random.random() < 0.25:
         return replace(timing, read_errors=random.choice((20, 2000)), write_errors=500)
     return timing
@@ -79,6 +87,8 @@ class TwoLaunches:
         Styles of its random events by name; cases take turns.
     share : int
         Only one of so many accesses is made.
+    at_tiles : callable or None
+        The detector's function of this name, if it has tiles.
     """
 
     simulation: Callable[..., Any]
@@ -87,6 +97,7 @@ class TwoLaunches:
     random_events: Callable[..., Any]
     styles: Mapping[str, Any]
     share: int = 1
+    at_tiles: Callable[..., Any] | None = None
 
     def __call__(
         self, model: FastModel[Any], number: int, random: Random, observer: Any
@@ -100,9 +111,11 @@ class TwoLaunches:
         SimulationError
             If the simulation cannot continue.
         """
-        params = model.params
+        params, places = model.params, model.places
+        playing = params if places is None else places.playing
         style = list(self.styles.values())[number % len(self.styles)]
-        with self.simulation(model, random.getrandbits(63), memory_timing(random)) as sim:
+        timing = memory_timing(random, places)
+        with self.simulation(model, random.getrandbits(63), timing) as sim:
             for accesses in ACCESSES:
                 region = random_region(random, params)
                 # An access with n lanes at most gives about n/2 accesses to words.
@@ -114,8 +127,10 @@ class TwoLaunches:
                     instructions //= _IN_ORDER_SHARE
                 exercise_registers(sim, random)
                 refuse_launches(sim, params, region, random)
-                events = self.random_events(params, region, style, seed, instructions)
+                events = self.random_events(playing, region, style, seed, instructions)
+                transactions = self.transactions_of(events, playing)
+                if self.at_tiles is not None and places is not None:
+                    transactions = self.at_tiles(transactions, places)
                 yield self.check_launch(
-                    sim, params, region, self.transactions_of(events, params),
-                    **options, observer=observer,
-                )  # fmt: skip
+                    sim, params, region, transactions, **options, observer=observer
+                )

@@ -9,19 +9,23 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count
 from random import Random
 from typing import Any
 
 from racetrap.generators.presets import find_preset
-from racetrap.generators.system import System
+from racetrap.generators.system import Params, Preset, System
 from racetrap.generators.systems import system_of
 from racetrap.sim.cosim.comparison.coverage import BinCounts
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cosim.fast.simulation import SimulationError
+from racetrap.sim.cosim.gpu.tiles import build_tiles
+
+#: Behind a preset's name: a few of its tiles, joined by a network with random delays.
+TILES = "-tiles"
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,37 @@ def run_numbered(case: tuple[str, int, int]) -> CaseResult:
 
 # Cases of one preset follow each other.
 @lru_cache(1)
-def _model(preset: str) -> FastModel[Any]:
-    return build_fast(preset, find_preset(preset).params)
+def _model(name: str) -> FastModel[Any]:
+    preset = find_compared(name)
+    if not name.endswith(TILES):
+        return build_fast(name, preset.params)
+    params: Any = preset.params
+    return replace(build_tiles(name.removesuffix(TILES), params), preset=name)
+
+
+def find_compared(name: str) -> Preset[Params]:
+    """The preset called ``name``; with ``-tiles`` behind it a few tiles of that preset.
+
+    Raises
+    ------
+    ValueError
+        If there is no such preset, it is too large, or its detector has no tiles.
+    """
+    if not name.endswith(TILES):
+        preset = find_preset(name)
+        if not preset.params.trace_port:
+            raise ValueError(
+                f"Preset {name} is too large for one simulator: name its tiles, {name}{TILES}"
+            )
+        return preset
+    whole = find_preset(name.removesuffix(TILES))
+    system = system_of(whole.params)
+    if not system.has("sim.cosim", "few_tiles"):
+        raise ValueError(
+            f"Preset {whole.name} must be of a detector with tiles, not of {system.name}"
+        )
+    params = replace(whole.params, trace_port=True)
+    return Preset(name, f"A few tiles of {whole.name}", params)
 
 
 def is_enough(volume: int, results: Sequence[CaseResult]) -> bool:

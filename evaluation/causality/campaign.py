@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from racetrap.evaluation.campaign.gpu_volume import FIGURES, TwoLaunches
 from racetrap.evaluation.campaign.random_volume import RandomVolume
-from racetrap.sim.cosim.causality.fast_compare import check_launch, transactions_of
+from racetrap.sim.cosim.causality.fast_compare import at_tiles, check_launch, transactions_of
 from racetrap.sim.cosim.causality.fast_simulation import FastSim
 from racetrap.sim.cosim.causality.random_events import random_events
 from racetrap.sim.cosim.causality.styles import OWN_LINES, STYLES
@@ -16,6 +16,12 @@ from racetrap.sim.cosim.causality.styles import OWN_LINES, STYLES
 _SHARE = 4
 
 play = TwoLaunches(
-    FastSim, check_launch, transactions_of, random_events, STYLES | OWN_LINES, share=_SHARE
+    FastSim,
+    check_launch,
+    transactions_of,
+    random_events,
+    STYLES | OWN_LINES,
+    share=_SHARE,
+    at_tiles=at_tiles,
 )
 RANDOM_VOLUME = RandomVolume(play, FIGURES)

@@ -15,6 +15,7 @@ from racetrap.evaluation.campaign.gpu_volume import (
     ACCESSES,
     ANY_SIZE,
     FIGURES,
+    LATE,
     launch_options,
     memory_timing,
 )
@@ -36,7 +37,7 @@ from racetrap.sim.cosim.scord.coverage import Coverage
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
-from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
+from racetrap.sim.cosim.scord.random_events import at_tiles, random_events, transactions_of
 
 #: Log2 of the metadata entries that the first launch of case 0 sweeps.
 _SWEEP_LOG2 = 20
@@ -58,13 +59,13 @@ def play(
     SimulationError
         If the simulation cannot continue.
     """
-    with FastSim(model, random.getrandbits(63), memory_timing(random)) as sim:
+    with FastSim(model, random.getrandbits(63), memory_timing(random, model.places)) as sim:
         for kernel, accesses in enumerate(ACCESSES):
-            sweep = number == kernel == 0
+            sweep = number == kernel == 0 and (model.places is None or model.places.are_all)
             region = _region(random, model.params, sweep)
             exercise_registers(sim, random)
             refuse_launches(sim, model.params, region, random)
-            yield _launch(sim, model.params, region, number, random, accesses, sweep, observer)
+            yield _launch(sim, model, region, number, random, accesses, sweep, observer)
 
 
 def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
@@ -129,24 +130,29 @@ def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion
 
 
 def _launch(
-    sim: FastSim, params: ScordParams, region: MonitoredRegion, number: int, random: Random,
-    accesses: int, sweep: bool, observer: Coverage | None,
+    sim: FastSim, model: FastModel[ScordParams], region: MonitoredRegion, number: int,
+    random: Random, accesses: int, sweep: bool, observer: Coverage | None,
 ) -> LaunchResult:  # fmt: skip
+    params, places = model.params, model.places
     knobs = list(KNOBS.values())[number % len(KNOBS)]
     # An access with n active lanes gives about n/2 accesses to words.
     instructions = 2 * accesses // (knobs.lanes + 1)
-    events = random_events(params, region, knobs, random.getrandbits(32), instructions)
+    playing = params if places is None else places.playing
+    events = random_events(playing, region, knobs, random.getrandbits(32), instructions)
+    transactions = transactions_of(events, playing)
     if observer is not None:
         observer.launch(region)
     return check_launch(
         sim,
         params,
         region,
-        transactions_of(events, params),
+        transactions if places is None else at_tiles(transactions, places),
         # A buffer of one place is full behind a barrier, and drops what would be waited for.
         **launch_options(random, params.access_policy != AccessPolicy.DROP),
         sweep=sweep,
         observer=observer,
+        late_cycles=0 if places is None else LATE,
+        places=places,
     )
 
 

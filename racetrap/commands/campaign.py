@@ -14,6 +14,7 @@ from racetrap.commands.shared.terminal import ExitStatus, input_errors
 from racetrap.evaluation.campaign.random_volume import (
     CaseResult,
     NumberedCases,
+    find_compared,
     is_enough,
     run_numbered,
 )
@@ -134,7 +135,7 @@ def _presets(
 ) -> list[Preset[Params]]:
     """Presets named, or all presets or some random configurations of one detector or of all."""
     if names:
-        return [find_preset(name) for name in dict.fromkeys(names)]
+        return [find_compared(name) for name in dict.fromkeys(names)]
     systems = SYSTEMS if detector is None else [system_named(detector)]
     if configurations is not None:
         return [

@@ -27,6 +27,8 @@ class Interleaver(GpuInterleaver):
     ----------
     params : CausalityParams
         Configuration.
+    sms : int or None
+        SMs that are there; None: all.
 
     Members
     -------
@@ -38,8 +40,8 @@ class Interleaver(GpuInterleaver):
         Pulse for each bank: a packet for it is taken that is no mark.
     """
 
-    def __init__(self, params: CausalityParams):
-        super().__init__(params, {"i_hold": In(1), "o_taken": Out(params.banks)})
+    def __init__(self, params: CausalityParams, sms: int | None = None):
+        super().__init__(params, {"i_hold": In(1), "o_taken": Out(params.banks)}, sms)
 
     def elaborate(self, platform):
         m = super().elaborate(platform)

@@ -66,7 +66,7 @@ class CausalitySystem(GpuSystem):
         keepers = [m.submodules[f"mark_keeper_{bank}"] for bank in range(params.banks)]
         m.submodules.notice_order = order = NoticeOrder(params)
         self._elaborate_notices(m, banks, keepers, order, collector)
-        for sm in range(params.sm_count):
+        for sm in self._sms:
             tracker: Any = m.submodules[f"tracker_{sm}"]
             self._cross(m, f"marker_{sm}", tracker.o_marker, collector.i_marker[sm])
             self._cross(m, f"resume_{sm}", collector.o_resume[sm], tracker.i_resume)

@@ -34,9 +34,9 @@ class CausalityTiles(GpuTiles, CausalitySystem):
 
     sm_unit, bank = SmUnit, SliceUnit
 
-    def _elaborate_unit(self, m: Module, sm: int, unit: Any, interleaver: Any) -> None:
-        sink = interleaver.i_packet[sm]
-        self._cross(m, f"packet_{sm}", unit.o_packet, sink)
+    def _elaborate_unit(self, m: Module, place: int, unit: Any, interleaver: Any) -> None:
+        sink = interleaver.i_packet[place]
+        self._cross(m, f"packet_{self._sms[place]}", unit.o_packet, sink)
         m.d.sync += unit.i_packet_arrived.eq(sink.valid & sink.ready)
 
     def _elaborate_reports(
@@ -45,7 +45,7 @@ class CausalityTiles(GpuTiles, CausalitySystem):
         parts = super()._elaborate_reports(m, banks, reports)
         collector: Any = m.submodules.collector
         idle = []
-        for sm in range(self._params.sm_count):
+        for sm in self._sms:
             unit: Any = m.submodules[f"tracker_{sm}"]
             marker, resume = collector.i_marker[sm], collector.o_resume[sm]
             sent = Signal(range(_MOST_RESUMES + 1), name=f"resumes_{sm}")

@@ -29,10 +29,12 @@ class Interleaver(wiring.Component):
         Configuration; the number of banks is a power of two.
     ports : mapping, optional
         Members of the detector's own.
+    sms : int or None
+        SMs that are there; None: all.
 
     Members
     -------
-    i_packet : ``In(stream.Signature(segment_layout)).array(sm_count)``
+    i_packet : ``In(stream.Signature(segment_layout)).array(sms)``
         Packets of each SM's tracker.
     o_packet : ``Out(stream.Signature(segment_layout)).array(banks)``
         Packets for each bank.
@@ -40,11 +42,13 @@ class Interleaver(wiring.Component):
         No packet is held here.
     """
 
-    def __init__(self, params: GpuParams, ports: Mapping[str, Any] | None = None):
+    def __init__(
+        self, params: GpuParams, ports: Mapping[str, Any] | None = None, sms: int | None = None
+    ):  # fmt: skip
         self._params: Any = params
         packet = stream.Signature(struct_layout(params.segment_layout))
         super().__init__({
-            "i_packet": In(packet).array(params.sm_count),
+            "i_packet": In(packet).array(params.sm_count if sms is None else sms),
             "o_packet": Out(packet).array(params.banks),
             "o_idle": Out(1),
             **(ports or {}),
@@ -55,7 +59,7 @@ class Interleaver(wiring.Component):
         params = self._params
         arbiters = []
         for bank, port in enumerate(self.o_packet):
-            arbiter = StreamArbiter(struct_layout(params.segment_layout), params.sm_count)
+            arbiter = StreamArbiter(struct_layout(params.segment_layout), len(self.i_packet))
             m.submodules[f"arbiter_{bank}"] = arbiter
             wiring.connect(m, arbiter.o, wiring.flipped(port))
             arbiters.append(arbiter)

@@ -84,6 +84,9 @@ class GpuSystem(wiring.Component):
 
     def __init__(self, params: GpuParams, ports: Mapping[str, Any] | None = None):
         self._params: Any = params
+        #: SMs and metadata ports that are there: a testbench may leave some out.
+        self._sms: Sequence[int] = range(params.sm_count)
+        self._ports: Sequence[int] = range(params.metadata_ports)
         transaction = stream.Signature(struct_layout(params.transaction_layout))
         ring = Axi4WriteSignature(address_bits=params.address_bits, data_bits=64, id_bits=1)
         members = {
@@ -110,6 +113,12 @@ class GpuSystem(wiring.Component):
         wiring.connect(m, gate.o, tracker.i_transaction)
         return []
 
+    def _make_interleaver(self) -> Any:
+        return self.interleaver(self._params)
+
+    def _make_bank(self, number: int) -> Any:
+        return self.bank(self._params)
+
     def _cross(self, m: Module, name: str, source: Any, sink: Any) -> None:
         """Connect a stream of an SM's or a bank's side with the rest."""
         wiring.connect(m, source, sink)
@@ -123,7 +132,7 @@ class GpuSystem(wiring.Component):
         registers = RegisterBlock(self.register_module.compile_registers(params))
         m.submodules.registers = registers
         m.submodules.launch_control = launch = LaunchControl(params)
-        m.submodules.interleaver = interleaver = self.interleaver(params)
+        m.submodules.interleaver = interleaver = self._make_interleaver()
         m.submodules.report_path = reports = ReportPath(params)
         gates, buffers, trackers = self._elaborate_sms(m, interleaver)
         banks = self._elaborate_banks(m, interleaver)
@@ -175,10 +184,10 @@ class GpuSystem(wiring.Component):
 
     def _elaborate_banks(self, m: Module, interleaver: Any) -> list[GpuDetectorBank]:
         params, banks = self._params, []
-        for number in range(params.metadata_ports):
-            m.submodules[f"bank_{number}"] = bank = self.bank(params)
+        for place, number in enumerate(self._ports):
+            m.submodules[f"bank_{number}"] = bank = self._make_bank(number)
             m.d.comb += bank.i_port.eq(number)
-            self._elaborate_packets(m, number, interleaver.o_packet[number], bank)
+            self._elaborate_packets(m, number, interleaver.o_packet[place], bank)
             self._elaborate_memory(m, number, bank)
             if params.trace_port:
                 self._elaborate_trace(m, number, bank)

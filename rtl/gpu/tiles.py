@@ -25,12 +25,13 @@ class GpuTiles(GpuSystem):
     sm_unit: ClassVar[type[Any]]
 
     @abstractmethod
-    def _elaborate_unit(self, m: Module, sm: int, unit: Any, interleaver: Any) -> None:
-        """Connect what an SM unit sends and receives."""
+    def _elaborate_unit(self, m: Module, place: int, unit: Any, interleaver: Any) -> None:
+        """Connect what an SM unit, the one of that place, sends and receives."""
 
     def _elaborate_sms(self, m: Module, interleaver: Any) -> Any:
         links = []
-        for sm, port in enumerate(self.i_transaction):
+        for place, sm in enumerate(self._sms):
+            port = self.i_transaction[sm]
             m.submodules[f"tracker_{sm}"] = unit = self.sm_unit(self._params)
             link = self._link(m, f"launch_{sm}", unit)
             wiring.connect(m, wiring.flipped(port), unit.i_transaction)
@@ -40,7 +41,7 @@ class GpuTiles(GpuSystem):
                 unit.i_hold.eq(link.o_tile_hold),
                 link.i_tile_drained.eq(unit.o_drained),
             ]
-            self._elaborate_unit(m, sm, unit, interleaver)
+            self._elaborate_unit(m, place, unit, interleaver)
             links.append(link)
         return links, [], links
 

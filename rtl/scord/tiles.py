@@ -93,9 +93,10 @@ class ScordTiles(GpuTiles, ScordSystem):
     def _left_out(self, m: Module) -> list[Value]:
         return [unit.o_left_out_words for unit in self._units]
 
-    def _elaborate_unit(self, m: Module, sm: int, unit: SmUnit, interleaver: TileNetwork) -> None:
-        wiring.connect(m, unit.o_request, interleaver.i_packet[sm])
-        wiring.connect(m, interleaver.o_response[sm], unit.i_response)
+    def _elaborate_unit(self, m: Module, place: int, unit: Any, interleaver: Any) -> None:
+        sm = self._sms[place]
+        wiring.connect(m, unit.o_request, interleaver.i_packet[place])
+        wiring.connect(m, interleaver.o_response[place], unit.i_response)
         m.d.comb += self.o_fencing[sm].eq(unit.o_fencing)
         if self._params.leaves_out:
             m.d.comb += self.o_left_out[sm].eq(unit.o_left_out)
@@ -105,8 +106,9 @@ class ScordTiles(GpuTiles, ScordSystem):
         self, m: Module, banks: Sequence[Any], reports: ReportPath
     ) -> ReportParts:
         network: Any = m.submodules.interleaver
-        for unit, answers, reported in zip(banks, network.i_response, reports.i, strict=True):
-            wiring.connect(m, unit.o_response, answers)
+        for place, (unit, number) in enumerate(zip(banks, self._ports, strict=True)):
+            reported = reports.i[number]
+            wiring.connect(m, unit.o_response, network.i_response[place])
             wiring.connect(m, unit.o_report, reported)
             m.d.sync += unit.i_reported.eq(reported.valid & reported.ready)
         return ReportParts([], [], [])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
-from racetrap.golden_model.causality.packets import Transaction
+from racetrap.golden_model.causality.packets import Transaction, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.word_splitter import split_words
 from racetrap.golden_model.events import Event
@@ -21,6 +21,7 @@ from racetrap.sim.cosim.gpu.launch_result import (
     metadata_reader,
     outcome,
 )
+from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 
 
 def transactions_of(
@@ -30,6 +31,17 @@ def transactions_of(
     return [
         (event.sm, transaction) for event in events for transaction in split_words(event, params)
     ]
+
+
+def at_tiles(
+    transactions: Iterable[tuple[int, Transaction]], places: TilePlaces
+) -> list[tuple[int, Transaction]]:
+    """Transactions of ``places.playing``, moved to the tiles that are there."""
+    return [
+        (places.sms[sm], transaction._replace(word=places.word(transaction.word))
+         if transaction.kind <= TransactionKind.ATOMIC else transaction)
+        for sm, transaction in transactions
+    ]  # fmt: skip
 
 
 def check_launch(

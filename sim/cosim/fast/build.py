@@ -6,7 +6,7 @@ import json
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from racetrap.generators.register_map import RegisterMap
 from racetrap.generators.system import Params
@@ -73,6 +73,8 @@ class FastModel(Generic[P]):
         Addresses and fields of its registers.
     mutant : int
         Number of the mutant that simulations run, of a build with mutants; 0: none.
+    places : object or None
+        Which parts are there, if some are not; known to who asked for the build.
     """
 
     preset: str
@@ -80,6 +82,7 @@ class FastModel(Generic[P]):
     folder: Path
     registers: RegisterMap
     mutant: int = 0
+    places: Any = None
 
     @property
     def library(self) -> Path:
@@ -100,7 +103,7 @@ def build_fast(
 
 def build_library(
     preset: str, params: P, harness: Harness, patch: Patch | None = None,
-    mutants: MutantDraw | None = None,
+    mutants: MutantDraw | None = None, part: str = "",
 ) -> FastModel[P]:  # fmt: skip
     """Generate, Verilate and compile a system, or find it in the cache.
 
@@ -118,6 +121,8 @@ def build_library(
         Bug to plant in a copy of the RTL.
     mutants : MutantDraw or None
         Mutants to build beside the design, of which ``FastModel.mutant`` selects one.
+    part : str
+        What to build instead of the whole system, with its ports, as for ``generate_rtl``.
 
     Raises
     ------
@@ -133,12 +138,13 @@ def build_library(
     sources += [] if mutants is None else MUTANTS_SOURCES
     options = (
         asdict(params), patch and asdict(patch), _VERILATE, _MAKE, header_of(harness.twins),
-        mutants and asdict(mutants),
+        mutants and asdict(mutants), part,
     )  # fmt: skip
     key = build_key(preset, *options, files=sources)
     folder = cache_folder() / "fast" / f"{preset}-{key}"
     build_once(
-        folder, lambda unfinished: _compile(preset, params, unfinished, harness, patch, mutants)
+        folder,
+        lambda unfinished: _compile(preset, params, unfinished, harness, patch, mutants, part),
     )
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     return FastModel(preset, params, folder, RegisterMap(description["registers"]))
@@ -146,9 +152,9 @@ def build_library(
 
 def _compile(
     preset: str, params: Params, folder: Path, harness: Harness, patch: Patch | None,
-    mutants: MutantDraw | None,
+    mutants: MutantDraw | None, part: str,
 ) -> None:  # fmt: skip
-    generate_rtl(preset, params, folder, patch=patch)
+    generate_rtl(preset, params, folder, part, patch)
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     ports, source, rewrite = description["ports"], f"{preset}.v", harness.rewrite
     if mutants is not None:

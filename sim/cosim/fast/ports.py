@@ -6,7 +6,7 @@ all behaviour is in hand-written C++.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from racetrap.sim.cosim.verilator.mutants import SELECTOR
@@ -96,6 +96,8 @@ class Internals:
         For each member of the struct, the register's name in Verilog, and its bits.
     count : int
         Length of the array, which may be 0.
+    there : collection of int or None
+        Instances that are there, for others there is memory of no use; None: all.
     """
 
     struct: str
@@ -103,6 +105,7 @@ class Internals:
     path: str
     widths: Mapping[str, tuple[str, int]]
     count: int
+    there: Collection[int] | None = None
 
     @property
     def declaration(self) -> str:
@@ -115,9 +118,16 @@ class Internals:
         if not self.count:
             return f"    {self.struct}* {self.member} = nullptr;"
         items = ", ".join(self._references(top, index) for index in range(self.count))
-        return f"    {self.struct} {self.member}[{self.count}] = {{{items}}};"
+        array = f"    {self.struct} {self.member}[{self.count}] = {{{items}}};"
+        absent = [
+            f"    {_type(width)} absent_{self.member}_{name} = 0;"
+            for name, (_, width) in self.widths.items() if self.there is not None
+        ]  # fmt: skip
+        return "\n".join([*absent, array])
 
     def _references(self, top: str, index: int) -> str:
+        if self.there is not None and index not in self.there:
+            return "{" + ", ".join(f"absent_{self.member}_{name}" for name in self.widths) + "}"
         path = _instance_path(top, self.path, index)
         names = (f"top.rootp->{path}__DOT__{name}" for name, _ in self.widths.values())
         return "{" + ", ".join(names) + "}"

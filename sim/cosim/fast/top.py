@@ -25,7 +25,8 @@ def top_module(module: str, ports: Mapping[str, Mapping[str, Any]]) -> str:
         Direction (``input`` or ``output``) and width of each of its ports, as in the
         generator's description.
     """
-    lines = [f"module {TOP}({', '.join(ports)});"]
+    # Verilator takes no line of tens of thousands of words.
+    lines = [f"module {TOP}(", ",\n".join(ports), ");"]
     connections = []
     for name, port in ports.items():
         bits = f"[{port['width'] - 1}:0]"
@@ -39,5 +40,5 @@ def top_module(module: str, ports: Mapping[str, Mapping[str, Any]]) -> str:
                 f"  always @(posedge clk) {signal} <= {name};",
             ]
         connections.append(f".{name}({signal})")
-    lines += [f"  {module} dut({', '.join(connections)});", "endmodule", ""]
+    lines += [f"  {module} dut(", ",\n".join(connections), ");", "endmodule", ""]
     return "\n".join(lines)

@@ -104,6 +104,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     def __init__(self, model: FastModel[Any], seed: int = 0, timing: MemoryTiming | None = None):
         super().__init__(model, seed, _FUNCTIONS, timing or MemoryTiming(), SimStats)
         self._params: GpuParams = model.params
+        self._places = model.places
         self._entry_words = entry_words(self._params)
         self._software = GpuSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
@@ -143,7 +144,8 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         # Anywhere: the ring has a memory of its own.
         ring_base = RECORD_BYTES * int(self._junk.integers(0, last_base // RECORD_BYTES + 1))
         entries = region.entries(self._params)
-        self._is_preset = not (sweep or is_swept(self._params, region))
+        has_all = self._places is None or self._places.are_all or self._params.local_bytes
+        self._is_preset = not (has_all and (sweep or is_swept(self._params, region)))
         if self._is_preset:
             self._buffers.pop("metadata", None)
             ports = range(self._params.metadata_ports)

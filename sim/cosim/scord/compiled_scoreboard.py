@@ -51,6 +51,7 @@ from racetrap.sim.compiled_library import Functions, compiled_library
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import nested, unpack_column, unpack_records, words_of
 from racetrap.sim.cosim.gpu.report_check import ReportCheck
+from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 from racetrap.sim.twins import constants, enumeration, positions, record, structure
 
 _FOLDER = Path(__file__).parent / "compiled"
@@ -61,6 +62,7 @@ _FUNCTIONS: Functions = {
     "racetrap_scord_transactions": (
         c_bool, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_void_p],
     ),
+    "racetrap_scord_absent": (None, [c_void_p, c_uint32]),
     "racetrap_scord_due": (None, [c_void_p, c_void_p]),
     "racetrap_scord_take": (c_int64, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p]),
     "racetrap_scord_left_out": (c_uint64, [c_void_p]),
@@ -200,6 +202,8 @@ class CompiledScoreboard:
         Configuration of the hardware.
     region : MonitoredRegion
         Monitored region of the launch.
+    places : TilePlaces or None
+        Tiles that are there; None: all.
 
     Raises
     ------
@@ -209,7 +213,9 @@ class CompiledScoreboard:
         If the region cannot be used with the parameters.
     """
 
-    def __init__(self, params: ScordParams, region: MonitoredRegion) -> None:
+    def __init__(
+        self, params: ScordParams, region: MonitoredRegion, places: TilePlaces | None = None
+    ) -> None:  # fmt: skip
         region.check(params)
         self._params, self._region = params, region
         self._reports = ReportCheck(params, RaceReport)
@@ -219,6 +225,8 @@ class CompiledScoreboard:
         self._board = self._library.racetrap_scord_new(
             byref(_settings(params)), rows.ctypes.data, len(rows)
         )
+        for bank in set(range(params.banks)) - (places.banks if places else {*range(params.banks)}):
+            self._library.racetrap_scord_absent(self._board, bank)
 
     def close(self) -> None:
         """Free the scoreboard."""

@@ -18,6 +18,7 @@ from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult, launch_result, outcome
+from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 from racetrap.sim.cosim.scord.compiled_scoreboard import CompiledScoreboard
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.fencing_check import check_fencing
@@ -36,6 +37,7 @@ def check_launch(
     sweep: bool = False,
     observer: Observer | None = None,
     late_cycles: int = 0,
+    places: TilePlaces | None = None,
 ) -> LaunchResult:
     """Launch a kernel, play its transactions and compare everything observable.
 
@@ -59,6 +61,8 @@ def check_launch(
         Receiver of functional coverage.
     late_cycles : int
         As of ``check_fencing``.
+    places : TilePlaces or None
+        Tiles that are there; None: all.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def check_launch(
     before = sim.stats
     sim.launch(region, capacity_log2, report_filter, sweep)
     has_memory = not params.local_bytes
-    with garbage_collection_paused(), closing(CompiledScoreboard(params, region)) as board:
+    with garbage_collection_paused(), closing(CompiledScoreboard(params, region, places)) as board:
         queues = sim.queues(played)
         left_out, agree = _play(sim, board, params, played, queues, in_order)
         steps = sum(board.due)
@@ -84,7 +88,7 @@ def check_launch(
             counters, reports, sim.entries if has_memory else None, read_errors, reached
         )
         if observer is not None or not agree:
-            slow = _one_by_one(sim, Scoreboard(params, region, observer), played, left_out)
+            slow = _one_by_one(sim, Scoreboard(params, region, observer, places), played, left_out)
             for record in reports:
                 slow.report(record)
             slow.finish(counters, sim.entry if has_memory else None, read_errors, reached)
@@ -93,7 +97,8 @@ def check_launch(
             "Steps must be those of the golden model in every bit outside fields, too, if the "
             "compiled scoreboard is right"
         )
-    check_fencing(sim, params, queues, late_cycles)
+    there = range(params.banks) if places is None else places.banks
+    check_fencing(sim, params, queues, there, late_cycles)
     return launch_result(sim, params, steps, seen)
 
 

@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV-A (a fence is counted before what follows it in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +29,9 @@ class _Fences(NamedTuple):
 
 
 def check_fencing(
-    sim: FastSim, params: ScordParams, queues: Sequence[NDArray[np.uint32]], late_cycles: int = 0
-) -> None:
+    sim: FastSim, params: ScordParams, queues: Sequence[NDArray[np.uint32]],
+    banks: Collection[int], late_cycles: int = 0,
+) -> None:  # fmt: skip
     """Compare what each SM was shown in the last run, whose steps agree, with the golden order.
 
     A warp is shown from the cycle after its fence was taken.  It is shown no longer at a time at
@@ -45,6 +46,8 @@ def check_fencing(
         Its parameters.
     queues : sequence of array of uint32
         Transactions of each SM, in its order.
+    banks : collection of int
+        Banks that are there.
     late_cycles : int
         Cycles by which an SM may learn later that all banks have a fence, as over a network.
 
@@ -53,7 +56,7 @@ def check_fencing(
     Mismatch
         If an SM was shown something else.
     """
-    counted = [_counted(sim, params, bank) for bank in range(params.banks)]
+    counted = [_counted(sim, params, bank) for bank in banks]
     for sm, words in enumerate(queues):
         taken, (begins, ends) = _taken(sim, params, sm, words), _shown(sim, params, sm)
         last = np.max([_of_sm(each, params, sm) for each in counted], axis=0) + late_cycles

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, Event, EventKind, Lane, Scope
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.scord.coalescer import coalesce
-from racetrap.golden_model.scord.packets import Transaction
+from racetrap.golden_model.scord.packets import Transaction, TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.sim.cosim.gpu.random_run import Block, Draw, RandomRun
+from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 from racetrap.sim.cosim.scord.knobs import Knobs
 
 _CAS_SUCCEEDS = 0.8
@@ -200,3 +201,15 @@ def transactions_of(
     for event in events:
         for transaction in coalesce(event, params):
             yield event.sm, transaction
+
+
+def at_tiles(
+    transactions: Iterable[tuple[int, Transaction]], places: TilePlaces
+) -> Iterator[tuple[int, Transaction]]:
+    """Transactions of ``places.playing``, moved to the tiles that are there."""
+    for sm, transaction in transactions:
+        if transaction.kind <= TransactionKind.ATOMIC:
+            line, mask = places.line(transaction.line, transaction.mask)
+            locks = transaction.lock_mask & mask
+            transaction = transaction._replace(line=line, mask=mask, lock_mask=locks)
+        yield places.sms[sm], transaction

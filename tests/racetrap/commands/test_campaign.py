@@ -9,7 +9,7 @@ from racetrap.commands import campaign
 from racetrap.evaluation.campaign import random_volume
 from racetrap.evaluation.campaign.random_volume import Case, CaseResult
 from racetrap.evaluation.sigrace.recorded import ComparedProgram
-from racetrap.generators.presets import PRESETS, find_preset
+from racetrap.generators.presets import PRESETS
 from racetrap.generators.systems import SYSTEMS
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.simulation import SimulationError
@@ -23,7 +23,7 @@ _PRESETS = {system.name: system.presets for system in SYSTEMS}
 
 def _model(name):
     """A model that is not built: for cases that never run."""
-    return FastModel(name, find_preset(name).params, Path(), {})
+    return FastModel(name, random_volume.find_compared(name).params, Path(), {})
 
 
 @pytest.fixture
@@ -91,6 +91,29 @@ def test_presets_by_name(racetrap, unbuilt, monkeypatch):
     seen = _no_volume(monkeypatch)
     assert racetrap("campaign", "scord-tiny", "sigrace", "scord-tiny").exit_code == 0
     assert seen == ["scord-tiny", "sigrace"]
+
+
+def test_tiles_by_name(racetrap, monkeypatch):
+    seen = _no_volume(monkeypatch, {"scord-v100-tiles": "Bank 511: one"})
+    result = racetrap("campaign", "scord-v100-tiles", "causality-tiny-tiles")
+    assert result.exit_code == 3
+    assert seen == ["scord-v100-tiles", "causality-tiny-tiles"]
+    rerun = "racetrap campaign scord-v100-tiles --seed 1 --case 0"
+    assert f"scord-v100-tiles, case 0: Bank 511: one\n  rerun: {rerun}" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("hirace-tiny-tiles", "must be of a detector with tiles, not of hirace"),
+        ("scord-huge-tiles", "Unknown preset 'scord-huge'"),
+        ("scord-v100", "is too large for one simulator: name its tiles, scord-v100-tiles"),
+    ],
+)
+def test_names_of_which_nothing_is_compared(racetrap, name, message):
+    result = racetrap("campaign", name)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("options", [["--case", "1"], ["--recorded", "tiny"]])

@@ -9,9 +9,10 @@ from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.causality.word_splitter import split_words
 from racetrap.golden_model.gpu.region import Region
 from racetrap.rtl.causality.system import CausalitySystem
+from racetrap.sim.cosim.causality.few_tiles import FewTiles
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
-from tests.support.causality.delayed_system import DelayedSystem, DelayedTiles
+from tests.support.causality.delayed_system import DelayedSystem
 from tests.support.causality.random_programs import RandomProgram
 from tests.support.causality.system_bench import SystemBench
 from tests.support.planted_bugs import modules_with
@@ -59,7 +60,7 @@ def test_events_one_by_one_are_those_of_the_golden_model(banks, clock_bits, seed
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("system", [DelayedSystem, DelayedTiles])
+@pytest.mark.parametrize("system", [DelayedSystem, FewTiles])
 @pytest.mark.parametrize(("banks", "clock_bits", "seed"), [(2, 3, 12), (2, 4, 86), (4, 12, 28)])
 def test_events_one_by_one_if_streams_between_tiles_take_any_time(
     system, banks, clock_bits, seed
@@ -70,9 +71,9 @@ def test_events_one_by_one_if_streams_between_tiles_take_any_time(
 
 @pytest.mark.parametrize(
     ("banks", "count", "system"),
-    later_but((2, 45, DelayedTiles).__eq__, [
-        (2, 45, DelayedTiles),
-        *((banks, 200, DelayedTiles) for banks in (1, 2, 4)),
+    later_but((2, 45, FewTiles).__eq__, [
+        (2, 45, FewTiles),
+        *((banks, 200, FewTiles) for banks in (1, 2, 4)),
         *((banks, 200, CausalitySystem) for banks in (1, 2, 4)),
         *((banks, 200, DelayedSystem) for banks in (1, 2, 4)),
     ]),

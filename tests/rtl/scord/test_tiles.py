@@ -9,12 +9,12 @@ from racetrap.generators.scord import SCORD
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.scord.params import AccessPolicy
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
+from racetrap.sim.cosim.gpu.tiles import build_tiles
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
 from racetrap.sim.cosim.scord.random_events import random_events, transactions_of
 from tests.support.rtl.ready_paths import valid_to_ready_paths
-from tests.support.scord.tiles import build_tiles
 
 #: Longer than responses take through all queues.
 _LATE = 50_000

@@ -52,7 +52,8 @@ public:
     Scoreboard(const Settings &settings, const Region *regions, uint64_t count)
         : settings_(settings), regions_(regions, regions + count), buffers_(settings.sm_count),
           packets_(settings.sm_count), fences_(settings.sm_count, FencesSent(settings)),
-          expected_(size_t(settings.banks) * settings.sm_count), due_(settings.banks) {
+          expected_(size_t(settings.banks) * settings.sm_count), due_(settings.banks),
+          absent_(settings.banks) {
         for (uint32_t sm = 0; sm < settings.sm_count; sm++) trackers_.emplace_back(settings_, sm);
         for (uint32_t bank = 0; bank < settings.banks; bank++)
             banks_.emplace_back(settings_, regions_, metadata_);
@@ -74,6 +75,9 @@ public:
         }
         return true;
     }
+
+    // A bank that the hardware does not have: nothing is due there.
+    void leave_out(uint32_t bank) { absent_[bank] = true; }
 
     const std::vector<uint64_t> &due() const { return due_; }
 
@@ -116,23 +120,26 @@ private:
     std::vector<FencesSent> fences_;
     std::vector<ExpectedPackets> expected_;  // by bank and SM
     std::vector<uint64_t> due_;
+    std::vector<bool> absent_;  // of each bank
     Metadata metadata_;
     std::vector<DetectorBank> banks_;
 
-    // A packet is due at its bank, a fence at all; how many banks these are.
+    // A packet is due at its bank, a fence at all that are there; how many banks these are.
     uint32_t predict(uint32_t sm, const Packet &packet, uint32_t behind) {
         bool is_fence = packet.kind == FENCE;
         uint32_t number = packets_[sm].size();
         packets_[sm].push_back(packet);
         uint32_t first = is_fence ? 0 : bank_of(packet.word);
-        uint32_t last = is_fence ? settings_.banks - 1 : first;
+        uint32_t last = is_fence ? settings_.banks - 1 : first, banks = 0;
         for (uint32_t bank = first; bank <= last; bank++) {
+            if (absent_[bank]) continue;
+            banks++;
             ExpectedPackets &expected = expected_[size_t(bank) * settings_.sm_count + sm];
             uint32_t accesses = expected.due[0].size();
             expected.due[is_fence].push_back({number, is_fence ? accesses : behind});
             due_[bank]++;
         }
-        return last - first + 1;
+        return banks;
     }
 
     // As racetrap.golden_model.scord.interleaver.
@@ -184,6 +191,7 @@ bool racetrap_scord_transactions(Scoreboard *board, uint32_t sm, const uint32_t 
                                  uint64_t count, const uint8_t *left_out, uint32_t *steps) {
     return board->transactions(sm, words, count, left_out, steps);
 }
+void racetrap_scord_absent(Scoreboard *board, uint32_t bank) { board->leave_out(bank); }
 void racetrap_scord_due(const Scoreboard *board, uint64_t *by_bank) {
     std::copy(board->due().begin(), board->due().end(), by_bank);
 }

@@ -1,11 +1,10 @@
-"""A network with random delays instead of the crossbar between tiles.
-
-Its text also stands in for the crossbar in a copy of the RTL, so it uses nothing of the tests.
-"""
+"""A network with random delays instead of the crossbar between tiles."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from random import Random
+from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, ShapeLike, Signal
 from amaranth.lib import stream, wiring
@@ -25,18 +24,29 @@ class DelayedCrossbar(wiring.Component):
     ----------
     shape : ShapeLike
         Shape of a packet, with a field ``destination``.
-    sources, destinations : int
-        Number of each.
+    sources : int
+        Number of them.
+    destinations : sequence of collection of int
+        For each place, the destinations that are there.
+
+    Members
+    -------
+    i, o : ``In`` and ``Out(stream.Signature(shape)).array(...)``
+        Packets of each source, and for each place.
     """
 
-    def __init__(self, shape: ShapeLike, sources: int, destinations: int):
-        self._shape = shape
+    def __init__(
+        self, shape: ShapeLike, sources: int, destinations: Sequence[Collection[int]]
+    ):  # fmt: skip
+        self._shape, self._destinations = shape, [sorted(each) for each in destinations]
         packet = stream.Signature(shape)
-        super().__init__({"i": In(packet).array(sources), "o": Out(packet).array(destinations)})
+        super().__init__({
+            "i": In(packet).array(sources), "o": Out(packet).array(len(destinations)),
+        })  # fmt: skip
 
     def elaborate(self, platform):
         m = Module()
-        turns = [[] for _ in self.i]
+        turns: list[list[Any]] = [[] for _ in self.i]
         rng = Random(len(self.i) + 1000 * len(self.o))
         for number, port in enumerate(self.o):
             m.submodules[f"arbiter_{number}"] = arbiter = VectorArbiter(self._shape, len(self.i))
@@ -44,7 +54,9 @@ class DelayedCrossbar(wiring.Component):
             fifos = []
             for place, source in enumerate(self.i):
                 m.submodules[f"fifo_{number}_{place}"] = fifo = StreamFifo(self._shape, 6)
-                is_there = source.payload.destination == number
+                is_there = Cat(
+                    source.payload.destination == each for each in self._destinations[number]
+                ).any()
                 m.d.comb += [
                     fifo.i.payload.eq(source.payload),
                     fifo.i.valid.eq(source.valid & is_there),
@@ -63,7 +75,7 @@ class DelayedCrossbar(wiring.Component):
             m.d.comb += source.ready.eq(Cat(turn).any())
         return m
 
-    def _open(self, m: Module, rng: Random, way) -> Signal:
+    def _open(self, m: Module, rng: Random, way: Any) -> Signal:
         """Whether a way is open; it shuts for a random time, which its packets change, too."""
         noise = Signal(31, init=rng.randrange(1, 1 << 31))
         shut, is_open = Signal(9), Signal()
