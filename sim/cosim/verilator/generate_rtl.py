@@ -1,8 +1,8 @@
 """Writes what a simulation of ``params.json`` takes here, with the RTL of a given folder.
 
 ``python -m racetrap.sim.cosim.verilator.generate_rtl RTL_FOLDER SYSTEM PRESET PART``: an
-empty part is the whole system, ``few-tiles`` a few tiles of it; the folder stands in for the package
-``racetrap.rtl``, so that a bug can be planted in a copy of it.
+empty part is the whole system, ``few-tiles`` a few tiles of it; the folder stands in for the
+package ``racetrap.rtl``, so that a bug can be planted in a copy of it.
 """
 
 from __future__ import annotations
