@@ -33,7 +33,7 @@ def build_tiles(preset: str, params: P, patch: Patch | None = None) -> FastModel
     """
     system, places = system_of(params), TilePlaces(params)
     harness = system.own("sim.cosim", "fast_harness").HARNESS
-    own_module = system.own("sim.cosim", "few_tiles").__file__
+    top = system.own("sim.cosim", "few_tiles")
 
     def internals(given: P) -> Sequence[Internals]:
         return [
@@ -42,7 +42,7 @@ def build_tiles(preset: str, params: P, patch: Patch | None = None) -> FastModel
         ]
 
     scripts = (
-        *harness.scripts, __file__, str(own_module),
+        *harness.scripts, __file__, str(top.__file__),
         *(str(Path(__file__).with_name(name)) for name in _SCRIPTS),
     )  # fmt: skip
     own = replace(harness, scripts=scripts, rewrite=folded, internals=internals)
