@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from amaranth.hdl import Module, ShapeLike, Signal
+from amaranth.hdl import Cat, Module, ShapeLike, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -22,6 +22,8 @@ from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 
 #: Payloads that are on their way, and more than ever are without back-pressure.
 _PLACES, _MANY = 3, 128
+#: Cycles after which an absent slice answers: a bank's pipeline takes some.
+_ANSWER = 8
 #: Streams to and from SM units.
 _OF_SMS = ("packet", "marker", "resume")
 
@@ -90,14 +92,18 @@ class AbsentSlice(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        row, packet, done = self.i_row, self.i_packet, self.o_done
+        rows, packets = (Signal(_ANSWER, name=name) for name in ("rows", "packets"))
         m.d.comb += [
-            row.ready.eq(1), packet.ready.eq(1), self.o_idle.eq(1),
-            done.valid.eq(row.valid | packet.valid),
-            done.payload.row.eq(row.valid),
-            done.payload.packet.eq(packet.valid),
+            self.i_row.ready.eq(1), self.i_packet.ready.eq(1), self.o_idle.eq(1),
+            self.o_done.valid.eq(rows[-1] | packets[-1]),
+            self.o_done.payload.row.eq(rows[-1]),
+            self.o_done.payload.packet.eq(packets[-1]),
         ]  # fmt: skip
-        m.d.sync += self.o_cleared.eq(self.i_clear)
+        m.d.sync += [
+            rows.eq(Cat(self.i_row.valid, rows)),
+            packets.eq(Cat(self.i_packet.valid, packets)),
+            self.o_cleared.eq(self.i_clear),
+        ]
         return m
 
 
