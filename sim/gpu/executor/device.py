@@ -128,6 +128,8 @@ class Device:
         Receives what threads print; by default, standard error.
     watch : Watch
         Observer of running launches; none by default.
+    wrap : callable
+        Wraps the scheduler of each launch, to observe turns.
     keeps_going : bool
         Whether a load from outside all memory gets 0, is noted in the trace, and does not end the
         launch.
@@ -154,6 +156,7 @@ class Device:
         memory_file: int | None = None,
         write: Callable[[str], object] = sys.stderr.write,
         watch: Watch = unwatched,
+        wrap: Callable[[WarpScheduler], WarpScheduler] = lambda scheduler: scheduler,
         keeps_going: bool = False,
         memory: WeakMemorySettings | None = None,
     ):
@@ -166,6 +169,7 @@ class Device:
         self._independent_threads = independent_threads
         self._limits = Limits(stall_limit, instruction_limit, event_limit)
         self._write, self._watch, self._memory = write, watch, memory
+        self._wrap = wrap
         self._heap = Heap(memory_file)
         self._log = EventLog()
         self._objects = MemoryObjects()
@@ -366,7 +370,7 @@ class Device:
     def _schedule(self) -> WarpScheduler:
         if self._memory is not None:
             return ChosenOrder(self._memory.choices)
-        return WARP_SCHEDULERS[self._scheduler](self._seed + self._launches)
+        return self._wrap(WARP_SCHEDULERS[self._scheduler](self._seed + self._launches))
 
     def run(self, launch: Launch, operation: Operation | None = _NEXT) -> LaunchStats:
         """Run a launch to its end.

@@ -1,0 +1,98 @@
+// Program of a kernel: the instructions of each warp, with the packets of each access.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "twins.h"
+
+enum class Does : uint8_t { LOAD, VOLATILE_LOAD, STORE, ATOMIC, FENCE, DEVICE_FENCE, BARRIER };
+
+struct Packet {
+    uint64_t segment;
+    uint32_t words;  // a bit for each 4-byte word
+};
+
+struct Instruction {
+    uint32_t gap;  // instructions of the warp before it that access no memory
+    uint32_t first, count;
+    Does does;
+};
+
+struct Block {
+    uint32_t sm, slot, first_warp, warps;
+};
+
+class Program {
+public:
+    Program(const KernelArrays &kernel, uint64_t segment_log2)
+        : warps(kernel.warps), segment_log2_(segment_log2) {
+        for (uint64_t block = 0; block < kernel.blocks; block++)
+            blocks.push_back({kernel.block_sm[block], kernel.block_slot[block],
+                              uint32_t(kernel.first_warp[block]),
+                              uint32_t(kernel.warp_count[block])});
+        std::vector<uint32_t> gaps(kernel.warps);
+        for (uint64_t row = 0; row < kernel.rows; row++) {
+            const Event &event = kernel.events[row];
+            if (event.kind == EventKind::BARRIER) {
+                const Block &block = blocks[kernel.block[row]];
+                for (uint32_t warp = 0; warp < block.warps; warp++)
+                    add(block.first_warp + warp, gaps, Does::BARRIER);
+            }
+            int32_t warp = kernel.warp[row];
+            if (warp < 0) continue;
+            gaps[warp] += kernel.gaps[row];
+            if (event.kind == EventKind::FENCE)
+                add(warp, gaps, event.scope ? Does::DEVICE_FENCE : Does::FENCE);
+            else if (event.kind <= EventKind::ATOMIC && event.space)
+                gaps[warp]++;
+            else if (event.kind <= EventKind::ATOMIC)
+                access(warp, gaps, event, kernel.lanes + event.first_lane - kernel.first_lane);
+        }
+    }
+
+    std::vector<std::vector<Instruction>> warps;
+    std::vector<Block> blocks;
+    std::vector<Packet> packets;
+
+private:
+    void add(uint32_t warp, std::vector<uint32_t> &gaps, Does does, uint32_t first = 0,
+             uint32_t count = 0) {
+        warps[warp].push_back({gaps[warp], first, count, does});
+        gaps[warp] = 0;
+    }
+
+    // One packet for each segment; lanes that update one word atomically need one each.
+    void access(uint32_t warp, std::vector<uint32_t> &gaps, const Event &event,
+                const LaneRecord *lanes) {
+        bool is_atomic = event.kind == EventKind::ATOMIC;
+        size_t first = packets.size();
+        for (int lane = 0; lane < std::popcount(event.mask); lane++) {
+            uint64_t address = lanes[lane].address;
+            uint32_t word = (address >> 2) & ((1u << (segment_log2_ - 2)) - 1);
+            uint32_t words = ((1u << std::max(1, event.size / 4)) - 1) << word;
+            place(first, address >> segment_log2_, words, is_atomic);
+        }
+        std::stable_sort(packets.begin() + first, packets.end(),
+                         [](const Packet &a, const Packet &b) { return a.segment < b.segment; });
+        Does does = Does::STORE;
+        if (is_atomic) does = Does::ATOMIC;
+        if (event.kind == EventKind::LOAD)
+            does = event.strong ? Does::VOLATILE_LOAD : Does::LOAD;
+        add(warp, gaps, does, first, packets.size() - first);
+    }
+
+    void place(size_t first, uint64_t segment, uint32_t words, bool is_atomic) {
+        for (size_t at = first; at < packets.size(); at++) {
+            Packet &packet = packets[at];
+            if (packet.segment != segment || (is_atomic && packet.words & words)) continue;
+            packet.words |= words;
+            return;
+        }
+        packets.push_back({segment, words});
+    }
+
+    uint64_t segment_log2_;
+};
