@@ -18,6 +18,7 @@ EVALUATIONS = MappingProxyType({
     "advice": "Compare advised fences with those in the programs' correct versions.",
     "bugaroo": "Tables II, III and IV of the Bugaroo paper.",
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
+    "overhead": "Figures 8 to 11 of the ScoRD paper: what detection costs in time.",
     "policies": "Races found by access buffers that drop or sample accesses.",
     "rules": "Verdicts of the exact analysis under each of its rules.",
     "scord": "Tables VI and VII of the ScoRD paper.",
@@ -35,8 +36,8 @@ def evaluate(
     Parameters
     ----------
     name : str
-        The evaluation: ``advice``, ``bugaroo``, ``noncoherent``, ``policies``, ``rules``,
-        ``scord`` or ``sigrace``.
+        The evaluation: ``advice``, ``bugaroo``, ``noncoherent``, ``overhead``,
+        ``policies``, ``rules``, ``scord`` or ``sigrace``.
     programs : str
         Programs to evaluate; by default all.  ``sigrace`` also takes files with recordings.
     jobs : int

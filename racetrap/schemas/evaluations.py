@@ -111,6 +111,24 @@ class EvaluateBugaroo(LongWorkDocument):
     ]
 
 
+class EvaluateOverhead(LongWorkDocument):
+    """`racetrap evaluate overhead`."""
+
+    size: Annotated[str, "`--size`"]
+    seed: Annotated[int, "seed of the inputs"]
+    programs: Annotated[int, "applications that ran"]
+    events: Annotated[int, "events of their traces"]
+    events_per_second: Annotated[int, "events replayed in a second of CPU time"]
+    tables: Annotated[
+        Tables,
+        "`figure-8` (cycles for each without detection), `figure-9` (DRAM accesses likewise), "
+        "`figure-10` (shares of the costs in percent), `figure-11` (cycles by memory), "
+        "`sensitivity` (cycles by what is changed), `statements` (the paper's, and whether they "
+        "hold)",
+    ]
+    problems: Annotated[list[str], "failures: a detector without costs that takes time"]
+
+
 class EvaluatePolicies(LongWorkDocument):
     """`racetrap evaluate policies`."""
 

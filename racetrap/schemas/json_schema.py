@@ -32,6 +32,7 @@ DOCUMENTS: Mapping[str, str] = {
     "evaluate advice": "evaluations:EvaluateAdvice",
     "evaluate bugaroo": "evaluations:EvaluateBugaroo",
     "evaluate noncoherent": "evaluations:EvaluateNoncoherent",
+    "evaluate overhead": "evaluations:EvaluateOverhead",
     "evaluate policies": "evaluations:EvaluatePolicies",
     "evaluate rules": "evaluations:EvaluateRules",
     "evaluate scord": "evaluations:EvaluateScord",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from docs.site.history import detection, mutants, noncoherent, scord, sigrace
+from docs.site.history import detection, mutants, noncoherent, overhead, scord, sigrace
 from docs.site.history.limit import Figures
 from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS
@@ -66,6 +66,7 @@ MEASURING: Mapping[str, Callable[[_Json], Figures]] = {
     "detection": detection.figures,
     "mutants": mutants.figures,
     "evaluate bugaroo": _bugaroo,
+    "evaluate overhead": overhead.evaluate_figures,
     **{f"evaluate {name}": own.evaluate_figures for name, own in _OWN.items()},
 }
 

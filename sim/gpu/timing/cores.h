@@ -288,7 +288,7 @@ private:
         return tell(own, request, time);
     }
 
-    // What needs no packet is told to the detector by one of its own.
+    // The detector receives what needs no packet in one of its own.
     Time tell(Sm &own, Request request, Time time) {
         if (!settings_.detects) return time;
         request.asks = Asks::CHECK;

@@ -38,7 +38,7 @@ class TimingParams:
     detects : int
         1 if there is a detector.
     lhd, noc, md : int
-        Costs that count: packets by which it is told of L1 hits; identity of the warp in all other
+        Costs that count: packets by which it receives L1 hits; identity of the warp in all other
         packets; accesses to metadata.
     identity_bytes : int
         Bytes of this identity.

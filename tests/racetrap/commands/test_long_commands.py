@@ -30,6 +30,7 @@ _COMMANDS = {
     "noncoherent": "evaluate noncoherent crypto --schedules 1 --budget 40 --output",
     "bugaroo": "evaluate bugaroo hotspot --schedules 1 --budget 1",
     "advice": "evaluate advice hotspot stream_clustering --budget 1",
+    "overhead": "evaluate overhead RED 1DC",
     "policies": "evaluate policies 1DC --schedules 1",
     "rules": "evaluate rules atomic_load --schedules 1",
     "cost": "cost scord-tiny --block barrier_ids --block fence_file --family ice40 --seeds 0 "

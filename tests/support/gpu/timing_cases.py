@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from racetrap.golden_model.events import DataRegion, Event, EventKind, Lane, Scope
+from racetrap.golden_model.events import DataRegion, Event, EventKind, Lane, Scope, Space
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.timing.params import TimingParams
 from racetrap.sim.gpu.timing.replay import Replay, TimingCounts
@@ -69,7 +69,7 @@ class Case:
 
     def run(self) -> TimingCounts:
         """Result of the model."""
-        program = Program(1, 3)
+        program = Program(1, 5)
         self.write(program)
         return run(program.trace, self.params, self.gaps)
 
@@ -89,6 +89,20 @@ def _loads(*addresses: int, warps: bool = False) -> Callable[[Program], object]:
     def write(program: Program) -> None:
         for number, address in enumerate(addresses):
             program.load((0, number) if warps else _WARP, address)
+
+    return write
+
+
+def _shared(program: Program) -> None:
+    program.weak_load(_WARP, 0, space=Space.SHARED)
+
+
+def _of_warp(warp: int, *addresses: int) -> Callable[[Program], object]:
+    """Volatile loads of a warp."""
+
+    def write(program: Program) -> None:
+        for address in addresses:
+            program.load((0, warp), address)
 
     return write
 
@@ -130,6 +144,8 @@ CASES: Mapping[str, Case] = {
     "one load": Case(_loads(0), {"cycles": miss(0), "dram_activates": 1, "instructions": 1}),
     "instructions before it": Case(
         _loads(0), {"cycles": miss(10), "instructions": 11}, gaps={2: 10}),
+    "shared memory is an instruction": Case(
+        _steps(_shared, _loads(0)), {"packets_injected": 1, "cycles": miss(1)}),
     "hit in the L2": Case(_loads(0, 0), {"cycles": miss(0) + HIT, "l2_hits": 1}),
     "another segment of the line": Case(_loads(0, 96), {"cycles": miss(0) + HIT}),
     "open row": Case(_loads(0, _LINE), {"cycles": miss(miss(0), OPEN)}),
@@ -243,17 +259,18 @@ CASES: Mapping[str, Case] = {
         {"cycles": miss(21)}, gaps={2: 10, 3: 10}),
     "warps of two schedulers": Case(
         _loads(0, 2 * _CHUNK, warps=True), {"cycles": miss(11)}, gaps={2: 10, 3: 10}),
+    # Warps 2 and 4 are ready when warp 0 has had its turn.
     "the oldest warp goes first": Case(
-        _steps(_loads(0, 0), lambda program: program.load((0, 2), 2 * _CHUNK)),
-        {"cycles": miss(10) + HIT}, gaps={2: 10, 4: 50}),
+        _steps(_store(0x1000), _of_warp(2, 0, 0), _of_warp(4, 2 * _CHUNK)),
+        {"cycles": miss(21) + HIT}, gaps={2: 10, 3: 10, 5: 50}),
     # Warp 0 is ready again while warp 2 has its third store before it, and waits for the fourth.
     "greedy": Case(
-        _steps(_loads(0, 0), *[lambda program: program.weak_store((0, 2), 0x1000)] * 4),
-        {"cycles": 4 * 101 + 1 + HIT}, gaps=dict.fromkeys(range(4, 8), 100)),
+        _steps(_loads(0, 0, 0), *[lambda program: program.weak_store((0, 2), 0x1000)] * 4),
+        {"cycles": 4 * 101 + 1 + 2 * HIT}, gaps=dict.fromkeys(range(5, 9), 100)),
     "a barrier": Case(
         _steps(_loads(0), lambda program: program.barrier(0),
                lambda program: program.load((0, 1), 0)),
-        {"cycles": miss(0) + 1 + HIT, "instructions": 5}),
+        {"cycles": miss(0) + 1 + HIT, "instructions": 7}),
     "detected L1 hits are told": Case(
         _steps(_plain(), _plain()), {"packets_injected": 2, "packets_ejected": 2, "delivered": 1},
         replace(_BASE, md=0)),

@@ -73,8 +73,7 @@ BUGS = {
     "a block's fence empties the L1": _bug(
         "cores.h", "instruction(warp).does == Does::DEVICE_FENCE", "true"),
     "a warp passes a barrier alone": _bug("cores.h", "++state.at_barrier < block.warps", "false"),
-    "blocks do not wait for their slot": _bug(
-        "cores.h", "sm.slots[block.slot].size() == 1", "true"),
+    "a slot has one block": _bug("cores.h", "if (!slot.empty()) place(slot.front());", ""),
     "a store leaves the L1 as it is": _bug("cores.h", "found->valid &= ~bit_of(packet.segment);",
                                            ";"),
     "L1 misses have no limit": _bug("cores.h", "more <= settings_.l1_mshrs", "true"),

@@ -1,0 +1,26 @@
+"""Figures of ScoRD's cost in time that the history of the results keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from docs.site.history.limit import Figures
+
+#: Tables that are kept, with their unit.
+TABLES = {
+    "figure-8": "times", "figure-9": "times", "figure-10": "%", "figure-11": "times",
+    "sensitivity": "times",
+}  # fmt: skip
+#: A figure's name is this, the size, the table, the row, and behind a colon the column.
+HEAD = "cost of ScoRD in time, "
+
+
+def evaluate_figures(found: Mapping[str, Any]) -> Figures:
+    """Every number of the tables that is not the paper's."""
+    for table, unit in TABLES.items():
+        for row in found["tables"][table]:
+            for column, value in row.items():
+                if column != "program" and not column.startswith("paper"):
+                    name = f"{HEAD}{found['size']}, {table}, {row['program']}: {column}"
+                    yield name, unit, value

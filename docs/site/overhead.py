@@ -1,0 +1,37 @@
+"""Tables of ScoRD's cost in time, from the results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from docs.site.history.overhead import HEAD
+from docs.site.history.results import Result, read_results
+from docs.site.markdown import plain, table
+from racetrap.evaluation.scord.overhead_tables import make_tables
+
+
+def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
+    """The latest of all tables of a size of the inputs."""
+    found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    made: dict[str, str] = {}
+    head = f"{HEAD}{size}, "
+    for each in read_results() if results is None else results:
+        if each.figure.startswith(head):
+            name, column = each.figure.removeprefix(head).split(": ", 1)
+            kept, row = name.split(", ", 1)
+            found[kept][row][column] = f"{each.value:.6g}"
+            made[kept] = f"`{each.command}`, {each.date} ({each.revision})"
+    if not found:
+        return "No figure is kept yet.\n"
+    parts = []
+    for own in make_tables([]):
+        if rows := found.get(own.name):
+            columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+            body = ((name, *(row.get(column, "") for column in columns))
+                    for name, row in rows.items())  # fmt: skip
+            parts.append(
+                f"**{plain(own.title)}.** {plain(own.note)} {made[own.name]}\n\n"
+                f"{table(('program', *columns), body)}\n"
+            )
+    return "\n".join(parts)

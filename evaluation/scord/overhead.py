@@ -1,0 +1,146 @@
+"""What ScoRD costs in time: replay of the applications on the timing model, with and without it.
+
+Ref: ScoRD (ISCA'20) Section V, Figures 8 to 11.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from racetrap.golden_model.events import USUAL_GEOMETRY
+from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.timing.instruction_gaps import InstructionGaps
+from racetrap.sim.gpu.timing.params import TimingParams
+from racetrap.sim.gpu.timing.replay import Replay, TimingCounts
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+#: Costs of the detector, as the paper names them.
+COSTS = ("lhd", "noc", "md")
+#: Memory by name: Table V's is the default one; the paper does not give the others' values.
+MEMORIES: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {"low": {"channels": 6}, "default": {}, "high": {"channels": 24}}
+)
+#: What else is varied, one at a time.
+VARIATIONS: Mapping[str, Mapping[str, int]] = MappingProxyType({
+    "as Table V": {},
+    "segments of 128 bytes": {"segment_log2": 7},
+    "flits of 32 bytes": {"flit_bytes": 32},
+    "flits of 64 bytes": {"flit_bytes": 64},
+    "injection queue of 2 packets": {"injection_packets": 2},
+    "injection queue of 32 packets": {"injection_packets": 32},
+    "metadata in flight is not merged": {"merges_in_flight": 0},
+    "4 requests at most wait for a line": {"l2_merges": 4},
+})  # fmt: skip
+
+_NONE = TimingParams()
+_BASE_DESIGN = replace(_NONE, detects=1)
+_SCORD = replace(_BASE_DESIGN, ratio=16, shares_neighbours=1)
+
+
+def _configurations() -> dict[str, TimingParams]:
+    found = {
+        "none": _NONE,
+        "base design": _BASE_DESIGN,
+        "ScoRD": _SCORD,
+        "ScoRD, distant words": replace(_SCORD, shares_neighbours=0),
+        **{f"ScoRD without {cost}": replace(_SCORD, **{cost: 0}) for cost in COSTS},
+        "ScoRD without costs": replace(_SCORD, **dict.fromkeys(COSTS, 0)),
+    }
+    for name, values in {**MEMORIES, **VARIATIONS}.items():
+        if values:
+            found[f"none, {name}"] = replace(_NONE, **values)
+            found[f"ScoRD, {name}"] = replace(_SCORD, **values)
+    return found
+
+
+#: What each application is replayed under.
+CONFIGURATIONS: Mapping[str, TimingParams] = MappingProxyType(_configurations())
+
+
+@dataclass(frozen=True)
+class OverheadRun:
+    """An application to be run; plain data, for a worker process.
+
+    Parameters
+    ----------
+    program : str
+        Name of the application.
+    size : str
+        Size of its input.
+    seed : int
+        Seed of its input.
+    """
+
+    program: str
+    size: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Result of an application.
+
+    Parameters
+    ----------
+    program : str
+        Its name.
+    events : int
+        Events of its trace.
+    counts : mapping of str to TimingCounts
+        Cycles and traffic of each configuration.
+    seconds : float
+        CPU time of all replays.
+    """
+
+    program: str
+    events: int
+    counts: Mapping[str, TimingCounts]
+    seconds: float
+
+    def slowdown(self, name: str = "ScoRD", beside: str = "none") -> float:
+        """Cycles of a configuration for each of another one."""
+        return self.counts[name].cycles / self.counts[beside].cycles
+
+    def slowdown_with(self, change: str) -> float:
+        """ScoRD's cycles for each without detection, under one of the changes."""
+        return self.slowdown(f"ScoRD, {change}", f"none, {change}")
+
+    def traffic(self, name: str) -> tuple[float, float]:
+        """DRAM accesses to data and to metadata, for each access without detection."""
+        counts, all_of_none = self.counts[name], self.counts["none"].dram_accesses
+        return (
+            (counts.data_reads + counts.data_writes) / all_of_none,
+            (counts.metadata_reads + counts.metadata_writes) / all_of_none,
+        )
+
+    def shares(self) -> dict[str, float]:
+        """Of each cost, the share in what is saved without one of them, in percent; all 0 if
+        nothing is."""
+        with_all = self.counts["ScoRD"].cycles
+        saved = {
+            cost: max(0, with_all - self.counts[f"ScoRD without {cost}"].cycles) for cost in COSTS
+        }
+        total = sum(saved.values()) or 1
+        return {cost: 100 * cycles / total for cost, cycles in saved.items()}
+
+
+def measure(run: OverheadRun) -> Overhead:
+    """Run an application once, and replay its trace under all configurations."""
+    gaps = InstructionGaps()
+    device = Device(USUAL_GEOMETRY, scheduler="greedy-then-oldest", seed=run.seed, wrap=gaps.watch)
+    WORKLOADS[run.program].run(device, run.size, run.seed)
+    # The smallest region that holds all data: a fraction of it then has conflicts.
+    trace = device.trace(f"{run.program} {run.size}", region_log2=0)
+    counts: dict[str, TimingCounts] = {}
+    started = time.process_time()
+    for segment_log2 in sorted({each.segment_log2 for each in CONFIGURATIONS.values()}):
+        with Replay(trace, gaps.array(len(trace)), segment_log2) as replay:
+            counts |= {
+                name: replay.run(params)
+                for name, params in CONFIGURATIONS.items()
+                if params.segment_log2 == segment_log2
+            }
+    return Overhead(run.program, len(trace), counts, time.process_time() - started)

@@ -1,0 +1,147 @@
+"""Figures 8 to 11 of the ScoRD paper as tables, with the paper's numbers beside ours.
+
+Ref: ScoRD (ISCA'20) Section V; its text has no other numbers of these figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
+
+from racetrap.evaluation.scord.overhead import COSTS, MEMORIES, VARIATIONS, Overhead
+from racetrap.evaluation.table import Cell, Table
+
+_MEAN = "mean"
+#: The paper's slowdown of ScoRD, and its shares of the costs in percent.
+_PAPER_SLOWDOWN = {"1DC": 1.88, _MEAN: 1.35}
+_PAPER_SHARES = (16.5, 36.2, 47.3)
+
+
+def _with_mean(
+    found: Sequence[Overhead], values: Callable[[Overhead], Sequence[float]]
+) -> Iterator[tuple[str, list[float]]]:
+    """A row for each application, and their mean."""
+    rows = {each.program: list(values(each)) for each in found}
+    yield from rows.items()
+    if rows:
+        yield _MEAN, [fmean(column) for column in zip(*rows.values(), strict=True)]
+
+
+def _rounded(values: Sequence[float], digits: int = 3) -> tuple[Cell, ...]:
+    return tuple(round(value, digits) for value in values)
+
+
+def make_tables(found: Sequence[Overhead]) -> list[Table]:
+    """All tables, from the results of the applications."""
+    cycles = ("base design", "ScoRD", "ScoRD, distant words")
+    traffic = ("base design", "ScoRD")
+    return [
+        Table(
+            "figure-8", "Cycles for each without detection (Figure 8)",
+            "An entry of ScoRD's metadata is for 16 neighbouring words; of its hardware here for "
+            "words a sixteenth of the region apart, which does not help streams of data.",
+            ("program", *cycles, "paper: ScoRD"),
+            tuple(
+                (name, *_rounded(row), _PAPER_SLOWDOWN.get(name))
+                for name, row in _with_mean(found, lambda each: list(map(each.slowdown, cycles)))
+            ),
+        ),
+        Table(
+            "figure-9", "DRAM accesses for each without detection (Figure 9)",
+            "Reads of lines, and writes of lines and of segments that miss in the L2. Lines that "
+            "are in the L2 at the end are not counted.",
+            ("program", *(f"{name}: {what}" for name in traffic for what in ("data", "metadata"))),
+            tuple(
+                (name, *_rounded(row))
+                for name, row in _with_mean(
+                    found, lambda each: [x for name in traffic for x in each.traffic(name)]
+                )
+            ),
+        ),
+        Table(
+            "figure-10", "Shares of the overhead in percent (Figure 10)",
+            "Of each cost, what is saved without its time: packets for L1 hits (LHD), identity of "
+            "the warp in packets (NOC), accesses to metadata (MD).",
+            ("program", *(cost.upper() for cost in COSTS),
+             *(f"paper: {cost.upper()}" for cost in COSTS)),
+            tuple(
+                (name, *_rounded(row, 1), *(_PAPER_SHARES if name == _MEAN else (None,) * 3))
+                for name, row in _with_mean(found, lambda each: list(each.shares().values()))
+            ),
+        ),
+        Table(
+            "figure-11", "Cycles of ScoRD for each without detection, by memory (Figure 11)",
+            "Low: 6 channels and 768 KB of L2; high: 24 channels and 3 MB. The paper does not "
+            "give its values.",
+            ("program", *MEMORIES),
+            tuple(
+                (name, *_rounded(row))
+                for name, row in _with_mean(
+                    found, lambda each: [_slowdown(each, memory) for memory in MEMORIES]
+                )
+            ),
+        ),
+        Table(
+            "sensitivity", "Cycles of ScoRD for each without detection, one setting changed",
+            "A packet of 40 bytes is one flit of 40, and two with the 5 bytes that name its warp.",
+            ("program", *VARIATIONS),
+            tuple(
+                (name, *_rounded(row))
+                for name, row in _with_mean(
+                    found, lambda each: [_slowdown(each, change) for change in VARIATIONS]
+                )
+            ),
+        ),
+        Table(
+            "statements", "Statements of the paper, and what is found",
+            "Of all applications of this run.",
+            ("statement", "found", "holds"), tuple(_statements(found)) if found else (),
+        ),
+    ]  # fmt: skip
+
+
+def _slowdown(each: Overhead, change: str) -> float:
+    is_changed = {**MEMORIES, **VARIATIONS}[change]
+    return each.slowdown_with(change) if is_changed else each.slowdown()
+
+
+def _statements(found: Sequence[Overhead]) -> Iterator[tuple[Cell, ...]]:
+    by_cost = {each.program: each.slowdown() for each in found}
+    mean = fmean(by_cost.values())
+    yield "mean slowdown 1.35 (here 1.2 to 1.6)", f"{mean:.3f}", _word(1.2 <= mean <= 1.6)
+    helped = [each.program for each in found if each.slowdown() < each.slowdown("base design")]
+    yield (
+        "caching of metadata helps everywhere", f"{len(helped)} of {len(found)}",
+        _word(len(helped) == len(found)),
+    )  # fmt: skip
+    worst = sorted(by_cost, key=lambda program: by_cost[program], reverse=True)[:2]
+    yield "1DC is the slowest (here among two)", ", ".join(worst), _word("1DC" in worst)
+    for program, cost, rule in (("UTS", "lhd", 0), ("RED", "md", 1), ("R110", "md", 1)):
+        for each in found:
+            if each.program == program:
+                share = each.shares()[cost]
+                yield (
+                    f"{program}: {cost.upper()} is " + ("most of it" if rule else "0"),
+                    f"{share:.1f} %", _word(share > 50 if rule else share == 0),
+                )  # fmt: skip
+    less = [
+        each.program for each in found
+        if each.slowdown_with("low") >= each.slowdown() >= each.slowdown_with("high") - 0.02
+    ]  # fmt: skip
+    yield (
+        "less overhead with more memory, except 1DC", f"{len(less)} of {len(found)}",
+        _word(len(less) >= len(found) - 1),
+    )  # fmt: skip
+
+
+def _word(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def problems_of(found: Sequence[Overhead]) -> list[str]:
+    """What must not be: a detector without costs that takes time."""
+    return [
+        f"{each.program}: ScoRD without costs takes other cycles than no detection"
+        for each in found
+        if each.counts["ScoRD without costs"].cycles != each.counts["none"].cycles
+    ]

@@ -1,0 +1,58 @@
+"""What ScoRD costs in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from racetrap.calls.results import EvaluationResult
+from racetrap.commands.shared.long_work import LongWork, Measure
+from racetrap.evaluation.scord.overhead import Overhead, OverheadRun, measure
+from racetrap.evaluation.scord.overhead_tables import make_tables, problems_of
+from racetrap.evaluation.table import tables_to_json
+from racetrap.sim.gpu.workloads.registry import WORKLOADS
+
+#: Programs that can be chosen.
+CHOICES = tuple(WORKLOADS)
+
+
+def evaluate(
+    work: LongWork, workloads: Sequence[str] = (), *, size: str = "tiny", seed: int = 1
+) -> EvaluationResult:
+    """Reproduce Figures 8 to 11 of the ScoRD paper: cycles and DRAM accesses of ScoRD.
+
+    Parameters
+    ----------
+    work : LongWork
+        The rows.
+    workloads : sequence of str
+        Applications; by default all.
+    size : str
+        Size of their inputs.
+    seed : int
+        Seed of their inputs.
+    """
+    runs = {
+        name: OverheadRun(name, size, seed)
+        for name in CHOICES
+        if not workloads or name in workloads
+    }
+    found = list(work.one_each("Replaying", Measure(measure, _words), runs).values())
+    tables = make_tables(found)
+    events = sum(each.events * len(each.counts) for each in found)
+    facts = {
+        "size": size,
+        "seed": seed,
+        "programs": len(found),
+        "events": sum(each.events for each in found),
+        "events_per_second": round(events / max(1e-9, sum(each.seconds for each in found))),
+    }
+    return EvaluationResult(
+        name="overhead", tables=tables, facts=facts,
+        document={**facts, "tables": tables_to_json(tables), "problems": problems_of(found)},
+        problems=problems_of(found),
+    )  # fmt: skip
+
+
+def _words(found: Overhead) -> str:
+    slowdown = f"{found.slowdown('base design'):.2f}, with caching {found.slowdown():.2f}"
+    return f"{found.events} events, cycles of the base design {slowdown}"

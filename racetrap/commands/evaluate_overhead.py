@@ -1,0 +1,26 @@
+"""`racetrap evaluate overhead`: what ScoRD costs in time."""
+
+from __future__ import annotations
+
+import click
+
+from racetrap.calls.evaluate import evaluate
+from racetrap.calls.evaluate_overhead import CHOICES
+from racetrap.commands.shared import options
+from racetrap.commands.shared.long_work import LongWork
+
+
+@click.command("overhead")
+@options.size
+@click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
+@options.result
+def command(size: str, workloads: tuple[str, ...], json_file: str | None) -> None:
+    """Reproduce Figures 8 to 11 of the ScoRD paper: cycles and DRAM accesses of ScoRD.
+
+    PROGRAM is an application (default: all).  Each runs once; its trace is replayed on a timing
+    model of the paper's GPU, without detection and with detectors.
+
+    Exit status 0 if a detector without costs takes no time, else 3.
+    """
+    work = LongWork()
+    work.finish_with(evaluate("overhead", *workloads, work=work, size=size), json_file)

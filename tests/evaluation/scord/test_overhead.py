@@ -1,0 +1,70 @@
+"""ScoRD's cost in time: what is measured of an application, and the tables made of it."""
+
+from dataclasses import fields
+
+import pytest
+
+from racetrap.evaluation.scord.overhead import (
+    CONFIGURATIONS,
+    Overhead,
+    OverheadRun,
+    measure,
+)
+from racetrap.evaluation.scord.overhead_tables import make_tables, problems_of
+from racetrap.sim.gpu.timing.replay import TimingCounts
+
+
+def _overhead(program="RED", **cycles):
+    """Results of 100 cycles and 10 DRAM accesses, but for some configurations' cycles."""
+    zeros = dict.fromkeys((field.name for field in fields(TimingCounts)), 0)
+    named = {name.replace("_", " "): value for name, value in cycles.items()}
+    return Overhead(
+        program, 7,
+        {name: TimingCounts(**zeros | {"cycles": named.get(name, 100), "data_reads": 8,
+                                       "metadata_writes": 2})
+         for name in CONFIGURATIONS}, 0.5,
+    )  # fmt: skip
+
+
+def _rows(found, name):
+    (table,) = (each for each in make_tables(found) if each.name == name)
+    return {row[0]: row[1:] for row in table.rows}
+
+
+def test_an_application_is_measured():
+    found = measure(OverheadRun("1DC", "tiny", 1))
+    assert found.events > 500
+    assert found.counts.keys() == CONFIGURATIONS.keys()
+    assert not problems_of([found])
+    assert found.counts["ScoRD"].metadata_reads < found.counts["base design"].metadata_reads
+    assert found.slowdown() > 1
+
+
+def test_slowdowns_and_their_mean():
+    found = [_overhead(ScoRD=150), _overhead("1DC", ScoRD=200)]
+    assert _rows(found, "figure-8")["1DC"] == (1.0, 2.0, 1.0, 1.88)
+    assert _rows(found, "figure-8")["mean"] == (1.0, 1.75, 1.0, 1.35)
+
+
+def test_traffic_is_that_of_data_and_metadata():
+    assert _rows([_overhead()], "figure-9")["RED"] == (0.8, 0.2, 0.8, 0.2)
+
+
+def test_shares_are_of_what_is_saved():
+    found = _overhead(ScoRD=160, ScoRD_without_lhd=170, ScoRD_without_noc=130, ScoRD_without_md=150)
+    assert _rows([found], "figure-10")["RED"] == (0, 75, 25, None, None, None)
+    assert _rows([_overhead()], "figure-10")["RED"][:3] == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "holds"), [({"ScoRD": 90}, "yes"), ({"ScoRD": 110}, "no")], ids=["less", "more"]
+)
+def test_statements_follow_from_the_numbers(cycles, holds):
+    rows = _rows([_overhead(**cycles)], "statements")
+    assert rows["caching of metadata helps everywhere"][1] == holds
+
+
+def test_a_detector_without_costs_takes_no_time():
+    assert problems_of([_overhead(ScoRD_without_costs=101), _overhead()]) == [
+        "RED: ScoRD without costs takes other cycles than no detection"
+    ]
