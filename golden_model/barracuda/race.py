@@ -88,6 +88,8 @@ class Party(NamedTuple):
         LOAD, STORE or ATOMIC; COPY_READ or COPY_WRITE of a copy, which has no block or thread.
     event : int
         Number of the access's event in the trace, from 0.
+    size : int
+        Bytes of an access of a kernel; 0 of a copy.
     """
 
     grid_block: int
@@ -95,6 +97,7 @@ class Party(NamedTuple):
     pc: int
     access: EventKind
     event: int
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,8 @@ class Race:
         pairs; not compared.
     block_pairs : int
         Pairs of blocks of these instances; not compared.
+    is_least : bool
+        Whether there may be more of both than were counted; not compared.
     """
 
     kind: RaceKind
@@ -131,6 +136,7 @@ class Race:
     kernel: int = 0
     instances: int = field(default=1, compare=False)
     block_pairs: int = field(default=1, compare=False)
+    is_least: bool = field(default=False, compare=False)
 
     @property
     def reason(self) -> str:

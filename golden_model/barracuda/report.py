@@ -103,4 +103,5 @@ def party(kernel: Kernel, row: int, lane: int) -> Party:
         int(kernel.events["pc"][row]),
         EventKind(kernel.kind[row]),
         kernel.begin + row,
+        int(kernel.events["size"][row]),
     )

@@ -1,5 +1,5 @@
-// Shadow memory: what has been done to the locations that several threads touch and one writes.
-// As cells.py in tests/support/ptx_oracle and shadow.py in golden_model/barracuda.
+// Cells: what has been done to a location that takes part in synchronisation or has raced.
+// As cells.py in tests/support/ptx_oracle.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,9 @@
 #include <vector>
 
 #include "patterns.h"
-#include "trace.h"
 
-// What decides whether an access conflicts with others, and is morally strong with them.
-struct Kind {
-    uint8_t size;
-    bool is_strong, is_device, is_volatile, writes;
-    uint32_t pc_number;  // of its instruction
-};
+//: Accesses of one kind and block that a cell keeps, writes that others may observe, and lists.
+constexpr size_t MOST_ENTRIES = 64, MOST_MESSAGES = 16, MOST_LISTS = 64;
 
 // Accesses of one kind by the threads of one block to one cell.
 class List {
@@ -27,12 +22,13 @@ public:
     int32_t block;
     // Kind, and nearness, of accesses morally strong with these whose race has been found.
     uint64_t silent = ~(uint64_t)0;
+    bool is_cut = false;  // whether it has had more than it keeps
 
     void add(const Access &access) {
-        Entry entry{access.row, access.warp, access.lane};
+        Entry entry{access.row, 0, access.warp, access.lane, access.event};
         if (!many_) {
             if (!single_.row || single_.is_of_thread(entry)) {
-                single_ = entry;
+                single_.replace(entry);
                 return;
             }
             many_ = std::make_unique<Many>();
@@ -40,17 +36,58 @@ public:
         }
         auto &entries = many_->entries;
         if (entries.back().is_of_thread(entry)) {
-            entries.back() = entry;
+            entries.back().replace(entry);
             return;
         }
         entries.push_back(entry);
-        if (entries.size() > many_->limit) many_->compact();
+        if (entries.size() > many_->limit) is_cut |= many_->compact();
     }
 
-    void add(Message *message) {
+    void add(const MessageRef &message) {
         if (!many_) many_ = std::make_unique<Many>();
         many_->messages.push_back(message);
-        many_->latest[thread_of(message->access.warp, message->access.lane)] = message;
+        many_->latest[thread_of(message->access.warp, message->access.lane)] = message->access.row;
+        if (many_->messages.size() > many_->message_limit) is_cut |= many_->compact_messages();
+    }
+
+    List copy() const {
+        List made(kind, block);
+        made.silent = silent, made.is_cut = is_cut, made.single_ = single_;
+        if (many_) made.many_ = std::make_unique<Many>(*many_);
+        return made;
+    }
+
+    // Row of its last access.
+    Time last() const {
+        if (!many_) return single_.row;
+        Time row = many_->entries.empty() ? 0 : many_->entries.back().row;
+        return many_->messages.empty() ? row : std::max(row, many_->messages.back()->access.row);
+    }
+
+    // Calls with each access that others cannot observe, and with the one of its thread before it,
+    // in the order of the run, and forgets them.
+    template <class Visit> void take_entries(Visit visit) {
+        std::vector<Entry> entries;
+        if (many_) entries.swap(many_->entries);
+        else if (single_.row) entries = {single_};
+        single_ = Entry();
+        for (size_t i = entries.size(); i--;)
+            if (Time row = entries[i].previous) {
+                entries.push_back(entries[i]);
+                entries.back().row = row;
+            }
+        auto is_earlier = [](const Entry &one, const Entry &other) { return one.row < other.row; };
+        std::stable_sort(entries.begin(), entries.end(), is_earlier);
+        for (const Entry &each : entries)
+            visit(Access{each.row, each.warp, 0, each.lane, each.event});
+    }
+
+    // The last access; of those of one row any.
+    Access latest() const {
+        if (many_ && !many_->messages.empty() && many_->messages.back()->access.row == last())
+            return many_->messages.back()->access;
+        const Entry &entry = many_ ? many_->entries.back() : single_;
+        return {entry.row, entry.warp, 0, entry.lane, entry.event};
     }
 
     // The latest entry of another thread that is unordered with an access, if there is one.
@@ -69,14 +106,15 @@ public:
     template <class IsOrdered>
     bool unordered_message(const Access &access, bool is_strong, IsOrdered is_ordered,
                            Access &found) {
+        if (!many_) return false;
         const auto &messages = many_->messages;
         Time &checked = many_->checked_by(access, is_strong, messages.size());
         for (size_t i = messages.size(); i-- && messages[i]->access.row > checked;) {
             const Access &earlier = messages[i]->access;
             if (earlier.row == access.row || earlier.is_of_thread(access)) continue;
             uint64_t thread = thread_of(earlier.warp, earlier.lane);
-            if (is_strong && many_->latest.at(thread) != messages[i]) continue;
-            if (is_ordered(messages[i])) continue;
+            if (is_strong && many_->latest.at(thread) != earlier.row) continue;
+            if (is_ordered(messages[i].get())) continue;
             found = earlier;
             return true;
         }
@@ -86,9 +124,15 @@ public:
 
 private:
     struct Entry {
-        Time row;
+        Time row, previous;  // of its thread the one before it, or 0
         int32_t warp;
-        uint8_t lane;
+        uint8_t lane, event;
+
+        void replace(const Entry &later) {
+            Time own = row;
+            *this = later;
+            previous = own;
+        }
 
         bool is_of_thread(const Entry &other) const {
             return warp == other.warp && lane == other.lane;
@@ -99,36 +143,80 @@ private:
 
     struct Many {
         std::vector<Entry> entries;  // ascending; of a thread the last counts
-        size_t limit = LANES;
-        std::vector<Message *> messages;
-        std::unordered_map<uint64_t, Message *> latest;  // by thread
+        size_t limit = LANES, message_limit = LANES;
+        std::vector<MessageRef> messages;
+        std::unordered_map<uint64_t, Time> latest;  // by thread
         // By thread the row up to which all is in its past, entries or all messages, and the
         // messages that are morally strong with it.
         std::unordered_map<uint64_t, std::array<Time, 2>> checked;
         Time unchecked = 0;
 
         Time &checked_by(const Access &access, bool is_strong, size_t count) {
-            if (count < LANES) return unchecked = 0;
+            if (count < LANES / 2) return unchecked = 0;
+            if (checked.size() > MOST_MARKS) checked.clear();
             return checked[thread_of(access.warp, access.lane)][is_strong];
         }
 
-        void compact() {
-            std::unordered_set<uint64_t> seen;
+        // Both: whether they leave out what counts.
+        bool compact() {
+            std::unordered_map<uint64_t, size_t> seen;  // place of what is kept of a thread
             std::vector<Entry> kept;
-            for (size_t i = entries.size(); i--;)
-                if (seen.insert(thread_of(entries[i].warp, entries[i].lane)).second)
+            bool is_cut = false;
+            for (size_t i = entries.size(); i--;) {
+                uint64_t thread = thread_of(entries[i].warp, entries[i].lane);
+                auto [place, is_new] = seen.try_emplace(thread, kept.size());
+                if (!is_new) {
+                    if (place->second < kept.size()) {
+                        Time &previous = kept[place->second].previous;
+                        previous = std::max(previous, entries[i].row);
+                    }
+                } else if (kept.size() < MOST_ENTRIES) {
                     kept.push_back(entries[i]);
+                } else {
+                    is_cut = true;
+                }
+            }
             entries.assign(kept.rbegin(), kept.rend());
             limit = 2 * entries.size() + LANES;
+            return is_cut;
         }
+
+        // Of a thread one that nobody has observed stands for all before it, but not the last.
+        bool compact_messages() {
+            std::unordered_map<uint64_t, int> counts;  // kept of each thread; -1 if no more count
+            std::vector<MessageRef> kept;
+            bool is_cut = false;
+            for (size_t i = messages.size(); i--;) {
+                const Access &access = messages[i]->access;
+                int &count = counts[thread_of(access.warp, access.lane)];
+                if (count < 0) continue;
+                if (kept.size() == MOST_MESSAGES) {
+                    is_cut = true;
+                    break;
+                }
+                count = count && messages[i]->observers.empty() ? -1 : count + 1;
+                kept.push_back(messages[i]);
+            }
+            messages.assign(kept.rbegin(), kept.rend());
+            kept.clear();
+            std::unordered_map<uint64_t, Time> left;
+            for (const MessageRef &each : messages) {
+                each->shorten();
+                left[thread_of(each->access.warp, each->access.lane)] = each->access.row;
+            }
+            latest = std::move(left);
+            return is_cut;
+        }
+
+        static constexpr size_t MOST_MARKS = 1024;
     };
 
     template <class IsKnown>
     bool is_unordered(const Entry &entry, const Access &access, IsKnown is_known, Access &found) {
-        if (entry.row == access.row) return false;
+        if (!entry.row || entry.row == access.row) return false;
         if (entry.warp == access.warp && entry.lane == access.lane) return false;
         if (is_known(entry.warp, entry.lane, entry.row)) return false;
-        found = {entry.row, entry.warp, 0, entry.lane};
+        found = {entry.row, entry.warp, 0, entry.lane, entry.event};
         return true;
     }
 
@@ -146,12 +234,28 @@ struct Communication {
     Known past, preceding;
     // Reads of the initial value, of the last write, and of older values than that.
     Known first_readers, readers, overtaken;
+
+    // Takes in an access in whose past all before it are.
+    void add(const Access &access, uint32_t number, int of_block, bool writes, const Known &now,
+             Joins &joins) {
+        if (!writes) {
+            readers = joins.join(readers, now);
+            return;
+        }
+        if (is_written) overtaken = joins.join(overtaken, readers);
+        else overtaken = first_readers = readers;
+        readers = Known();
+        is_written = true;
+        last = access, kind = number, block = of_block;
+        past = now, preceding = joins.join(preceding, now);
+    }
 };
 
 struct Cell {
-    Message *message = nullptr;  // of its last write, if others may observe it
+    MessageRef message;  // of its last write, if others may observe it
     std::vector<List> lists;
-    bool has_atomics = false;
+    Time last = 0;  // row of its last access
+    bool has_atomics = false, is_cut = false;
 
     // Whether others may observe an access: a weak write through an atomic of its own thread.
     bool is_observable(const Kind &kind) const {
@@ -160,83 +264,44 @@ struct Cell {
 
     bool is_communicated() const { return (bool)communication_; }
 
-    Communication &communication() {
-        if (!communication_) communication_ = std::make_unique<Communication>();
+    // Accesses before the first fence.sc communicate nothing, but the last write counts.
+    Communication &communication(const std::vector<Kind> &kinds) {
+        if (communication_) return *communication_;
+        communication_ = std::make_unique<Communication>();
+        for (const List &each : lists)
+            if (kinds[each.kind].writes && each.last() > communication_->last.row) {
+                communication_->is_written = true;
+                communication_->last = each.latest();
+                communication_->kind = each.kind;
+                communication_->block = each.block;
+            }
         return *communication_;
     }
+
+    Cell copy() const {
+        Cell made;
+        made.message = message, made.last = last, made.lists.reserve(lists.size());
+        made.has_atomics = has_atomics, made.is_cut = is_cut;
+        for (const List &each : lists) made.lists.push_back(each.copy());
+        if (communication_) made.communication_ = std::make_unique<Communication>(*communication_);
+        return made;
+    }
+
+    void communicate(std::unique_ptr<Communication> made) { communication_ = std::move(made); }
 
     List &list(uint32_t kind, int32_t block) {
         for (List &each : lists)
             if (each.kind == kind && each.block == block) return each;
+        if (lists.size() == MOST_LISTS) {
+            auto oldest = std::min_element(
+                lists.begin(), lists.end(),
+                [](const List &one, const List &other) { return one.last() < other.last(); });
+            lists.erase(oldest);
+            is_cut = true;
+        }
         return lists.emplace_back(kind, block);
     }
 
 private:
     std::unique_ptr<Communication> communication_;
-};
-
-// Cells by address.
-class Shadow {
-public:
-    explicit Shadow(int cell_bits) : cell_bits_(cell_bits) {}
-
-    // Records accesses to all bytes of a location.
-    void touch(uint64_t memory, uint64_t address, unsigned size, uint32_t actor, bool writes,
-               bool is_atomic) {
-        uint32_t *place = at(memory, address);
-        for (unsigned i = 0; i < size >> cell_bits_; i++) {
-            uint32_t &state = place[i];
-            if (!(state & ACTOR)) state |= actor + 1;
-            else if ((state & ACTOR) != actor + 1) state |= SEVERAL;
-            if (writes) state |= WRITTEN;
-            if (is_atomic) state |= ATOMIC_THERE;
-        }
-    }
-
-    // Makes cells of the locations that can be raced over.
-    void settle() {
-        auto is_cell = [](uint32_t state) { return state & SEVERAL && state & WRITTEN; };
-        uint32_t count = 1;
-        for (const auto &[number, page] : pages_)
-            count += std::count_if(page.begin(), page.end(), is_cell);
-        cells_.resize(count);
-        uint32_t cell = 1;
-        for (auto &[number, page] : pages_)
-            for (uint32_t &state : page) {
-                if (is_cell(state)) cells_[cell].has_atomics = state & ATOMIC_THERE;
-                state = is_cell(state) ? cell++ : 0;
-            }
-    }
-
-    // Cells of a location.
-    void cells(uint64_t memory, uint64_t address, unsigned size, std::vector<Cell *> &found) {
-        found.clear();
-        const uint32_t *place = at(memory, address);
-        for (unsigned i = 0; i < size >> cell_bits_; i++)
-            if (place[i]) found.push_back(&cells_[place[i]]);
-    }
-
-private:
-    static constexpr int PAGE_BITS = 12;
-    static constexpr uint32_t SEVERAL = 1u << 31, WRITTEN = 1u << 30, ATOMIC_THERE = 1u << 29,
-                              ACTOR = ATOMIC_THERE - 1;
-
-    uint32_t *at(uint64_t memory, uint64_t address) {
-        // Shared memories are small.
-        uint64_t number = address >> PAGE_BITS;
-        if (memory) number |= 1ull << 63 | memory << PAGE_BITS;
-        if (number != last_number_ || !last_) {
-            auto &page = pages_[number];
-            if (page.empty()) page.resize((1 << PAGE_BITS) >> cell_bits_);
-            last_number_ = number;
-            last_ = page.data();
-        }
-        return last_ + ((address & ((1 << PAGE_BITS) - 1)) >> cell_bits_);
-    }
-
-    int cell_bits_;
-    std::unordered_map<uint64_t, std::vector<uint32_t>> pages_;
-    uint64_t last_number_ = 0;
-    uint32_t *last_ = nullptr;
-    std::vector<Cell> cells_;
 };

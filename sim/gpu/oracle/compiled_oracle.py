@@ -3,13 +3,17 @@
 Release and acquire patterns and barriers order, and so does the Fence-SC order that every
 execution has which agrees with the run; any other order of the run's fences is left out.
 
+The events of a run are judged as they come: of each location the last accesses that may race are
+kept, of each thread that runs what it knows.
+
 Ref: PTX ISA 9.0, Sections 8.7 (Conflict, data-races), 8.8 (Patterns) and 8.9 (Orders).
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ctypes import POINTER, byref, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
@@ -21,8 +25,20 @@ from racetrap.golden_model.barracuda.analysis import merge
 from racetrap.golden_model.barracuda.concurrent import concurrent_races
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.operations import neighbours
-from racetrap.golden_model.barracuda.race import BarrierDivergence, Result
-from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, AtomicOp, EventKind, MemoryOrder
+from racetrap.golden_model.barracuda.race import (
+    BarrierDivergence,
+    Party,
+    RaceClass,
+    Result,
+)
+from racetrap.golden_model.events import (
+    ALL_LANES,
+    WARP_SIZE,
+    AtomicOp,
+    EventKind,
+    MemoryOrder,
+    Space,
+)
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
@@ -34,37 +50,29 @@ _OPTIONS = ("-std=c++20", "-O3")
 #: Warps that the compiled form can distinguish.
 _MOST_WARPS = 1 << 23
 _FOUND_DTYPE = np.dtype([
-    ("address", "<u8"), ("first_row", "<u4"), ("second_row", "<u4"), ("instances", "<u4"),
-    ("block_pairs", "<u4"),
-    ("first_lane", "u1"), ("second_lane", "u1"), ("is_strong", "u1"), ("is_narrow", "u1"),
-    ("is_volatile", "u1"), ("unused", "u1", 3),
+    ("address", "<u8"), ("first_event", "<u8"), ("second_event", "<u8"), ("instances", "<u8"),
+    ("block_pairs", "<u4"), ("first_pc", "<u4"), ("second_pc", "<u4"),
+    ("first_grid_block", "<u4"), ("second_grid_block", "<u4"),
+    ("first_thread", "<u4"), ("second_thread", "<u4"),
+    ("first_kind", "u1"), ("second_kind", "u1"), ("first_size", "u1"), ("second_size", "u1"),
+    ("is_shared", "u1"), ("is_same_warp", "u1"), ("is_same_block", "u1"), ("is_same", "u1"),
+    ("is_strong", "u1"), ("is_narrow", "u1"), ("is_volatile", "u1"), ("is_least", "u1"),
 ])  # fmt: skip
-_TRUTHS = ("is_strong", "is_narrow", "is_volatile")
 _PAIR_DTYPE = np.dtype([("write", "<u4"), ("read", "<u4")])
-_DIVERGENCE_DTYPE = np.dtype([
-    ("pc", "<u4"), ("block", "<u4"), ("warp", "<u4"), ("lane", "<u4"),
-])  # fmt: skip
+_DIVERGENCE_DTYPE = np.dtype([("pc", "<u4"), ("grid_block", "<u4"), ("thread", "<u4")])
+#: Where the findings of a kernel end among those of all.
+_KERNEL_DTYPE = np.dtype([("found", "<u8"), ("synchronised", "<u8"), ("divergences", "<u8")])
 _RECORDS: tuple[Any, list[Any]] = (c_uint64, [c_void_p, POINTER(c_void_p)])
 
 
-class _Kernel(ctypes.Structure):
-    """A kernel as the library reads it."""
+class _Settings(ctypes.Structure):
+    """Settings of the oracle as the library reads them."""
 
-    _fields_ = (
-        *((name, c_uint64) for name in (
-            # `first_lane` numbers the first lane record; `cell_bits` is log2 of the bytes of a
-            # cell, those of the smallest access; `independent`: whether lanes are scheduled
-            # independently.
-            "rows", "blocks", "warps", "first_lane", "cell_bits", "independent",
-        )),
-        *((name, c_void_p) for name in (
-            # `block`, `warp` and `order` are of each row, `is_part` says whether it is a fence that
-            # is part of an access; `first_warp` and `warp_count` are of each block, `live` of each
-            # warp.
-            "events", "lanes", "block", "warp", "order", "is_part", "first_warp", "warp_count",
-            "live",
-        )),
-    )  # fmt: skip
+    # `volatile_may_conflict`: whether lanes may store different values by a volatile store.
+    _fields_ = tuple(
+        (name, c_uint64)
+        for name in ("independent", "volatile_may_conflict", "most_warps", "first_event")
+    )
 
 
 _TWINS = (
@@ -75,18 +83,18 @@ _TWINS = (
     constants({"ALL_LANES": ALL_LANES}, ctype="uint32_t"),
     record(EVENT_DTYPE, "Event"),
     record(LANE_DTYPE, "LaneRecord"),
-    structure(_Kernel, name="KernelArrays", types={
-        "events": "const Event *", "lanes": "const LaneRecord *",
-        **dict.fromkeys(("block", "warp"), "const int32_t *"),
-        **dict.fromkeys(("order", "is_part"), "const uint8_t *"),
-        **dict.fromkeys(("first_warp", "warp_count", "live"), "const int64_t *"),
-    }),
+    structure(_Settings, name="OracleSettings"),
     record(_FOUND_DTYPE, "Found"),
     record(_PAIR_DTYPE, "PcPair", is_ordered=True),
     record(_DIVERGENCE_DTYPE, "Divergence"),
+    record(_KERNEL_DTYPE, "KernelFound"),
 )  # fmt: skip
 _FUNCTIONS: Functions = {
-    "racetrap_oracle_new": (c_void_p, [POINTER(_Kernel)]),
+    "racetrap_oracle_new": (c_void_p, [POINTER(_Settings)]),
+    "racetrap_oracle_access_pcs": (None, [c_void_p, c_void_p, c_uint64]),
+    "racetrap_oracle_feed": (c_uint64, [c_void_p, c_void_p, c_uint64, c_void_p, c_uint64]),
+    "racetrap_oracle_end": (None, [c_void_p]),
+    "racetrap_oracle_kernels": _RECORDS,
     "racetrap_oracle_found": _RECORDS,
     "racetrap_oracle_synchronised": _RECORDS,
     "racetrap_oracle_divergences": _RECORDS,
@@ -159,7 +167,112 @@ class CompiledOracle:
 
     def run_kernel(self, kernel: Kernel) -> Result:
         """The same of one kernel."""
-        return _run(_library(), kernel, self._rule, self._independent)
+        orders = ProgramOrders.of(kernel)
+        events = np.ascontiguousarray(kernel.events, EVENT_DTYPE)
+        if (orders.orders != events["order"]).any():
+            events = events.copy()
+            events["order"] = orders.orders
+        with self.running(kernel.begin, kernel.number) as run:
+            run.feed(events, kernel.lanes, kernel.first_lane)
+            return run.end()
+
+    @contextmanager
+    def running(self, first_event: int = 0, first_kernel: int = 0) -> Iterator[OracleRun]:
+        """An analysis that takes events as they come, as long as the context lasts.
+
+        Parameters
+        ----------
+        first_event, first_kernel : int
+            Numbers of the first event and the first kernel in their trace.
+        """
+        run = OracleRun(self._rule, self._independent, first_event, first_kernel)
+        try:
+            yield run
+        finally:
+            run.close()
+
+
+class OracleRun:
+    """An analysis of one run, of the events that it has been given.
+
+    Parameters
+    ----------
+    rule, independent
+        As of ``CompiledOracle``.
+    first_event, first_kernel : int
+        Numbers of the first event and the first kernel in their trace.
+
+    Attributes
+    ----------
+    events : int
+        Events that it has been given.
+    """
+
+    def __init__(
+        self, rule: OracleRule, independent: bool, first_event: int = 0, first_kernel: int = 0
+    ) -> None:
+        self._rule, self._first_kernel = rule, first_kernel
+        self._library, self.events = _library(), 0
+        self._analysis: int | None = self._library.racetrap_oracle_new(
+            byref(_Settings(independent, rule is OracleRule.PTX, _MOST_WARPS, first_event))
+        )
+
+    def feed(self, events: np.ndarray, lanes: np.ndarray, first_lane: int) -> None:
+        """Take events; an access and its fences at once, by which they are known.
+
+        Parameters
+        ----------
+        events, lanes : numpy.ndarray
+            Records of a trace.
+        first_lane : int
+            Number of the first lane record.
+
+        Raises
+        ------
+        ValueError
+            If a kernel has more warps than can be distinguished.
+        """
+        events, lanes = np.ascontiguousarray(events), np.ascontiguousarray(lanes)
+        pcs = np.unique(events["pc"][events["kind"] <= EventKind.ATOMIC])
+        self._library.racetrap_oracle_access_pcs(self._analysis, pcs.ctypes.data, len(pcs))
+        warps = self._library.racetrap_oracle_feed(
+            self._analysis, events.ctypes.data, len(events), lanes.ctypes.data, first_lane
+        )
+        self.events += len(events)
+        if warps:
+            raise ValueError(f"Warps of a kernel must be at most {_MOST_WARPS}, not {warps}")
+
+    def end(self) -> Result:
+        """What was found in all kernels."""
+        library, analysis = self._library, self._analysis
+        library.racetrap_oracle_end(analysis)
+        kernels = _records(library.racetrap_oracle_kernels, analysis, _KERNEL_DTYPE)
+        parts = [
+            _by_kernel(_records(function, analysis, dtype), kernels[name])
+            for name, function, dtype in (
+                ("found", library.racetrap_oracle_found, _FOUND_DTYPE),
+                ("synchronised", library.racetrap_oracle_synchronised, _PAIR_DTYPE),
+                ("divergences", library.racetrap_oracle_divergences, _DIVERGENCE_DTYPE),
+            )
+        ]
+        results = [
+            result_of(
+                number, self._rule, map(_finding, found), set(synchronised.tolist()),
+                _divergences(number, divergences),
+            )
+            for number, (found, synchronised, divergences) in enumerate(
+                zip(*parts, strict=True), self._first_kernel
+            )
+        ]  # fmt: skip
+        merged = merge(results)
+        merged.counts.events = self.events
+        return merged
+
+    def close(self) -> None:
+        """Give the memory back."""
+        if self._analysis is not None:
+            self._library.racetrap_oracle_delete(self._analysis)
+            self._analysis = None
 
 
 @cache
@@ -169,56 +282,42 @@ def _library() -> ctypes.CDLL:
     return compiled_library("gpu_oracle", sources, _OPTIONS, _FUNCTIONS, _TWINS)
 
 
-def _run(library: ctypes.CDLL, kernel: Kernel, rule: OracleRule, independent: bool) -> Result:
-    if len(kernel.warp_block) > _MOST_WARPS:
-        raise ValueError(
-            f"Warps of a kernel must be at most {_MOST_WARPS}, not {len(kernel.warp_block)}"
-        )
-    orders = ProgramOrders.of(kernel)
-    sizes = kernel.events["size"][kernel.accesses]
-    arrays = (
-        np.ascontiguousarray(kernel.events, EVENT_DTYPE),
-        np.ascontiguousarray(kernel.lanes, LANE_DTYPE),
-        kernel.block, kernel.warp, orders.orders, orders.is_part, kernel.first_warp,
-        kernel.warp_count, kernel.live,
-    )  # fmt: skip
-    analysis = library.racetrap_oracle_new(byref(_Kernel(
-        len(kernel.events), len(kernel.first_warp), len(kernel.warp_block), kernel.first_lane,
-        int(sizes.min()).bit_length() - 1 if len(sizes) else 0, independent,
-        *(array.ctypes.data for array in arrays),
-    )))  # fmt: skip
-    try:
-        found = _records(library.racetrap_oracle_found, analysis, _FOUND_DTYPE)
-        synchronised = _records(library.racetrap_oracle_synchronised, analysis, _PAIR_DTYPE)
-        divergences = _records(library.racetrap_oracle_divergences, analysis, _DIVERGENCE_DTYPE)
-    finally:
-        library.racetrap_oracle_delete(analysis)
-    findings = [
-        Finding(*(finding[name].item() for name in Finding._fields))._replace(
-            **{name: bool(finding[name]) for name in _TRUTHS}
-        )
-        for finding in found
-    ]
-    return result_of(
-        kernel, rule, findings, set(synchronised.tolist()), _divergences(kernel, divergences)
-    )
-
-
-def _records(function: Callable[..., int], analysis: int, dtype: np.dtype) -> np.ndarray:
+def _records(function: Callable[..., int], analysis: int | None, dtype: np.dtype) -> np.ndarray:
     address = c_void_p()
     count = function(analysis, byref(address))
     text = ctypes.string_at(address.value or 0, count * dtype.itemsize) if count else b""
     return np.frombuffer(text, dtype)
 
 
-def _divergences(kernel: Kernel, records: np.ndarray) -> list[BarrierDivergence]:
+def _by_kernel(records: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
+    starts = [0, *ends.tolist()]
+    return [records[start:end] for start, end in zip(starts, ends.tolist(), strict=False)]
+
+
+def _finding(found: np.void) -> Finding:
+    first, second = (
+        Party(
+            *(int(found[f"{which}_{name}"]) for name in ("grid_block", "thread", "pc")),
+            EventKind(found[f"{which}_kind"]), int(found[f"{which}_event"]),
+            int(found[f"{which}_size"]),
+        )
+        for which in ("first", "second")
+    )  # fmt: skip
+    race_class = RaceClass.INTER_BLOCK
+    if found["is_same_warp"]:
+        race_class = RaceClass.DIVERGENCE
+    elif found["is_same_block"]:
+        race_class = RaceClass.INTRA_BLOCK
+    return Finding(
+        first, second, race_class, Space(int(found["is_shared"])), int(found["address"]),
+        *(bool(found[name]) for name in ("is_strong", "is_narrow", "is_volatile", "is_same")),
+        int(found["instances"]), int(found["block_pairs"]), bool(found["is_least"]),
+    )  # fmt: skip
+
+
+def _divergences(number: int, records: np.ndarray) -> list[BarrierDivergence]:
     """The first of each program counter."""
     found: dict[int, BarrierDivergence] = {}
-    for pc, block, warp, lane in records.tolist():
-        found.setdefault(
-            pc,
-            BarrierDivergence(
-                int(kernel.grid_block[block]), pc, kernel.thread(warp, lane), kernel.number
-            ),
-        )
+    for pc, grid_block, thread in records.tolist():
+        found.setdefault(pc, BarrierDivergence(grid_block, pc, thread, number))
     return list(found.values())

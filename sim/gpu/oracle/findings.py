@@ -12,16 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.kernel import Kernel
 from racetrap.golden_model.barracuda.race import (
     BarrierDivergence,
+    Party,
     Race,
     RaceClass,
     RaceKind,
     Result,
 )
-from racetrap.golden_model.barracuda.report import first_races, party
-from racetrap.golden_model.barracuda.shadow import Pairs, same_instruction_conflicts
 from racetrap.golden_model.events import EventKind, MemoryOrder, Scope, Space
 
 
@@ -54,10 +52,12 @@ class Finding(NamedTuple):
 
     Parameters
     ----------
-    first_row, first_lane : int
-        The earlier access.
-    second_row, second_lane : int
-        The later access.
+    first, second : Party
+        The accesses in the order of the run.
+    race_class : RaceClass
+        Relation of their threads.
+    space : Space
+        Memory of the location.
     address : int
         First byte of the later access, as the trace has it.
     is_strong : bool
@@ -66,72 +66,66 @@ class Finding(NamedTuple):
         Whether they would be with wider scopes.
     is_volatile : bool
         Whether one is a volatile access.
+    is_same : bool
+        Whether they are lanes of one store that have stored different values.
     instances : int
         Later instructions of a warp with such a pair.  Of morally strong pairs the first is enough.
     block_pairs : int
         Pairs of blocks that have one.
+    is_least : bool
+        Whether there may have been more of both.
     """
 
-    first_row: int
-    first_lane: int
-    second_row: int
-    second_lane: int
+    first: Party
+    second: Party
+    race_class: RaceClass
+    space: Space
     address: int
-    is_strong: bool
-    is_narrow: bool
-    is_volatile: bool
+    is_strong: bool = False
+    is_narrow: bool = False
+    is_volatile: bool = False
+    is_same: bool = False
     instances: int = 1
     block_pairs: int = 1
+    is_least: bool = False
 
 
-def _race(kernel: Kernel, found: Finding) -> Race:
+def _race(kernel: int, found: Finding) -> Race:
     """A finding as a pair of accesses whose kind is that of PTX's letter."""
-    warp, other = (int(kernel.warp[row]) for row in (found.first_row, found.second_row))
-    if warp == other:
-        race_class = RaceClass.DIVERGENCE
-    elif kernel.warp_block[warp] == kernel.warp_block[other]:
-        race_class = RaceClass.INTRA_BLOCK
-    else:
-        race_class = RaceClass.INTER_BLOCK
     kind = RaceKind.UNORDERED
-    if found.is_strong:
+    if found.is_same:
+        kind = RaceKind.SAME_INSTRUCTION
+    elif found.is_strong:
         kind = RaceKind.UNORDERED_STRONG
     elif found.is_narrow:
         kind = RaceKind.SCOPED_ATOMIC
     return Race(
-        kind, race_class, Space(kernel.events["space"][found.second_row]), found.address,
-        party(kernel, found.first_row, found.first_lane),
-        party(kernel, found.second_row, found.second_lane), kernel.number, found.instances,
-        found.block_pairs,
+        kind, found.race_class, found.space, found.address, found.first, found.second, kernel,
+        found.instances, found.block_pairs, found.is_least,
     )  # fmt: skip
 
 
 def result_of(
-    kernel: Kernel, rule: OracleRule, findings: Iterable[Finding],
+    kernel: int, rule: OracleRule, findings: Iterable[Finding],
     synchronised: set[tuple[int, int]], divergences: list[BarrierDivergence],
 ) -> Result:  # fmt: skip
     """Result of a kernel.
 
     Parameters
     ----------
-    kernel : Kernel
-        The kernel.
+    kernel : int
+        Number of the kernel.
     rule : OracleRule
         What is a race.
     findings : iterable of Finding
         One for each two program counters, whether the two are morally strong, and whether they
-        are of one block.
+        are of one block; besides, one for each store of lanes.
     synchronised : set of (int, int)
         Program counters of the write and the read by which patterns synchronise.
     divergences : list of BarrierDivergence
         Barriers that not all threads could reach.
     """
-    accesses = kernel.accesses
-    same = same_instruction_conflicts(
-        kernel, accesses[~rule.needs_no_order(kernel.events[accesses])]
-    )
-    kinds = np.full(len(same), tuple(RaceKind).index(RaceKind.SAME_INSTRUCTION))
-    result = Result(first_races(kernel, Pairs(same, same), kinds), divergences)
+    result = Result([], divergences)
     for found in findings:
         race = _race(kernel, found)
         pair = race.first.pc, race.second.pc
@@ -143,5 +137,4 @@ def result_of(
         else:
             result.unordered_strong.append(race)
     result.races.sort(key=lambda race: (race.second.event, race.first.event))
-    result.counts.events = len(kernel.events)
     return result

@@ -12,8 +12,6 @@
 #include "counted.h"
 #include "trace.h"
 
-//: Row of an event in its kernel.
-using Time = int32_t;
 using LaneTimes = std::array<Time, LANES>;
 
 // Times of a few warps with consecutive numbers.
@@ -56,8 +54,9 @@ struct Leaf : Counted {
     }
 
     bool covers(const Leaf &other) const {
-        for (int warp = 0; warp < LANES; warp++)
-            if (other.warps[warp] > warps[warp]) return false;
+        bool is_later = false;
+        for (int warp = 0; warp < LANES; warp++) is_later |= other.warps[warp] > warps[warp];
+        if (is_later) return false;
         for (const auto &[warp, each] : other.lanes)
             for (int lane = 0; lane < LANES; lane++)
                 if (each->times[lane] > of(warp, lane)) return false;
@@ -71,16 +70,9 @@ using Known = Ref<const Knowledge>;
 // What is known by causality, and what is communicated.
 class Knowledge : public Counted {
 public:
-    explicit Knowledge(int warps) : leaves_((warps + LANES - 1) / LANES) {}
-
-    // A copy with room for the times of all warps.
-    Knowledge(const Knowledge &other, int warps) : Knowledge(other) {
-        leaves_.resize((warps + LANES - 1) / LANES);
-    }
-
     // Nothing but what is communicated.
     static Known of_communicated(const Known &communicated) {
-        auto known = new Knowledge(0);
+        auto known = new Knowledge();
         known->communicated_ = communicated;
         return Known(known);
     }
@@ -92,23 +84,33 @@ public:
 
     void forget_communicated() { communicated_ = Known(); }
 
-    // Calls with the number of each leaf whose communicated times are not all known by causality.
-    template <class Visit> void each_communicated(Visit visit) const {
+    // Calls with the number of each leaf that counts, and whose communicated times are not all
+    // known by causality.
+    template <class Counts, class Visit> void each_communicated(Counts counts, Visit visit) const {
         if (!communicated_) return;
         for (size_t i = 0; i < communicated_->leaves_.size(); i++) {
             const Leaf *leaf = communicated_->leaf_of(i);
-            if (leaf && !covers(leaf_of(i), leaf)) visit((int)i, *leaf);
+            if (leaf && counts((int)i) && !covers(leaf_of(i), leaf)) visit((int)i, *leaf);
         }
     }
 
     // Time up to which all lanes of a warp are known.
     Time of(int warp) const {
-        const Leaf *leaf = leaves_.empty() ? nullptr : leaves_[warp / LANES].get();
+        const Leaf *leaf = leaf_of(warp / LANES);
         return leaf ? leaf->warps[warp % LANES] : 0;
     }
     Time of(int warp, int lane) const {
-        const Leaf *leaf = leaves_.empty() ? nullptr : leaves_[warp / LANES].get();
+        const Leaf *leaf = leaf_of(warp / LANES);
         return leaf ? leaf->of(warp % LANES, lane) : 0;
+    }
+    // Whether some warps with one leaf are all known up to a time; a bit for each.
+    bool covers(int leaf, uint32_t warps, Time time) const {
+        const Leaf *known = leaf_of(leaf);
+        if (!known) return false;
+        uint32_t late = 0;
+        for (int warp = 0; warp < LANES; warp++)
+            late |= (uint32_t)(known->warps[warp] < time) << warp;
+        return !(late & warps);
     }
 
     // Both change a copy that is not shared yet.
@@ -121,7 +123,7 @@ public:
     void learn(int warp, const LaneTimes &times) { own(warp).learn(warp % LANES, times); }
     void forget(int first, int count) {
         for (int warp = first; warp < first + count; warp++) {
-            if (leaves_.empty() || !leaves_[warp / LANES]) continue;
+            if (!leaf_of(warp / LANES)) continue;
             Leaf &leaf = own(warp);
             leaf.warps[warp % LANES] = 0;
             std::erase_if(leaf.lanes,
@@ -173,6 +175,7 @@ private:
 
     // The leaf of a warp, as one that only this has.
     Leaf &own(int warp) {
+        if (leaves_.size() <= (size_t)warp / LANES) leaves_.resize(warp / LANES + 1);
         Ref<const Leaf> &leaf = leaves_[warp / LANES];
         if (!leaf || leaf->is_shared())
             leaf = Ref<const Leaf>(leaf ? new Leaf(*leaf) : new Leaf());

@@ -18,6 +18,7 @@ struct Access {
     int warp;
     uint32_t pc;
     uint8_t lane;
+    uint8_t event;  // kind of its event
 
     bool is_of_thread(const Access &other) const {
         return warp == other.warp && lane == other.lane;
@@ -37,7 +38,7 @@ public:
 
 private:
     Clock clock_;
-    const Place &place_;
+    Place place_;  // its warp may have ended
     Time now_;
     mutable Known known_;
 };
@@ -47,12 +48,11 @@ using FenceRef = Ref<const Fence>;
 // Knowledge that release patterns have attached to a write, by what their scope includes.
 class Released : public Counted {
 public:
-    explicit Released(int blocks) : chunks_((blocks + CHUNK - 1) / CHUNK) {}
-
     Known for_all;
 
     Known of_block(int block) const {
-        const Chunk *chunk = chunks_[block / CHUNK].get();
+        size_t number = block / CHUNK;
+        const Chunk *chunk = number < chunks_.size() ? chunks_[number].get() : nullptr;
         return chunk ? chunk->known[block % CHUNK] : Known();
     }
 
@@ -64,7 +64,8 @@ public:
 
     void add(const Released &other, Joins &joins) {
         for_all = joins.join(for_all, other.for_all);
-        for (size_t i = 0; i < chunks_.size(); i++) {
+        if (chunks_.size() < other.chunks_.size()) chunks_.resize(other.chunks_.size());
+        for (size_t i = 0; i < other.chunks_.size(); i++) {
             const Ref<const Chunk> &more = other.chunks_[i];
             if (!more || chunks_[i] == more) continue;
             if (!chunks_[i]) {
@@ -86,6 +87,7 @@ private:
     };
 
     Known &of(int block) {
+        if (chunks_.size() <= (size_t)block / CHUNK) chunks_.resize(block / CHUNK + 1);
         Ref<const Chunk> &chunk = chunks_[block / CHUNK];
         if (!chunk || chunk->is_shared())
             chunk = Ref<const Chunk>(chunk ? new Chunk(*chunk) : new Chunk());
@@ -97,18 +99,24 @@ private:
 
 using ReleasedRef = Ref<const Released>;  // none: nothing was released
 
-// A strong write.
-struct Message {
+// A write that others may observe.
+struct Message : Counted {
+    // A store of the same thread that a volatile one comes right behind.
+    struct Overwritten {
+        uint32_t pc;
+        ReleasedRef released;
+    };
+
     Access access;
     uint32_t kind;  // what it is, by its number
     int block;
     uint64_t start;
     ReleasedRef released;
     std::vector<Access> observers;  // the first read of each thread counts
-    Message *successor = nullptr;   // the atomic that observes it and hands it on
+    Ref<Message> successor;         // the atomic that observes it and hands it on
     // For a volatile store: the stores of its thread right before it, one after the other; of
     // each program counter the latest.
-    std::vector<const Message *> overwritten;
+    std::vector<Overwritten> overwritten;
     // The access that last asked whether an observer is in its past, and the answer.
     uint64_t asked = 0;
     bool is_observed = false;
@@ -117,13 +125,21 @@ struct Message {
             const ReleasedRef &released)
         : access(access), kind(kind), block(block), start(start), released(released) {}
 
+    // A long chain must not be deleted one inside the other.
+    ~Message() {
+        while (successor && !successor->is_shared()) {
+            Ref<Message> next = std::move(successor->successor);
+            successor = std::move(next);
+        }
+    }
+
     void overwrite(const Message &last) {
         auto differs = [](uint32_t pc) {
-            return [pc](const Message *each) { return each->access.pc != pc; };
+            return [pc](const Overwritten &each) { return each.pc != pc; };
         };
         std::copy_if(last.overwritten.begin(), last.overwritten.end(),
                      std::back_inserter(overwritten), differs(last.access.pc));
-        overwritten.push_back(&last);
+        overwritten.push_back({last.access.pc, last.released});
         std::erase_if(overwritten, std::not_fn(differs(access.pc)));
     }
 
@@ -131,6 +147,15 @@ struct Message {
         if (!observers.empty() && observers.back().is_of_thread(read)) return;
         if (observers.size() > limit_) keep_first_of_each_thread();
         observers.push_back(read);
+    }
+
+    // Takes over the observers of successors that nothing else refers to.
+    void shorten() {
+        while (successor && !successor->is_shared()) {
+            for (const Access &each : successor->observers) observe(each);
+            Ref<Message> next = std::move(successor->successor);
+            successor = std::move(next);
+        }
     }
 
 private:
@@ -144,6 +169,8 @@ private:
 
     size_t limit_ = LANES;
 };
+
+using MessageRef = Ref<Message>;
 
 // Open patterns of a warp, or of a thread as a warp of one lane.
 class OpenPatterns {
@@ -176,12 +203,13 @@ public:
     void observe(int lane, Location location, uint32_t pc, const Message *message,
                  bool is_volatile, Joins &joins) {
         Observed &observed = of(observed_[lane][location], {message->access.pc, pc}, is_volatile);
-        if (observed.last == message) return;
-        observed.last = message;
+        const Access &last = message->access;
+        if (observed.last.row == last.row && observed.last.is_of_thread(last)) return;
+        observed.last = last;
         observed.add(message->released, joins);
-        for (const Message *each : message->overwritten)
-            if (each->released)
-                of(observed.overlooked, {each->access.pc, pc}, true).add(each->released, joins);
+        for (const Message::Overwritten &each : message->overwritten)
+            if (each.released)
+                of(observed.overlooked, {each.pc, pc}, true).add(each.released, joins);
     }
 
     // What a lane with a known past acquires at a fence, joined with the given knowledge.
@@ -211,7 +239,7 @@ private:
         PcPair pair;
         bool is_volatile;  // one of the two accesses
         ReleasedRef released, latest;
-        const Message *last = nullptr;
+        Access last{-1, -1, 0, 0, 0};  // write that was observed
         // What the read would have observed if it had come before the write.
         std::vector<Observed> overlooked;
 
@@ -242,7 +270,7 @@ private:
     static Observed &of(std::vector<Observed> &patterns, PcPair pair, bool is_volatile) {
         for (Observed &each : patterns)
             if (each.pair == pair) return each;
-        return patterns.emplace_back(Observed{pair, is_volatile, {}, {}, nullptr, {}});
+        return patterns.emplace_back(Observed{pair, is_volatile, {}, {}, {-1, -1, 0, 0, 0}, {}});
     }
 
     void collect(const std::vector<Observed> &patterns, const Place &place, bool is_device,

@@ -2,37 +2,57 @@
 // As sc_fences.py in tests/support/ptx_oracle.
 #pragma once
 
+#include <unordered_map>
 #include <vector>
 
 #include "cells.h"
 
+//: Fences of a warp that are kept.
+constexpr size_t MOST_FENCES = 64;
+
 class ScFences {
 public:
-    ScFences(int warps, int blocks, Joins &joins)
-        : fences_(warps), blocks_(blocks), device_leaves_((warps + LANES - 1) / LANES),
-          pasts_(warps), joins_(joins) {}
+    ScFences(const std::vector<Kind> &kinds, Joins &joins) : kinds_(kinds), joins_(joins) {}
 
     // Orders a fence behind those that are forced to precede it, and takes it in.
     void add(Time row, Warp &warp, uint32_t lanes, bool is_device) {
         // What a fence makes known may be communicated from others.
         Known known;
+        const Place &place = warp.place;
+        auto counts = [&](size_t number) {
+            int first = number * LANES;
+            bool is_far = first + LANES <= place.first || first >= place.first + place.count;
+            return !is_far ||
+                   (is_device && number < device_leaves_.size() && device_leaves_[number]);
+        };
         do {
             known = warp.clock.far;
-            if (known) known->each_communicated([&](int number, const Leaf &leaf) {
+            if (known) known->each_communicated(counts, [&](int number, const Leaf &leaf) {
                 order_behind(row, warp, is_device, number * LANES, leaf);
             });
         } while (known != warp.clock.far);
         FenceRef fence(new Fence(warp.clock, warp.place, row));
-        fences_[warp.place.warp].push_back({row, lanes, is_device, fence});
-        device_leaves_[warp.place.warp / LANES] |= is_device;
-        blocks_[warp.place.block].rows.push_back(row);
+        size_t number = warp.place.warp, leaf = number / LANES;
+        if (fences_.size() <= number) fences_.resize(number + 1);
+        auto &own = fences_[number];
+        own.push_back({row, lanes, is_device, fence});
+        if (own.size() > MOST_FENCES) own.erase(own.begin());
+        if (device_leaves_.size() <= leaf) device_leaves_.resize(leaf + 1);
+        device_leaves_[leaf] |= is_device;
+        auto &rows = blocks_[warp.place.block].rows;
+        if (rows.empty() || rows.back() != row) rows.push_back(row);
+    }
+
+    // Forgets what only serves threads that run.
+    void forget(int block, int first, int count) {
+        blocks_.erase(block);
+        for (int warp = first; warp < first + count; warp++) pasts_.erase(warp);
     }
 
     // What precedes an access in causality order, as what it communicates to others.  Times of the
     // last fences stand for those up to the access, so warps behind a barrier have one past.
     const Known &past(const Clock &clock, const Place &place) {
-        const auto &own = fences_[place.warp];
-        Time last = own.empty() ? 0 : own.back().row;
+        Time last = last_of(place.warp);
         Block &block = blocks_[place.block];
         Time block_time = block.last_until(clock.block_time);
         bool is_of_block = clock.mask == ALL_LANES && last <= block_time;
@@ -57,7 +77,7 @@ public:
     void read(const std::vector<Cell *> &cells, bool observes, const Known &past, Known &known) {
         for (Cell *cell : cells) {
             if (!past && !cell->is_communicated()) continue;
-            Communication &there = cell->communication();
+            Communication &there = cell->communication(kinds_);
             communicate(known, past, there.past);
             if (observes) {
                 communicate(known, past, there.preceding);
@@ -73,7 +93,7 @@ public:
                const Known &past, Known &known, IsBehind is_behind) {
         Known preceding = past;
         for (Cell *cell : cells) {
-            Communication &there = cell->communication();
+            Communication &there = cell->communication(kinds_);
             if (!there.is_written) {
                 there.overtaken = there.first_readers = there.readers;
             } else if (is_behind(*cell)) {
@@ -86,7 +106,7 @@ public:
             communicate(known, past, there.overtaken);
         }
         for (Cell *cell : cells) {
-            Communication &there = cell->communication();
+            Communication &there = cell->communication(kinds_);
             there.is_written = true;
             there.last = access;
             there.kind = kind;
@@ -98,6 +118,11 @@ public:
     }
 
 private:
+    Time last_of(int warp) const {
+        bool has_any = (size_t)warp < fences_.size() && !fences_[warp].empty();
+        return has_any ? fences_[warp].back().row : 0;
+    }
+
     struct Fenced {
         Time row;
         uint32_t lanes;
@@ -123,32 +148,35 @@ private:
         Past past;  // of warps whose own fences are behind a barrier
         Time end = -1, last = 0;  // last row up to an end that was asked for before
 
-        // No fence comes in before a time that a clock has, so the last one up to it stays.
+        // No fence comes in before a time that a clock has, so the last one up to it stays, and
+        // times do not fall.
         Time last_until(Time time) {
             if (time == end) return last;
             end = time;
             auto next = std::upper_bound(rows.begin(), rows.end(), time);
-            return last = next == rows.begin() ? 0 : *(next - 1);
+            if (next != rows.begin()) last = *(next - 1);
+            rows.erase(rows.begin(), next);
+            return last;
         }
     };
 
     // Orders a fence behind those of some warps that are communicated to its warp.
     void order_behind(Time row, Warp &warp, bool is_device, int first, const Leaf &leaf) {
         const Place &place = warp.place;
-        bool is_far = first + LANES <= place.first || first >= place.first + place.count;
-        if (is_far && !(is_device && device_leaves_[first / LANES])) return;
         for (int i = 0; i < LANES; i++) {
             Time latest = leaf.latest(i);
             if (!latest) continue;
             int other = first + i;
+            if ((size_t)other >= fences_.size()) break;
             Time known = warp.clock.time_of(place, other, row - 1);
             const auto &fences = fences_[other];
-            for (size_t number = fences.size(); number--;) {
-                const Fenced &each = fences[number];
-                if (each.row <= known) break;
-                bool is_strong = place.is_near(other) || (is_device && each.is_device);
-                if (is_strong && is_news(each, other, leaf, i, warp, row))
-                    warp.acquire(each.fence->known(), joins_);
+            auto later = [](Time time, const Fenced &each) { return time < each.row; };
+            auto end = std::upper_bound(fences.begin(), fences.end(), latest, later);
+            while (end-- != fences.begin() && end->row > known) {
+                bool is_strong = place.is_near(other) || (is_device && end->is_device);
+                if (!is_strong || !is_news(*end, other, leaf, i, warp, row)) continue;
+                warp.acquire(end->fence->known(), joins_);
+                known = warp.clock.time_of(place, other, row - 1);
             }
         }
     }
@@ -166,8 +194,9 @@ private:
     }
 
     std::vector<std::vector<Fenced>> fences_;  // by warp, ascending
-    std::vector<Block> blocks_;
+    std::unordered_map<int, Block> blocks_;
     std::vector<char> device_leaves_;  // by leaf, whether its warps had device fences
-    std::vector<Past> pasts_;          // by warp
+    std::unordered_map<int, Past> pasts_;  // by warp
+    const std::vector<Kind> &kinds_;
     Joins &joins_;
 };

@@ -6,9 +6,16 @@
 
 #include "knowledge.h"
 
+// What accesses of the threads of a warp communicate to others.
+struct Pasts : Counted {
+    Known common;
+    std::vector<Known> lanes;  // none if they have the same
+
+    const Known &of(int lane) const { return lanes.empty() ? common : lanes[lane]; }
+};
+
 struct Place {
     int warp, block, first, count;  // first and count: the warps of the block
-    int total;                      // warps of the kernel
 
     bool is_near(int other) const { return other >= first && other < first + count; }
 };
@@ -55,7 +62,7 @@ struct Clock {
 
 private:
     Knowledge *causes(const Place &place, Time now) const {
-        auto known = far ? new Knowledge(*far, place.total) : new Knowledge(place.total);
+        auto known = far ? new Knowledge(*far) : new Knowledge();
         if (block_time) known->raise(place.first, place.count, block_time);
         if (mask == ALL_LANES) {
             known->raise(place.warp, 1, now);
@@ -68,21 +75,35 @@ private:
     }
 };
 
+// What the threads of a warp have in common until a clock of theirs changes.
+struct Team {
+    bool is_checked = true, is_uniform = true;  // whether all clocks are known to be equal
+    Ref<const Pasts> pasts;                     // what their accesses communicate, if that is known
+
+    void touch() {
+        is_checked = false;
+        pasts = Ref<const Pasts>();
+    }
+};
+
 class Warp {
 public:
-    Warp(Place place, uint32_t live) : place(place), live_(live) {}
+    Warp(Place place, uint32_t live, Team &team) : place(place), team(team), live_(live) {}
 
     const Place place;
+    Team &team;
     uint32_t active = ALL_LANES;
     Clock clock;
 
     void begin_if(uint32_t mask, Time now) {
         uint32_t second = active & ~mask;
         active &= mask;
+        team.touch();
         stack_.push_back({second, clock.without(active, now), live_});
     }
 
     void begin_else(Time now) {
+        team.touch();
         Branch &branch = stack_.back();
         Clock first = clock.without(branch.lanes, now);
         clock = branch.clock;
@@ -92,6 +113,7 @@ public:
 
     // Reconverge with the side that ran first, unless all lanes of one side have exited.
     void end_if(Time now, Joins &joins) {
+        team.touch();
         Branch branch = stack_.back();
         stack_.pop_back();
         Clock other = branch.clock;
@@ -109,7 +131,13 @@ public:
     // Lanes that are there but not active: none may be at a barrier.
     uint32_t absent() const { return live_ & ~active; }
 
-    void acquire(const Known &known, Joins &joins) { clock.far = joins.join(clock.far, known); }
+    void acquire(const Known &known, Joins &joins) {
+        if (!known) return;
+        Known far = joins.join(clock.far, known);
+        if (far == clock.far) return;
+        clock.far = far;
+        team.touch();
+    }
 
     // Join of what all threads of the warp know from releases with what others know.
     Known far(Known known, Joins &joins) const {
@@ -119,6 +147,7 @@ public:
     }
 
     void pass_barrier(Time now, const Known &far) {
+        team.touch();
         left_ = Known();
         if (stack_.empty()) {
             clock = Clock();

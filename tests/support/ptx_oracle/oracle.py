@@ -21,7 +21,9 @@ from racetrap.golden_model.barracuda.compressed import Clock, Knowledge, Place
 from racetrap.golden_model.barracuda.concurrent import concurrent_races
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
-from racetrap.golden_model.barracuda.race import Result
+from racetrap.golden_model.barracuda.race import Party, RaceClass, RaceKind, Result
+from racetrap.golden_model.barracuda.report import first_races, party
+from racetrap.golden_model.barracuda.shadow import Pairs, same_instruction_conflicts
 from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.warp_clocks import WarpClocks
 from racetrap.golden_model.events import (
@@ -31,6 +33,7 @@ from racetrap.golden_model.events import (
     EventKind,
     MemoryOrder,
     Scope,
+    Space,
     lanes_of,
 )
 from racetrap.golden_model.trace import Trace
@@ -141,8 +144,25 @@ class _Analysis(WarpClocks):
             self._step(row)
         findings = [each.result() for each in self._found.values()]
         return result_of(
-            self._whole, self._rule, findings, self._synchronised, list(self.divergences.values())
+            kernel.number, self._rule, [*self._stores(), *findings], self._synchronised,
+            list(self.divergences.values()),
         )  # fmt: skip
+
+    def _stores(self) -> list[Finding]:
+        """Stores whose lanes have stored different values to one place."""
+        kernel = self._whole
+        events = kernel.events.copy()
+        events["order"] = ProgramOrders.of(kernel).orders
+        rows = kernel.accesses
+        same = same_instruction_conflicts(kernel, rows[~self._rule.needs_no_order(events[rows])])
+        kinds = np.full(len(same), tuple(RaceKind).index(RaceKind.SAME_INSTRUCTION))
+        return [
+            Finding(
+                race.first, race.second, race.race_class, race.space, race.address, is_same=True,
+                instances=race.instances, block_pairs=race.block_pairs,
+            )
+            for race in first_races(kernel, Pairs(same, same), kinds)
+        ]  # fmt: skip
 
     def _step(self, row: int) -> None:
         kind = int(self.kernel.kind[row])
@@ -358,15 +378,23 @@ class _Analysis(WarpClocks):
         first, other = conflict.access, conflict.source
         both_strong = source.is_strong and other.is_strong and source.location == other.location
         address = source.location[0] - self.kernel.space_base(access.row)
+        (one, earlier), (another, later) = map(self._place, (first, access))
+        race_class = RaceClass.INTER_BLOCK
+        if one == another:
+            race_class = RaceClass.DIVERGENCE
+        elif self._whole.warp_block[one] == self._whole.warp_block[another]:
+            race_class = RaceClass.INTRA_BLOCK
         return Finding(
-            *self._place(first), *self._place(access), address, is_strong,
-            both_strong and not is_strong, source.is_volatile or other.is_volatile,
+            earlier, later, race_class, Space(self.kernel.events["space"][access.row]), address,
+            is_strong, both_strong and not is_strong, source.is_volatile or other.is_volatile,
         )  # fmt: skip
 
-    def _place(self, access: Access) -> tuple[int, int]:
-        """Row and lane of an access in its warp."""
+    def _place(self, access: Access) -> tuple[int, Party]:
+        """Warp of an access, and the access in a report."""
         is_thread = isinstance(self.kernel, ThreadKernel)
-        return access.instruction, access.warp % WARP_SIZE if is_thread else access.lane
+        lane = access.warp % WARP_SIZE if is_thread else access.lane
+        warp = int(self._whole.warp[access.instruction])
+        return warp, party(self._whole, access.instruction, lane)
 
     def _is_ordered(self, conflict: Conflict, access: Access, place: Place, clock: Clock) -> bool:
         """Whether an earlier access, or one that observes it, is in the past of an access."""

@@ -1,0 +1,81 @@
+// Blocks and warps of a kernel, numbered as they are placed, and what their threads know as long as
+// they run.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "patterns.h"
+
+// A warp that runs.
+struct RunningWarp {
+    Team team;
+    // Owners of clocks: the warp, or its threads as warps of one lane each.
+    std::vector<Warp> actors;
+    std::vector<std::unique_ptr<OpenPatterns>> patterns;  // of those that have any
+};
+
+struct PlacedBlock {
+    uint32_t grid_block;
+    int32_t first_warp, warps;
+};
+
+class Places {
+public:
+    explicit Places(bool independent) : size(independent ? LANES : 1) {}
+
+    const int size;  // actors of a warp
+
+    void place(const Event &event) {
+        int block = blocks_.size(), first = warps_.size(), count = event.warp_count;
+        block_at_[key(event)] = block;
+        blocks_.push_back({event.grid_block, first, count});
+        first_in_slot_.push_back(event.warp);
+        for (int warp = first; warp < first + count; warp++) {
+            warp_block_.push_back(block);
+            auto &made = warps_.emplace_back(std::make_unique<RunningWarp>());
+            made->actors.reserve(size);
+            made->patterns.resize(size);
+            bool is_last = warp == first + count - 1;
+            uint32_t live = is_last && event.mask ? event.mask : ALL_LANES;
+            for (int actor = warp * size; actor < (warp + 1) * size; actor++)
+                made->actors.emplace_back(Place{actor, block, first * size, count * size},
+                                          size > 1 ? 1 : live, made->team);
+        }
+    }
+
+    void retire(int block) {
+        const PlacedBlock &of = blocks_[block];
+        for (int warp = of.first_warp; warp < of.first_warp + of.warps; warp++) warps_[warp].reset();
+    }
+
+    int block_of(const Event &event) const { return block_at_.at(key(event)); }
+    int warp_of(const Event &event) const {
+        int block = block_of(event);
+        return blocks_[block].first_warp + event.warp - first_in_slot_[block];
+    }
+
+    const PlacedBlock &block(int number) const { return blocks_[number]; }
+    int block_of_warp(int warp) const { return warp_block_[warp]; }
+    RunningWarp &warp(int number) { return *warps_[number]; }
+    Warp &actor(int number) { return warps_[number / size]->actors[number % size]; }
+    OpenPatterns &patterns(int number) {
+        auto &own = warps_[number / size]->patterns[number % size];
+        if (!own) own = std::make_unique<OpenPatterns>(size > 1 ? 1 : LANES);
+        return *own;
+    }
+
+    int first_actor(int block) const { return blocks_[block].first_warp * size; }
+    int actor_count(int block) const { return blocks_[block].warps * size; }
+    size_t warp_count() const { return warps_.size(); }
+
+private:
+    static uint64_t key(const Event &event) { return (uint64_t)event.sm << 8 | event.slot; }
+
+    std::vector<PlacedBlock> blocks_;
+    std::vector<uint8_t> first_in_slot_;  // warp slot of the first warp of a block
+    std::vector<int32_t> warp_block_;
+    std::vector<std::unique_ptr<RunningWarp>> warps_;
+    std::unordered_map<uint64_t, int> block_at_;  // by SM and slot
+};
