@@ -183,6 +183,11 @@ def device_atomics(events: np.ndarray) -> np.ndarray:
     return atomics
 
 
+def are_concurrent(events: np.ndarray) -> bool:
+    """Whether nothing orders some of the operations of events."""
+    return next(_unordered(Operations.of(events)), None) is not None
+
+
 def concurrent_races(trace: Trace, strong: np.ndarray) -> Result:
     """Races of a trace between concurrent operations.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -29,6 +30,7 @@ from racetrap.verdict.gpu.schedules import (
 )
 
 if TYPE_CHECKING:
+    from racetrap.golden_model.trace import Trace
     from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
     from racetrap.verdict.gpu.program_check import ProgramCheck
     from racetrap.verdict.gpu.trace_check import Detector
@@ -125,6 +127,7 @@ def run(
         from racetrap.presenters.program_findings import check_to_dict, findings_of
         from racetrap.sim.gpu.cuda.context import RunSettings
         from racetrap.sim.gpu.cuda.program_run import run_program
+        from racetrap.sim.gpu.oracle import OracleRule, RunningJudge
         from racetrap.verdict.gpu.cure.programs import program_sources
         from racetrap.verdict.gpu.program_check import ProgramCheck
         from racetrap.verdict.gpu.trace_check import TraceCheck
@@ -132,23 +135,38 @@ def run(
         check = ProgramCheck(TraceCheck(known, rule, used))
         search = ScheduleSearch(schedules, runs, seconds)
 
-        def settings_of(number: int, descriptor: int) -> RunSettings:
+        needs_trace = simulate or used is not None or rule not in set(OracleRule)
+
+        def settings_of(
+            number: int, descriptor: int, *, is_judged: bool = False,
+            logged: Collection[int] | None = None,
+        ) -> RunSettings:  # fmt: skip
+            is_kept = needs_trace or not is_judged or (trace is not None and not number)
             return RunSettings(
                 scheduler=scheduler_of(number, "round-robin"), seed=seed + number,
                 independent_threads=not lockstep, kernel=kernel, launches=launches,
                 capability=options.capability, output=descriptor,
                 instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
-                watch=launch_bar, keeps_going=True,
+                watch=launch_bar, keeps_going=True, logged=logged,
+                make_judge=None
+                if is_kept
+                else partial(RunningJudge, OracleRule(str(rule)), not lockstep),
             )  # fmt: skip
+
+        def again(number: int, logged: Collection[int] | None) -> Trace:
+            with program_errors():
+                settings = settings_of(number, nowhere.fileno(), logged=logged)
+                return run_program([path, *arguments], settings).trace
 
         with open(os.devnull, "wb") as nowhere:
             for number in chain((0,), search.further(check.traces)):
                 # Only the output of the first run is of use.
                 descriptor = nowhere.fileno() if number else kept.fileno()
                 with program_errors():
-                    done = run_program([path, *arguments], settings_of(number, descriptor))
+                    settings_now = settings_of(number, descriptor, is_judged=True)
+                    done = run_program([path, *arguments], settings_now)
                 with input_errors():
-                    check.add(done)
+                    check.add(done, partial(again, number))
             cured = []
             # A program that must run once only has one schedule.
             looks = cures and files[0].suffix == ".cu" and rule is not None and schedules != 1

@@ -14,6 +14,7 @@ from racetrap.presenters.line_pairs import (
     annotation,
     number_text,
     race_sentence,
+    seen_text,
     times_text,
 )
 from racetrap.presenters.printable import printable
@@ -144,7 +145,7 @@ def annotation_lines(findings: Findings) -> str:
     """Findings as GitHub's workflow commands, one per line."""
     lines = []
     for finding in findings.races:
-        text = f"{race_sentence(finding.first)} (seen {times_text(finding.instances)})"
+        text = f"{race_sentence(finding.first)} ({seen_text(finding)})"
         lines.append(annotation(finding.code, *_place(finding.first), text))
     for name, sentences in findings.others.items():
         for sentence in sentences:

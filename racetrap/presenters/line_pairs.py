@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from racetrap.golden_model.call_stacks import Chain, Frame
 from racetrap.presenters.race_choice import RaceChoice
@@ -24,6 +24,21 @@ def number_text(count: int, noun: str) -> str:
     """A number with its noun, in the plural if needed."""
     ending = "es" if noun.endswith(("ch", "s")) else "s"
     return f"{count} {noun}{ending * (count != 1)}"
+
+
+class Counted(Protocol):
+    """What was seen so many times, or at least so many."""
+
+    @property
+    def instances(self) -> int: ...
+    @property
+    def is_least(self) -> bool: ...
+
+
+def seen_text(*found: Counted) -> str:
+    """How often something was seen."""
+    least = "at least " * any(each.is_least for each in found)
+    return f"seen {least}{times_text(sum(each.instances for each in found))}"
 
 
 def times_text(count: int) -> str:
@@ -98,7 +113,7 @@ def counts_text(pair: LinePair, schedules: int) -> str:
     detector = f"; detector: {_sorted(pair.outcomes)}" * bool(pair.outcomes)
     found = f", in {len(pair.schedules)} of {schedules} schedules" * (schedules > 1)
     return (
-        f"seen {times_text(pair.instances)}{blocks}{found} ({_sorted(pair.kinds)}; "
+        f"{seen_text(pair)}{blocks}{found} ({_sorted(pair.kinds)}; "
         f"{_sorted(pair.relations)}); first at {pair.first.where}{detector}"
     )
 
@@ -209,6 +224,7 @@ def pair_to_dict(pair: LinePair) -> dict[str, Any]:
         **race.details,
         "instances": pair.instances,
         "block_pairs": pair.block_pairs,
+        "is_least": pair.is_least,
         "kinds": dict(pair.kinds),
         "classes": dict(pair.relations),
         "schedules": sorted(pair.schedules),

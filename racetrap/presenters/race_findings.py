@@ -11,7 +11,7 @@ from racetrap.presenters.line_pairs import (
     pair_lines,
     pair_to_dict,
     race_sentence,
-    times_text,
+    seen_text,
 )
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.schemas.gpu_races import (
@@ -76,7 +76,7 @@ def other_pair_text(finding: RaceFinding, number: int) -> str:
         of = f" of `{memory.name}{race.element}`"
     return (
         f"{race.later.access} at {relative_place(race.later.place)} and {race.earlier.access} at "
-        f"{relative_place(race.earlier.place)}{of}, seen {times_text(pair.instances)}"
+        f"{relative_place(race.earlier.place)}{of}, {seen_text(pair)}"
     )
 
 

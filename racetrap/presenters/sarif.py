@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from racetrap.presenters.explanations import sarif_rule
 from racetrap.presenters.findings import ADVICE, Findings
-from racetrap.presenters.line_pairs import race_sentence, times_text
+from racetrap.presenters.line_pairs import race_sentence, seen_text
 from racetrap.presenters.race_findings import explaining_lines
 from racetrap.sim.gpu.editing.edits import Replacement
 from racetrap.verdict.baseline import line_texts
@@ -63,7 +63,7 @@ def _result(finding: RaceFinding) -> dict[str, Any]:
     words = [race_sentence(race), *explaining_lines(finding)]
     return {
         **_coded(finding.code),
-        "message": {"text": f"{'; '.join(words)} (seen {times_text(finding.instances)})."},
+        "message": {"text": f"{'; '.join(words)} ({seen_text(finding)})."},
         "locations": [_side_location(race.later)],
         "relatedLocations": [
             _side_location(race.earlier, f"{race.sides[0][0]} access"),
@@ -115,7 +115,7 @@ def _replacement(replacement: Replacement) -> dict[str, Any]:
 def _advice_result(kind: str, pair: LinePair) -> dict[str, Any]:
     """A pair that is no race."""
     race = pair.first
-    text = f"{ADVICE[kind]}: {race_sentence(race, 'and')} (seen {times_text(pair.instances)})."
+    text = f"{ADVICE[kind]}: {race_sentence(race, 'and')} ({seen_text(pair)})."
     return {
         **_coded(code_of(kind)),
         "message": {"text": text},

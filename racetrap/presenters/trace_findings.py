@@ -7,7 +7,7 @@ from typing import Any
 
 from racetrap.presenters.findings import Findings, known_sentences
 from racetrap.presenters.gpu_races import left_out_sentence
-from racetrap.presenters.line_pairs import number_text, pair_to_dict, times_text
+from racetrap.presenters.line_pairs import number_text, pair_to_dict, seen_text, times_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.race_findings import finding_to_dict
 from racetrap.sim.gpu.oracle import PAPER_RULE
@@ -112,13 +112,12 @@ def _clean(check: TraceCheck) -> str:
 
 def _summary(check: TraceCheck) -> list[str]:
     pairs = check.pairs
-    instances = sum(pair.instances for pair in pairs)
     ended = (
         f" ({check.ended_early} up to the fault that ended a kernel)" if check.ended_early else ""
     )
     return [
         f"Races: {number_text(len(pairs), 'pair')} of source lines, "
-        f"seen {times_text(instances)} ({_judge(check)}); "
+        f"{seen_text(*pairs)} ({_judge(check)}); "
         f"{number_text(len(check.divergences), 'barrier')} not reached by all threads.",
         f"Checked: {_checked(check)}{ended}.",
     ]

@@ -76,6 +76,9 @@ class LineFinding(TypedDict):
     block_pairs: Annotated[
         int, "pairs of different blocks to which the races belong; 0 inside a block"
     ]
+    is_least: Annotated[
+        bool, "whether there may have been more, since a location had more accesses than are kept"
+    ]
     kinds: Annotated[dict[str, int], "races by kind"]
     classes: Annotated[dict[str, int], "races by relation of their threads"]
     schedules: Annotated[list[int], "schedules in which they were found"]

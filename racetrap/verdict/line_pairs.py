@@ -111,6 +111,8 @@ class LineRace:
         Racing pairs of accesses.
     block_pairs : int
         Pairs of blocks of these; 0 without blocks.
+    is_least : bool
+        Whether there may be more of both.
     is_ordered : bool
         Whether the order of the accesses in the trace is known.
     outcome : str
@@ -135,6 +137,7 @@ class LineRace:
     where: str
     instances: int = 1
     block_pairs: int = 0
+    is_least: bool = False
     is_ordered: bool = True
     outcome: str = ""
     cause: Cause | None = None
@@ -185,6 +188,8 @@ class LinePair:
         Instances of each kind of race, and of each relation of the two threads.
     block_pairs : int
         Pairs of blocks that race, of all runs.
+    is_least : bool
+        Whether there may have been more of both.
     schedules : set of int
         Runs in which it was found.
     outcomes : Counter of str
@@ -199,6 +204,7 @@ class LinePair:
     kinds: Counter[str] = field(default_factory=Counter)
     relations: Counter[str] = field(default_factory=Counter)
     block_pairs: int = 0
+    is_least: bool = False
     schedules: set[int] = field(default_factory=set)
     outcomes: Counter[str] = field(default_factory=Counter)
     exposure: Mapping[str, Any] = field(default_factory=dict)
@@ -270,6 +276,7 @@ class LinePairs:
             pair.kinds[race.kind] += race.instances
             pair.relations[race.relation] += race.instances
             pair.block_pairs += race.block_pairs
+            pair.is_least |= race.is_least
             pair.schedules.add(schedule)
             if race.outcome:
                 pair.outcomes[race.outcome] += 1

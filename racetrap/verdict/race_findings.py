@@ -50,6 +50,11 @@ class RaceFinding:
         """Pairs of accesses that race."""
         return sum(pair.instances for pair in self.pairs)
 
+    @property
+    def is_least(self) -> bool:
+        """Whether there may have been more."""
+        return any(pair.is_least for pair in self.pairs)
+
 
 def kind_of(race: LineRace) -> str:
     """What a race lacks, or its kind, in a word that has a code."""

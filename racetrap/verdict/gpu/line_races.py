@@ -31,7 +31,6 @@ def oracle_races_by_line(
     header: TraceHeader,
     outcomes: Sequence[str] = (),
     causes: Sequence[Cause] = (),
-    events: np.ndarray | None = None,
 ) -> Iterator[LineRace]:
     """Races of the oracle.
 
@@ -45,17 +44,14 @@ def oracle_races_by_line(
         A detector's outcome of each; empty without a detector.
     causes : sequence of Cause
         Cause of each; empty if there are no races.
-    events : numpy.ndarray, optional
-        Events of the trace, for the size of an element.
     """
 
     def side(party: Party, memory: MemoryObject | None, element: str, space: str) -> Side:
         has_thread = party.access <= EventKind.ATOMIC
-        size = 0 if events is None else int(events["size"][party.event])
         return _side(
             party.pc, header, party.access.name.lower().replace("_", " "),
             f"thread {party.thread} of block {party.grid_block}" * has_thread,
-            _known(memory, element, space, size),
+            _known(memory, element, space, party.size),
             {
                 "kind": party.access.name.lower(), "pc": party.pc, "event": party.event,
                 "grid_block": party.grid_block, "thread": party.thread,
@@ -67,7 +63,7 @@ def oracle_races_by_line(
         outcome = outcomes[number] if outcomes else ""
         space = race.space.name.lower()
         cause = causes[number] if causes else None
-        size = 1 if events is None else _least_size(events, race.first.event, race.second.event)
+        size = min(filter(None, (race.first.size, race.second.size)), default=1)
         memory, element = names.named(race.space, race.address, race.kernel, size)
         where = _where(memory, element, space, race.address)
         yield LineRace(
@@ -77,7 +73,7 @@ def oracle_races_by_line(
             race.race_class.value, f"{where}, launch {race.kernel}",
             race.instances,
             0 if race.race_class in _IN_A_BLOCK else race.block_pairs, outcome=outcome, cause=cause,
-            memory_object=memory, element=element,
+            memory_object=memory, element=element, is_least=race.is_least,
             details={"space": space, "address": race.address, "launch": race.kernel},
         )  # fmt: skip
 

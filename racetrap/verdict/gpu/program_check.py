@@ -5,8 +5,9 @@ from __future__ import annotations
 from racetrap.golden_model.checks import unknown_name
 from racetrap.sim.gpu.cuda.launch_requests import LaunchRecord
 from racetrap.sim.gpu.cuda.program_run import ProgramRun
+from racetrap.sim.gpu.oracle import RunningJudge
 from racetrap.sim.gpu.ptx.kernel_names import written_name
-from racetrap.verdict.gpu.trace_check import TraceCheck
+from racetrap.verdict.gpu.trace_check import Again, TraceCheck
 
 
 class ProgramCheck:
@@ -27,9 +28,10 @@ class ProgramCheck:
         self.traces = traces
         self.runs: list[ProgramRun] = []
 
-    def add(self, run: ProgramRun) -> None:
-        """Check the trace of one more run."""
-        self.traces.add(run.trace)
+    def add(self, run: ProgramRun, again: Again | None = None) -> None:
+        """Check one more run, which can be made again if it was judged while it went on."""
+        judgement = run.judge.end() if isinstance(run.judge, RunningJudge) else None
+        self.traces.add(run.trace, judgement=judgement, again=again)
         self.traces.hangs |= any(launch.hangs for launch in run.launches)
         self.runs.append(run)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from racetrap.golden_model.barracuda import Race
 from racetrap.golden_model.events import Event, TraceHeader
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.oracle import JUDGE, ordered_by_lockstep, run_oracle
+from racetrap.sim.gpu.oracle import JUDGE, Judgement, judge_trace
 from racetrap.verdict.gpu.causes import causes_of
 from racetrap.verdict.gpu.detector_verdict import Model, verdict_of
 from racetrap.verdict.gpu.findings import Finding, Reports, UniqueRace
@@ -36,6 +36,9 @@ from racetrap.verdict.timeline import Timeline
 if TYPE_CHECKING:
     from racetrap.verdict.baseline import Baseline, KnownRace
 
+
+#: Runs a schedule again and keeps, of its weak accesses, those of some program counters or all.
+Again = Callable[[Collection[int] | None], Trace]
 
 #: Preset of the detector that misses least: each word has its own metadata.
 MOST_FINDING = "scord-nocache"
@@ -179,6 +182,8 @@ class TraceCheck:
         trace: Trace,
         events: Iterable[Event] | None = None,
         found: Callable[[Finding], object] = lambda finding: None,
+        judgement: Judgement | None = None,
+        again: Again | None = None,
     ) -> None:
         """Check one more trace.
 
@@ -191,6 +196,10 @@ class TraceCheck:
         found : callable
             Receives every race that the detector reports; if the detector judges, except those in
             the baseline.
+        judgement : Judgement, optional
+            What the oracle has found while the run went on, if its events are not in the trace.
+        again : callable, optional
+            Runs the same schedule again, for the causes of what was found.
 
         Raises
         ------
@@ -206,7 +215,7 @@ class TraceCheck:
         imposed: list[UniqueRace] = []
         strays: list[UniqueRace] = []
         if self.rule is not None:
-            outcomes, strong, lockstep = self._judge(trace, self.rule, reports, header)
+            outcomes, strong, lockstep = self._judge(trace, judgement, again, reports, header)
             lone = unconfirmed(reports, racing_pairs(each.race for each in outcomes))
             if lone and self.detector is not None:
                 own = verdict_of(self.detector.params)
@@ -223,7 +232,7 @@ class TraceCheck:
                 own.unwatched_shared(trace, self.detector.params),
             ))  # fmt: skip
             self.counters.update(model.counters)
-        self.events.append(len(trace))
+        self.events.append(judgement.events if judgement else len(trace))
         self.independent |= bool(header.independent_threads)
         self.ended_early += bool(header.faults)
         for said, sentences in (
@@ -253,27 +262,38 @@ class TraceCheck:
         return model, reports
 
     def _judge(
-        self, trace: Trace, rule: str, reports: Collection[UniqueRace],
-        header: TraceHeader,
+        self, trace: Trace, judgement: Judgement | None, again: Again | None,
+        reports: Collection[UniqueRace], header: TraceHeader,
     ) -> tuple[list[OracleRace], list[Race], list[Race]]:  # fmt: skip
-        number = len(self.events)
+        assert self.rule is not None
+        number, rule = len(self.events), self.rule
         independent = bool(header.independent_threads)
-        judged = run_oracle(trace, rule, independent)
-        lockstep = [] if independent else ordered_by_lockstep(trace, rule, judged)
+        if judgement is None:
+            judgement = judge_trace(trace, rule, independent)
+        elif judgement.has_concurrent_kernels and again is not None:
+            trace = again(None)
+            judgement = judge_trace(trace, rule, independent)
+        judged, told, untold = judgement.result, judgement.result.races, []
+        if len(trace) < judgement.events:
+            told, untold = [], told
+        if untold and again is not None:
+            trace = again({party.pc for race in untold for party in (race.first, race.second)})
+            told, untold = _as_in(judge_trace(trace, rule, independent).result, untold)
         outcomes = (
-            explain_races(trace, self.detector.params, judged, reports) if self.detector else []
+            explain_races(trace, self.detector.params, told, reports) if self.detector else []
         )
         self._pairs.add(
             oracle_races_by_line(
-                judged, header, [each.outcome for each in outcomes],
-                named_causes(causes_of(trace, rule, judged, independent), header, trace.events),
-                trace.events,
+                told, header, [each.outcome for each in outcomes],
+                named_causes(causes_of(trace, rule, told, independent), header, trace.events),
             ),
             number,
         )  # fmt: skip
+        self._pairs.add(oracle_races_by_line(untold, header), number)
         for pair in self._pairs.found.values():
-            if pair.first.make_timeline is None:
+            if pair.first.make_timeline is None and pair.first.cause is not None:
                 pair.first = _with_threads(pair.first, trace, header)
+        lockstep = judgement.ordered_by_lockstep
         self._strong.add(oracle_races_by_line(judged.unordered_strong, header), number)
         self._lockstep.add(oracle_races_by_line(lockstep, header), number)
         for each in judged.barrier_divergences:
@@ -322,6 +342,25 @@ class TraceCheck:
     def has_findings(self) -> bool:
         """Whether anything is wrong."""
         return bool(self.pairs or self.divergences)
+
+
+def _as_in(again: Iterable[Race], races: Iterable[Race]) -> tuple[list[Race], list[Race]]:
+    """Races as another run has them, which keeps less, with the counts of the first; and those that
+    it does not have."""
+    kept = {(race.kernel, *race.key): race for race in again}
+    told, untold = [], []
+    for race in races:
+        other = kept.get((race.kernel, *race.key))
+        if other is None:
+            untold.append(race)
+            continue
+        told.append(
+            replace(
+                other, instances=race.instances, block_pairs=race.block_pairs,
+                is_least=race.is_least,
+            )
+        )  # fmt: skip
+    return told, untold
 
 
 def _with_threads(race: LineRace, trace: Trace, header: TraceHeader) -> LineRace:

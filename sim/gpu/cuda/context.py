@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from racetrap.golden_model.events import USUAL_GEOMETRY, Geometry
@@ -14,6 +14,7 @@ from racetrap.sim.gpu.cuda.nvcc_options import CAPABILITIES
 from racetrap.sim.gpu.cuda.sites import Sites
 from racetrap.sim.gpu.cuda.streams import Streams
 from racetrap.sim.gpu.executor.device import Device, Operation
+from racetrap.sim.gpu.executor.machine.event_log import Judge
 from racetrap.sim.gpu.executor.machine.launch import Watch, unwatched
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
@@ -61,6 +62,10 @@ class RunSettings:
         Observer of running launches; none by default.
     keeps_going : bool
         Whether loads from outside all buffers return 0 and do not end a kernel.
+    make_judge : callable, optional
+        Makes the judge of a run that is too long to be kept; without it all is kept.
+    logged : collection of int, optional
+        Program counters of the weak accesses that are kept; by default all.
     edited : tuple of str
         PTX to take instead of the program's with the same kernels.
     """
@@ -79,6 +84,8 @@ class RunSettings:
     event_limit: int = DEFAULT_EVENT_LIMIT
     watch: Watch = unwatched
     keeps_going: bool = False
+    make_judge: Callable[[], Judge] | None = None
+    logged: Collection[int] | None = None
     edited: tuple[str, ...] = ()
 
 
@@ -118,6 +125,8 @@ class Context:
             keeps_going=settings.keeps_going,
             memory=settings.memory,
             memory_file=memory_file,
+            make_judge=settings.make_judge,
+            logged=settings.logged,
             write=lambda text: os.write(settings.output, text.encode()),
         )
         self.modules = Modules(settings.capability, settings.edited)

@@ -17,6 +17,7 @@ from racetrap.sim.gpu.cuda.protocol import ProtocolError
 from racetrap.sim.gpu.cuda.runtime_library import runtime_library
 from racetrap.sim.gpu.cuda.server import Server
 from racetrap.sim.gpu.cuda.session import Session
+from racetrap.sim.gpu.executor.machine.event_log import Judge
 from racetrap.sim.gpu.ptx.module import Function
 
 #: Seconds that a program has to end by itself.
@@ -43,6 +44,8 @@ class ProgramRun:
         Requests of it that could not be served, a sentence each.
     functions : tuple of Function
         Kernels and device functions that it has loaded.
+    judge : Judge or None
+        The judge of the run, if that was too long to be kept: then the trace has no events.
     """
 
     status: int
@@ -50,6 +53,7 @@ class ProgramRun:
     launches: tuple[LaunchRecord, ...]
     problems: tuple[str, ...]
     functions: tuple[Function, ...]
+    judge: Judge | None = None
 
 
 def _start(command: Sequence[str], socket: Path, output: int) -> subprocess.Popen[bytes]:
@@ -123,8 +127,9 @@ def run_program(command: Sequence[str], settings: RunSettings) -> ProgramRun:
         server = Server(socket, settings)
         status = _serve(server, _start(command, socket, settings.output))
     session = _session_of(server.sessions, name, status)
+    judge = session.judge
     source = "".join(c if c.isprintable() else "?" for c in " ".join([name, *command[1:]]))
     return ProgramRun(
         status, session.trace(source), tuple(session.launches), tuple(session.problems),
-        session.functions(),
+        session.functions(), judge,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from racetrap.sim.gpu.cuda.protocol import MAGIC, VERSION, ProtocolError
 from racetrap.sim.gpu.cuda.stream_requests import StreamRequests
 from racetrap.sim.gpu.cuda.streams import StreamError
 from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_SM
+from racetrap.sim.gpu.executor.machine.event_log import Judge
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, HEAP_END
 from racetrap.sim.gpu.ptx.module import Function
 
@@ -66,6 +67,11 @@ class Session:
     def trace(self, source: str) -> Trace:
         """Trace of the program so far; ``source`` says what it was, in one line."""
         return self._context.device.trace(source, calls=self._context.sites.locations())
+
+    @property
+    def judge(self) -> Judge | None:
+        """The judge of the run, if it was too long to be kept."""
+        return self._context.device.judge
 
     def functions(self) -> tuple[Function, ...]:
         """Kernels and device functions of the modules that the program has loaded."""

@@ -6,7 +6,7 @@ Ref: ScoRD (ISCA'20) Section V; PTX ISA 9.0.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from racetrap.sim.gpu.executor.call_paths import CallPaths
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, KernelFault
-from racetrap.sim.gpu.executor.machine.event_log import EventLog
+from racetrap.sim.gpu.executor.machine.event_log import EventLog, Judge, Unlogged
 from racetrap.sim.gpu.executor.machine.launch import (
     Launch,
     LaunchStats,
@@ -136,6 +136,10 @@ class Device:
     memory : WeakMemorySettings, optional
         Memory model, whose choices also say which warp is next; without it memory is
         sequentially consistent.
+    make_judge : callable, optional
+        Makes the judge of a run that is too long to be kept; without it all is kept.
+    logged : collection of int, optional
+        Program counters of the weak accesses that are kept; by default all.
 
     Raises
     ------
@@ -159,6 +163,8 @@ class Device:
         wrap: Callable[[WarpScheduler], WarpScheduler] = lambda scheduler: scheduler,
         keeps_going: bool = False,
         memory: WeakMemorySettings | None = None,
+        make_judge: Callable[[], Judge] | None = None,
+        logged: Collection[int] | None = None,
     ):
         if scheduler not in WARP_SCHEDULERS:
             raise ValueError(unknown_name("scheduler", scheduler, WARP_SCHEDULERS))
@@ -171,7 +177,7 @@ class Device:
         self._write, self._watch, self._memory = write, watch, memory
         self._wrap = wrap
         self._heap = Heap(memory_file)
-        self._log = EventLog()
+        self._log = EventLog(make_judge, logged)
         self._objects = MemoryObjects()
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
@@ -390,9 +396,9 @@ class Device:
         """
         self._log.resume()
         launch.started = self._time
-        mark = self._log.mark()
         try:
             if operation is None:
+                launch.log = EventLog(Unlogged)
                 return launch.run()
             self._order(operation.after)
             self._objects.begin(launch)
@@ -404,9 +410,7 @@ class Device:
         finally:
             self._time = launch.time
             self.stats = LaunchStats(*map(sum, zip(self.stats, launch.stats, strict=True)))
-            if operation is None:
-                self._log.cut(mark)
-            else:
+            if operation is not None:
                 self._objects.end(launch)
 
     def copy(
@@ -443,6 +447,12 @@ class Device:
 
     # The trace
 
+    @property
+    def judge(self) -> Judge | None:
+        """The judge, which has taken all events so far, if the run is too long to be kept."""
+        self._log.settle(at_end=True)
+        return self._log.judge
+
     def trace(
         self,
         source: str,
@@ -450,7 +460,7 @@ class Device:
         calls: Mapping[int, str] = MappingProxyType({}),
         results: Sequence[str] = (),
     ) -> Trace:
-        """Trace of everything launched and copied so far.
+        """Trace of everything launched and copied so far; without events if there is a judge.
 
         Parameters
         ----------
@@ -467,7 +477,7 @@ class Device:
             What memory does not hold in the end, though it is expected, in sentences.
         """
         events, lanes = self._log.arrays()
-        paths, used = CallPaths(self._modules), set(np.unique(events["pc"]).tolist())
+        paths, used = CallPaths(self._modules), self._log.pcs
         locations, columns, stacks = dict(calls), {}, {}
         for module, function, instruction in self._instructions():
             pc, place = event_pc(instruction.index), instruction.location

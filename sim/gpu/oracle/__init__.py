@@ -9,13 +9,17 @@ from racetrap.sim.gpu.oracle.rules import (
     ordered_by_lockstep,
     run_oracle,
 )
+from racetrap.sim.gpu.oracle.running_judge import Judgement, RunningJudge, judge_trace
 
 __all__ = [
     "JUDGE",
     "ORACLE_RULES",
     "PAPER_RULE",
     "CompiledOracle",
+    "Judgement",
     "OracleRule",
+    "RunningJudge",
+    "judge_trace",
     "ordered_by_lockstep",
     "run_oracle",
 ]

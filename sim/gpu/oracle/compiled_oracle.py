@@ -297,9 +297,9 @@ def _by_kernel(records: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
 def _finding(found: np.void) -> Finding:
     first, second = (
         Party(
-            *(int(found[f"{which}_{name}"]) for name in ("grid_block", "thread", "pc")),
-            EventKind(found[f"{which}_kind"]), int(found[f"{which}_event"]),
-            int(found[f"{which}_size"]),
+            int(found[f"{which}_grid_block"]), int(found[f"{which}_thread"]),
+            int(found[f"{which}_pc"]), EventKind(found[f"{which}_kind"]),
+            int(found[f"{which}_event"]), int(found[f"{which}_size"]),
         )
         for which in ("first", "second")
     )  # fmt: skip
@@ -310,7 +310,8 @@ def _finding(found: np.void) -> Finding:
         race_class = RaceClass.INTRA_BLOCK
     return Finding(
         first, second, race_class, Space(int(found["is_shared"])), int(found["address"]),
-        *(bool(found[name]) for name in ("is_strong", "is_narrow", "is_volatile", "is_same")),
+        bool(found["is_strong"]), bool(found["is_narrow"]), bool(found["is_volatile"]),
+        bool(found["is_same"]),
         int(found["instances"]), int(found["block_pairs"]), bool(found["is_least"]),
     )  # fmt: skip
 

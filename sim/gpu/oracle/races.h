@@ -10,7 +10,7 @@
 #include "patterns.h"
 #include "places.h"
 
-//: Pairs of blocks of a race that are told apart.
+//: Pairs of blocks of a race that are counted.
 constexpr size_t MOST_BLOCK_PAIRS = 1 << 16;
 
 // A candidate for a race of one access.

@@ -49,8 +49,13 @@ def ordered_by_lockstep(trace: Trace, rule: str, found: Iterable[Race]) -> list[
     """
     if rule == PAPER_RULE:
         return []
-    known = {_place(race) for race in found}
-    return [race for race in run_oracle(trace, rule, True).races if _place(race) not in known]
+    return without_known(run_oracle(trace, rule, True).races, found)
+
+
+def without_known(races: Iterable[Race], known: Iterable[Race]) -> list[Race]:
+    """Races at whose instructions there is none that is known."""
+    places = {_place(race) for race in known}
+    return [race for race in races if _place(race) not in places]
 
 
 def _place(race: Race) -> tuple[frozenset[int], Space]:

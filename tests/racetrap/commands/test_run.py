@@ -7,6 +7,8 @@ import sys
 import pytest
 
 from racetrap.golden_model.trace import read_trace
+from racetrap.sim.gpu import oracle
+from racetrap.sim.gpu.executor.machine import event_log
 from racetrap.verdict.gpu.simulated_trace import SimulatedTrace
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 from tests.support.gpu.cures.programs import FOLDER as CURES
@@ -88,6 +90,21 @@ def test_what_comes_behind_a_load_from_outside_is_judged(racetrap, tmp_path, mon
     assert "k.cu:3: race: " in result.stdout
     stored = racetrap("check", "out.trace")
     assert (stored.exit_code, "[RT406]" in stored.stdout) == (1, True)
+
+
+@needs_compiler
+def test_a_run_that_is_not_kept_has_the_same_findings(racetrap, program, monkeypatch):
+    """Its events go to the judge; what the findings say of threads comes from a second run."""
+    kept = racetrap("run", *program, "--no-cures", "--notes")
+    monkeypatch.setattr(event_log, "MOST_KEPT", 1000)
+    made = []
+    judge = oracle.RunningJudge
+    monkeypatch.setattr(oracle, "RunningJudge", lambda *each: made.append(each) or judge(*each))
+    judged = racetrap("run", *program, "--no-cures", "--notes")
+    assert judged.stdout == kept.stdout
+    assert judged.exit_code == kept.exit_code == 1
+    assert "no release of this scope follows" in kept.stdout
+    assert len(made) == 3
 
 
 @needs_compiler

@@ -1,12 +1,15 @@
 """A large trace for the race oracles, and what it costs to analyse it.
 
 ``python -m tests.support.oracle.volume [EVENTS] [THREADS]`` prints rates and memory, also of a
-program that synchronises lane by lane.
+program that synchronises lane by lane.  ``python -m tests.support.oracle.volume flat [THREADS]``
+prints what the compiled oracle keeps of 10^6, 10^7 and 10^8 events, and for a location.
 """
 
+import ctypes
 import sys
 import time
 import tracemalloc
+from typing import NamedTuple
 
 import numpy as np
 
@@ -189,8 +192,105 @@ def _print_rates(trace: Trace) -> None:
         )
 
 
+class Fed(NamedTuple):
+    """Cost of a run for the compiled oracle.
+
+    Parameters
+    ----------
+    events : int
+        Events of the run.
+    seconds : float
+        Time of one core.
+    megabytes : float
+        Memory that it keeps at the end.
+    """
+
+    events: int
+    seconds: float
+    megabytes: float
+
+
+def _allocated() -> float:
+    """Bytes that the C library has given away."""
+
+    class Counts(ctypes.Structure):
+        _fields_ = tuple((f"field_{number}", ctypes.c_size_t) for number in range(10))
+
+    library = ctypes.CDLL(None)
+    library.mallinfo2.restype = Counts
+    counts = library.mallinfo2()
+    return float(counts.field_4 + counts.field_7)  # mapped apart, and in use
+
+
+def fed_again(threads: int, events: int, independent: bool = False) -> Fed:
+    """Feed the rounds of a large trace to the oracle again and again.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of the run.
+    events : int
+        Events, about.
+    independent : bool
+        Whether the lanes of a warp are scheduled independently.
+    """
+    blocks = threads // (WARPS_PER_BLOCK * WARP_SIZE)
+    warps = blocks * WARPS_PER_BLOCK
+    trace = volume_trace(8 * (6 * warps + 2 * blocks) + 7 * warps, threads)
+    begin, end = 1 + blocks, len(trace) - 1 - blocks
+    start, body = trace.events[:begin], np.ascontiguousarray(trace.events[begin:end])
+    with CompiledOracle(OracleRule.CAUSALITY, independent).running() as run:
+        before, clock = _allocated(), time.process_time()
+        run.feed(start, trace.lanes, 0)
+        while run.events < events:
+            run.feed(body, trace.lanes, 0)
+        seconds = time.process_time() - clock
+        megabytes = (_allocated() - before) / 1e6
+        run.feed(trace.events[end:], trace.lanes[:0], len(trace.lanes))
+        assert not run.end().races
+        return Fed(run.events, seconds, megabytes)
+
+
+def kept_bytes(words: int, of_two: bool) -> float:
+    """Bytes that the oracle keeps for a word that one warp reads and then writes, or two, one of
+    which reads, without clocks."""
+    blocks = 2
+    begin = volume_trace(1, blocks * WARPS_PER_BLOCK * WARP_SIZE).events[: 1 + blocks]
+    count = words // WARP_SIZE
+    part = np.zeros(2 * count, EVENT_DTYPE)
+    part["size"], part["mask"] = 4, _ALL
+    part["kind"] = np.tile([EventKind.LOAD, EventKind.LOAD if of_two else EventKind.STORE], count)
+    part["pc"], part["sm"] = np.tile([8, 16], count), np.tile([0, int(of_two)], count)
+    part["first_lane"] = np.arange(2 * count) * WARP_SIZE
+    lanes = np.zeros(2 * words, LANE_DTYPE)
+    places = np.arange(words).reshape(-1, WARP_SIZE)
+    lanes["address"] = _INPUT + 4 * np.concatenate((places, places), axis=1).ravel()
+    with CompiledOracle(OracleRule.CAUSALITY, True).running() as run:
+        run.feed(begin, lanes, 0)
+        before = _allocated()
+        run.feed(part, lanes, 0)
+        return (_allocated() - before) / words
+
+
+def _print_flat(threads: int) -> None:
+    for independent in (False, True):
+        for exponent in (6, 7, 8):
+            fed = fed_again(threads, 10**exponent, independent)
+            print(
+                f"{'independent' if independent else 'lockstep'}: {fed.events:,} events, "
+                f"{fed.seconds:.1f} s, {fed.events / fed.seconds:,.0f} events/s, "
+                f"{fed.megabytes:.1f} MB",
+                flush=True,
+            )
+    for of_two in (False, True):
+        print(f"{kept_bytes(1 << 20, of_two):.1f} bytes a word of {1 + of_two} warps")
+
+
 def main() -> None:
     """Print what an analysis of a large trace costs, in time of one core."""
+    if sys.argv[1:2] == ["flat"]:
+        _print_flat(int(sys.argv[2]) if len(sys.argv) > 2 else 65_536)
+        return
     events = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 65_536
     _print_rates(volume_trace(events, threads))

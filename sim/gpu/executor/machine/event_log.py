@@ -1,13 +1,15 @@
 """Event log of a device: the arrays of a trace, appended to by launches.
 
 Events are packed as they happen into bytes of the trace's own format: 40 bytes an event and 24
-a lane, and nothing to convert at the end.
+a lane, and nothing to convert at the end.  With a judge, a run that is too long to be kept is given
+to it part by part, and forgotten.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -25,20 +27,82 @@ _LANE_BYTES = LANE_DTYPE.itemsize
 _pack = Struct("<8B5I2HQ").pack
 
 
-class EventLog:
-    """Events and lanes so far."""
+#: Bytes of events and lanes from which on they go to a judge.
+MOST_KEPT = 1 << 25
 
-    def __init__(self) -> None:
+
+class Judge(Protocol):
+    """Takes events as they come."""
+
+    def feed(self, events: np.ndarray, lanes: np.ndarray, first_lane: int) -> None:
+        """Take events; ``first_lane`` is the number of the first record of the lanes."""
+
+
+class EventLog:
+    """Events and lanes so far.
+
+    Parameters
+    ----------
+    make_judge : callable, optional
+        Makes the judge of a run that is too long to be kept; without it all is kept.
+    chosen : collection of int, optional
+        Program counters of the weak accesses that are logged; by default all.
+
+    Attributes
+    ----------
+    judge : Judge or None
+        The judge, if the run has become too long.
+    """
+
+    def __init__(
+        self, make_judge: Callable[[], Judge] | None = None, chosen: Collection[int] | None = None
+    ) -> None:
+        self._make_judge, self._chosen = make_judge, chosen
+        self.judge: Judge | None = None
         self._events = bytearray()
         self._lanes = bytearray()
         self._given = False
+        #: What the judge has taken.
+        self._events_before = self._lanes_before = 0
+        self._pcs: set[int] = set()
         #: Kernels and copies so far.
         self.operations = 0
 
     @property
     def count(self) -> int:
         """Events so far."""
+        return self._events_before + self.kept
+
+    @property
+    def kept(self) -> int:
+        """Events that are kept."""
         return len(self._events) // EVENT_DTYPE.itemsize
+
+    @property
+    def pcs(self) -> set[int]:
+        """Program counters so far."""
+        return self._pcs | set(np.unique(self.arrays()[0]["pc"]).tolist())
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether no more is kept than a part."""
+        return self._make_judge is not None
+
+    def settle(self, at_end: bool = False) -> None:
+        """Give the judge what there is, if that is too much to be kept, or the run is at its end
+        and has begun to be judged."""
+        if self._make_judge is None:
+            return
+        if len(self._events) + len(self._lanes) < MOST_KEPT and not (at_end and self.judge):
+            return
+        if self.judge is None:
+            self.judge = self._make_judge()
+        events, lanes = self.arrays()
+        self.judge.feed(events, lanes, self._lanes_before)
+        self._pcs |= set(np.unique(events["pc"]).tolist())
+        self._events_before += len(events)
+        self._lanes_before += len(lanes)
+        self._events, self._lanes, self._given = bytearray(), bytearray(), False
 
     def access(self, warp: Warp, access: Access, mask: int, success: int, rows: np.ndarray) -> None:
         """A load, store or atomic.
@@ -54,12 +118,14 @@ class EventLog:
         rows : numpy.ndarray
             Address, value and expected value of each active lane: u64, shape (lanes, 3).
         """
+        if self._chosen is not None and not access.strong and access.pc not in self._chosen:
+            return
         self._events.extend(
             _pack(
                 access.kind, access.scope, access.strong, access.op, access.event_size, warp.slot,
                 warp.number, 0, warp.sm, access.pc, 0, mask, success, access.space_code,
                 access.order,
-                len(self._lanes) // _LANE_BYTES,
+                self._lanes_before + len(self._lanes) // _LANE_BYTES,
             )
         )  # fmt: skip
         self._lanes.extend(rows)
@@ -72,7 +138,7 @@ class EventLog:
             _pack(
                 kind, scope, 0, 0, 0, slot, warp, warps, sm, pc, grid_block, mask, 0, 0,
                 order,
-                len(self._lanes) // _LANE_BYTES,
+                self._lanes_before + len(self._lanes) // _LANE_BYTES,
             )
         )  # fmt: skip
 
@@ -132,15 +198,6 @@ class EventLog:
         lanes[:, :2] = ranges
         self._lanes.extend(lanes)
 
-    def mark(self) -> tuple[int, int, int]:
-        """How long the log is, for `cut`."""
-        return len(self._events), len(self._lanes), self.operations
-
-    def cut(self, mark: tuple[int, int, int]) -> None:
-        """Forget what was logged since a mark."""
-        self.operations = mark[2]
-        del self._events[mark[0] :], self._lanes[mark[1] :]
-
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Event and lane records so far; not copied until the log is resumed."""
         self._given = True
@@ -151,3 +208,10 @@ class EventLog:
         if self._given:
             self._events, self._lanes = self._events[:], self._lanes[:]
             self._given = False
+
+
+class Unlogged:
+    """Judge of what is not to be judged."""
+
+    def feed(self, events: np.ndarray, lanes: np.ndarray, first_lane: int) -> None:
+        """Forget it."""

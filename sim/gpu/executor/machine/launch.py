@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _LONGEST_WAIT = 1 << 40
 #: Warp instructions after which a launch reports and looks at its limits: a fraction of a second.
 _REPORT_INTERVAL = 1 << 17
+#: The same with a judge, which takes what they have logged: some megabytes.
+_SETTLE_INTERVAL = 1 << 13
 #: Threads of a weak memory, each of which has a view of its own.
 _MOST_WEAK_THREADS = 1 << 20
 #: Allocations by its threads of which a launch takes note.
@@ -339,7 +341,7 @@ class Launch:
 
     def _run_warps(self, report: Callable[[], object]) -> None:
         after, executed, threads = self.schedule.after, 0, 0
-        deadline = self._deadline()
+        deadline, reported = self._deadline(), 0
         warp = self.schedule.first()
         while warp is not None:
             width = warp.width
@@ -353,8 +355,11 @@ class Launch:
                 self._warp_ended(warp)
             self.executed, self._thread_instructions = executed, threads
             if executed > deadline:
-                report()
+                if executed - reported >= _REPORT_INTERVAL:
+                    reported = executed
+                    report()
                 self._check_limits()
+                self.log.settle()
                 deadline = self._deadline()
             warp = after(warp, status)
 
@@ -362,9 +367,10 @@ class Launch:
         """Warp instructions after which the limits are to be checked."""
         _, instructions, events = self._limits
         # An instruction makes an event or so, and few make more.
-        room = math.inf if events is None else max(1, events - self.log.count)
+        room = math.inf if events is None else max(1, events - self.log.kept)
+        interval = _SETTLE_INTERVAL if self.log.is_bounded else _REPORT_INTERVAL
         return min(
-            self.executed + min(room, _REPORT_INTERVAL), self._stalls_at,
+            self.executed + min(room, interval), self._stalls_at,
             math.inf if instructions is None else instructions,
         )  # fmt: skip
 
@@ -374,7 +380,7 @@ class Launch:
             raise deadlock_error(
                 self, f"go on for more than {instructions} warp instructions (instruction_limit)"
             )
-        if events is not None and self.log.count > events:
+        if events is not None and self.log.kept > events:
             raise deadlock_error(self, f"go on with more than {events} events (event_limit)")
         if self.executed > self._stalls_at:
             self._check_progress(stall)

@@ -22,7 +22,7 @@ class Limits(NamedTuple):
     instructions : int or None
         Warp instructions, whatever they do.
     events : int or None
-        Events of the log, in which other launches may be, too.
+        Events that the log keeps, in which other launches may be, too.
     """
 
     stall: int = DEFAULT_STALL_LIMIT

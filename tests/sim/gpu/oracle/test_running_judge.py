@@ -1,0 +1,71 @@
+"""The judge of a run that goes on: what it finds, and what it keeps."""
+
+import numpy as np
+import pytest
+
+from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.trace import Trace
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule, RunningJudge, judge_trace
+from tests.sim.gpu.oracle.test_compiled_oracle import _content, _is_independent, _trace
+from tests.support.oracle.programs import Program
+from tests.support.oracle.volume import fed_again, kept_bytes
+
+_ALL = (1 << 32) - 1
+
+
+def _without_parts(trace):
+    """A trace none of whose fences is part of an access, as those are that come with it."""
+    events = trace.events.copy()
+    events["pc"] += ((events["kind"] == EventKind.FENCE) << 20).astype(np.uint32)
+    return Trace(trace.header, events, trace.lanes)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_parts_of_a_run_are_judged_like_the_whole(seed):
+    trace, independent = _without_parts(_trace(seed)), _is_independent(seed)
+    judge = RunningJudge(OracleRule.CAUSALITY, independent)
+    lanes = np.append(trace.events["first_lane"], len(trace.lanes)).astype(int)
+    for first in range(0, len(trace), 5):
+        end = min(first + 5, len(trace))
+        part = trace.lanes[lanes[first] : lanes[end]]
+        judge.feed(trace.events[first:end], part, int(lanes[first]))
+    running, whole = judge.end(), judge_trace(trace, "causality", independent)
+    assert _content(running.result) == _content(whole.result)
+    assert running.ordered_by_lockstep == whole.ordered_by_lockstep
+    assert running.events == whole.events == len(trace)
+
+
+def test_concurrent_kernels_are_told():
+    found = []
+    for stream in (0, 1):
+        trace = Program().trace
+        events = np.concatenate((trace.events, trace.events))
+        events["grid_block"][np.flatnonzero(events["kind"] == EventKind.KERNEL_BEGIN)[1]] = stream
+        judge = RunningJudge(OracleRule.CAUSALITY, False)
+        judge.feed(events, trace.lanes, 0)
+        found.append(judge.end().has_concurrent_kernels)
+    assert found == [False, True]
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_more_accesses_than_are_kept_are_at_least_so_many(independent):
+    """Seven blocks read a word twice, which another then writes."""
+    program = Program(blocks=8)
+    for number in range(14):
+        program.weak_load((number % 7, number // 7), 0, pc=0x50 + 8 * number)
+    program.weak_store((7, 0), 0, pc=0x20)
+    found = CompiledOracle(OracleRule.CAUSALITY, independent).run(program.trace).races
+    assert len(found) == 8
+    assert {race.is_least for race in found} == {True}
+
+
+@pytest.mark.parametrize(("of_two", "most"), [(False, 16), (True, 100)])
+def test_bytes_of_a_location(of_two, most):
+    """Those of the judge for words that one warp reads and writes, or two, beside other memory."""
+    assert kept_bytes(1 << 17, of_two) < most
+
+
+def test_memory_does_not_grow_with_the_run():
+    """A tenth of the events takes as much as all, but for the pools of what is freed."""
+    short, long = (fed_again(2048, count).megabytes for count in (20_000, 200_000))
+    assert long < short + 2
