@@ -113,6 +113,8 @@ class TwoLaunches:
         """
         params, places = model.params, model.places
         playing = params if places is None else places.playing
+        # In order, all SMs must be ready for the next transaction.
+        has_all = places is None or places.are_all
         style = list(self.styles.values())[number % len(self.styles)]
         timing = memory_timing(random, places)
         with self.simulation(model, random.getrandbits(63), timing) as sim:
@@ -122,7 +124,7 @@ class TwoLaunches:
                 instructions = 2 * accesses // (self.share * (style.lanes + 1))
                 if observer is not None:
                     observer.launch(region)
-                seed, options = random.getrandbits(32), launch_options(random)
+                seed, options = random.getrandbits(32), launch_options(random, has_all)
                 if options["in_order"]:
                     instructions //= _IN_ORDER_SHARE
                 exercise_registers(sim, random)

@@ -1,5 +1,6 @@
 """Tiles of GPU detectors: small enough for a chip, and launched by levels that take any time."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -7,14 +8,18 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from racetrap.generators.artefacts import generate
 from racetrap.generators.causality import CAUSALITY
 from racetrap.generators.description import describe_ports
 from racetrap.generators.scord import SCORD
 from racetrap.rtl.gpu.tile_launch import TileClear, TileLaunch
 from tests.support.planted_bugs import module_with
+from tests.support.rtl.linters import verilator_findings
 from tests.support.rtl.streams import pulse, simulate
 
 _MOST_PORTS, _MOST_PINS = 60, 3000
+#: CPU time of this process to write a tile of a real GPU; Yosys, a child, takes some, too.
+_MOST_SECONDS = 30
 _PRESETS = [
     (system, name)
     for system in (SCORD, CAUSALITY)
@@ -31,6 +36,22 @@ def test_tiles_are_small_enough_for_a_chip(system, name):
         pins = sum(port["width"] for port in ports.values())
         assert len(ports) <= _MOST_PORTS, f"{part}: {len(ports)} ports"
         assert pins <= _MOST_PINS, f"{part}: {pins} pins"
+
+
+_OF_GPUS = [case for case in _PRESETS if case[1] in case[0].large_presets]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("system", "name"), _OF_GPUS, ids=lambda each: getattr(each, "name", each))
+def test_tiles_of_a_gpu_are_written_in_seconds_and_clean(system, name, tmp_path):
+    params = system.large_presets[name].params
+    for part in ("sm-unit", "slice-unit"):
+        begun = time.process_time()
+        files = generate(name, params, tmp_path / part, parts=[part])
+        seconds = time.process_time() - begun
+        print(f"{name}, {part}: {seconds:.1f} s of CPU time")
+        assert seconds < _MOST_SECONDS
+        assert verilator_findings(files[f"verilog {part}"], files["verilator"]) == ""
 
 
 @pytest.mark.parametrize("system", [SCORD, CAUSALITY], ids=lambda system: system.name)
