@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from docs.site.history.overhead import HEAD
 from docs.site.history.results import Result, read_results
 from docs.site.markdown import plain, table
-from racetrap.evaluation.scord.overhead_tables import make_tables
+from racetrap.evaluation.scord.overhead_tables import PAPER, make_tables
 
 
 def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
@@ -27,7 +27,10 @@ def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
     parts = []
     for own in make_tables([]):
         if rows := found.get(own.name):
-            columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+            for column, numbers in PAPER.get(own.name, {}).items():
+                for program, cells in rows.items():
+                    cells[column] = f"{numbers[program]}" if program in numbers else ""
+            columns = list(dict.fromkeys(column for cells in rows.values() for column in cells))
             body = ((name, *(row.get(column, "") for column in columns))
                     for name, row in rows.items())  # fmt: skip
             parts.append(

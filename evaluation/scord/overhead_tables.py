@@ -5,16 +5,21 @@ Ref: ScoRD (ISCA'20) Section V; its text has no other numbers of these figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
+from types import MappingProxyType
 
 from racetrap.evaluation.scord.overhead import COSTS, MEMORIES, VARIATIONS, Overhead
 from racetrap.evaluation.table import Cell, Table
 
 _MEAN = "mean"
-#: The paper's slowdown of ScoRD, and its shares of the costs in percent.
-_PAPER_SLOWDOWN = {"1DC": 1.88, _MEAN: 1.35}
-_PAPER_SHARES = (16.5, 36.2, 47.3)
+#: The paper's numbers by table, column and program: slowdown of ScoRD, and shares in percent.
+PAPER: Mapping[str, Mapping[str, Mapping[str, float]]] = MappingProxyType({
+    "figure-8": {"paper: ScoRD": {"1DC": 1.88, _MEAN: 1.35}},
+    "figure-10": {
+        "paper: LHD": {_MEAN: 16.5}, "paper: NOC": {_MEAN: 36.2}, "paper: MD": {_MEAN: 47.3},
+    },
+})  # fmt: skip
 
 
 def _with_mean(
@@ -31,6 +36,10 @@ def _rounded(values: Sequence[float], digits: int = 3) -> tuple[Cell, ...]:
     return tuple(round(value, digits) for value in values)
 
 
+def _of_paper(table: str, program: str) -> tuple[Cell, ...]:
+    return tuple(numbers.get(program) for numbers in PAPER[table].values())
+
+
 def make_tables(found: Sequence[Overhead]) -> list[Table]:
     """All tables, from the results of the applications."""
     cycles = ("base design", "ScoRD", "ScoRD, distant words")
@@ -40,9 +49,9 @@ def make_tables(found: Sequence[Overhead]) -> list[Table]:
             "figure-8", "Cycles for each without detection (Figure 8)",
             "An entry of ScoRD's metadata is for 16 neighbouring words; of its hardware here for "
             "words a sixteenth of the region apart, which does not help streams of data.",
-            ("program", *cycles, "paper: ScoRD"),
+            ("program", *cycles, *PAPER["figure-8"]),
             tuple(
-                (name, *_rounded(row), _PAPER_SLOWDOWN.get(name))
+                (name, *_rounded(row), *_of_paper("figure-8", name))
                 for name, row in _with_mean(found, lambda each: list(map(each.slowdown, cycles)))
             ),
         ),
@@ -62,10 +71,9 @@ def make_tables(found: Sequence[Overhead]) -> list[Table]:
             "figure-10", "Shares of the overhead in percent (Figure 10)",
             "Of each cost, what is saved without its time: packets for L1 hits (LHD), identity of "
             "the warp in packets (NOC), accesses to metadata (MD).",
-            ("program", *(cost.upper() for cost in COSTS),
-             *(f"paper: {cost.upper()}" for cost in COSTS)),
+            ("program", *(cost.upper() for cost in COSTS), *PAPER["figure-10"]),
             tuple(
-                (name, *_rounded(row, 1), *(_PAPER_SHARES if name == _MEAN else (None,) * 3))
+                (name, *_rounded(row, 1), *_of_paper("figure-10", name))
                 for name, row in _with_mean(found, lambda each: list(each.shares().values()))
             ),
         ),

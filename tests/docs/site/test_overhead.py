@@ -15,9 +15,16 @@ def _kept(value, date):
 
 def test_the_latest_figure_is_shown():
     text = overhead_tables("small", [*_kept(1.25, "2026-01-01"), *_kept(1.75, "2026-01-02")])
-    assert "| RED | 1.75 |" in text
+    assert "| RED | 1.75 |  |" in text
     assert "2026-01-02 (abc)" in text
     assert "1.25" not in text
+
+
+def test_the_papers_numbers_are_beside():
+    row = {"program": "1DC", "ScoRD": 1.5}
+    found = {"size": "paper", "tables": {"figure-8": [row], **_EMPTY}}
+    kept = [Result("2026-01-01", "0.1.0", "abc", "racetrap", *x) for x in evaluate_figures(found)]
+    assert "| 1DC | 1.5 | 1.88 |" in overhead_tables("paper", kept)
 
 
 def test_the_papers_numbers_are_not_kept():
