@@ -47,5 +47,12 @@ def test_launches_in_order_are_short(monkeypatch):
         {"one": SimpleNamespace(lanes=1)},
     )  # fmt: skip
     for number in range(30):
-        list(play(SimpleNamespace(params=_PRESETS["scord-tiny"]), number, Random(number), None))
+        list(
+            play(
+                SimpleNamespace(params=_PRESETS["scord-tiny"], places=None),
+                number,
+                Random(number),
+                None,
+            )
+        )
     assert drawn == {False: {16_000, 4_000}, True: {2_000, 500}}
