@@ -37,6 +37,7 @@ _LINES = {
     "generate": "Write the Verilog of a preset and its companion files.",
     "litmus": "Judge litmus tests by PTX's memory model.",
     "mutants": "Count the changes of a preset's Verilog that the campaign finds.",
+    "nvcc": "Compile CUDA for `racetrap run`, as nvcc does.",
     "presets": "List the presets, or show one.",
     "run": "Run a CUDA program without a GPU and check its kernels for races.",
     "schema": "Print the JSON Schema of a command's --json output.",

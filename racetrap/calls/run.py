@@ -18,6 +18,7 @@ from racetrap.calls.report import Report
 from racetrap.calls.results import RunResult
 from racetrap.commands.shared.reports import known_races
 from racetrap.commands.shared.terminal import input_errors, launch_bar, progress_bar
+from racetrap.sim.gpu.cuda.nvcc_options import CUDA_SUFFIX, is_input
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
     DEFAULT_INSTRUCTION_LIMIT,
@@ -62,11 +63,11 @@ def run(
     Parameters
     ----------
     program : str or Path
-        A CUDA source with ``main``, or a program built with ``-cudart shared``.
+        A CUDA source, an object or a library, or a program built by ``racetrap nvcc``.
     arguments : sequence of str
         Arguments of the program.
     further : sequence of str or Path
-        Further CUDA sources of the program.
+        Further sources, objects and libraries of the program.
     compiler : CompilerOptions, optional
         How sources are compiled.
     lockstep : bool
@@ -113,12 +114,13 @@ def run(
     """
     report = report or Report(suits=refusal(run, locals()))
     with input_errors():
-        report.suits(SOURCE if str(program).endswith(".cu") else BUILT, REPORT)
+        report.suits(SOURCE if is_input(program) else BUILT, REPORT)
     known = known_races(baseline)
     used, bounds = _detector(detector, rule is None or simulate, settings)
     files = [Path(program), *map(Path, further)]
+    sources = [each for each in files if each.suffix == CUDA_SUFFIX]
     with input_errors():
-        if patch is not None and files[0].suffix != ".cu":
+        if patch is not None and not sources:
             raise ValueError(f"Patch must be of CUDA sources: run FILE.cu, not {program}")
     with _printed(output) as kept, executable(files, compiler) as (path, options):
         # Imported while the program is compiled.
@@ -169,10 +171,10 @@ def run(
                     check.add(done, partial(again, number))
             cured = []
             # A program that must run once only has one schedule.
-            looks = cures and files[0].suffix == ".cu" and rule is not None and schedules != 1
+            looks = cures and sources and rule is not None and schedules != 1
             if patch is not None or (looks and check.traces.pairs):
                 editable = program_sources(
-                    files, [path, *arguments], options,
+                    sources, [path, *arguments], options,
                     lambda number: settings_of(number, nowhere.fileno()),
                 )  # fmt: skip
                 file = None if patch is None else str(patch)

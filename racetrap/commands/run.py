@@ -12,6 +12,7 @@ import click
 from racetrap.calls.report import Report
 from racetrap.calls.run import BUILT, REPORT, SOURCE, run
 from racetrap.commands.shared import options
+from racetrap.commands.shared.former_names import WORDS
 from racetrap.commands.shared.input_files import NamedFiles
 from racetrap.commands.shared.output_files import is_standard_output_taken
 from racetrap.commands.shared.reports import CURES, FINDINGS, Reports, baseline_option
@@ -24,6 +25,7 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.presenters.race_choice import RaceChoice
+from racetrap.sim.gpu.cuda.nvcc_options import is_input
 from racetrap.verdict.gpu.schedules import MOST_SCHEDULES, SECONDS
 
 if TYPE_CHECKING:
@@ -37,6 +39,13 @@ def _selected(launches: tuple[str | range, ...]) -> tuple[str, range | None]:
     if len(kernels) > 1 or len(ranges) > 1:
         raise ValueError("Option --launches must name one kernel and one range at most, not more")
     return "".join(kernels), next(iter(ranges), None)
+
+
+def _further(arguments: tuple[str, ...]) -> list[str]:
+    """Inputs of the compiler before the program's arguments."""
+    words = click.get_current_context().meta.get(WORDS, ())
+    own = len(words) - words.index("--") - 1 if "--" in words else 0
+    return list(takewhile(is_input, arguments[: len(arguments) - own]))
 
 
 class _Launches(click.ParamType):
@@ -106,16 +115,16 @@ def command(
 ) -> None:  # fmt: skip
     """Run PROGRAM, a CUDA program, without a GPU, and check all its launches for races.
 
-    PROGRAM is one or more .cu files, or a program built with `-cudart shared`; both need the extra
-    `cuda`.  Host code runs natively, kernels run on the executor, and the exact analysis checks
-    their accesses.  Exit status: 0 no race, 1 races or a kernel fault, 2 bad input, 3 the program
-    failed in another way, or hardware and golden model disagree.
+    PROGRAM is CUDA sources, also with C and C++ sources, objects and static libraries, or a program
+    built by `racetrap nvcc`; both need the extra `cuda`.  Host code runs natively, kernels run on
+    the executor, and the exact analysis checks their accesses.  Exit status: 0 no race, 1 races or
+    a kernel fault, 2 bad input, 3 the program failed in another way, or hardware and golden model
+    disagree.
     """
-    is_source = program.endswith(".cu")
     with input_errors():
-        require_suitable(SOURCE if is_source else BUILT, REPORT)
+        require_suitable(SOURCE if is_input(program) else BUILT, REPORT)
         kernel, selected = _selected(launches)
-    further = list(takewhile(lambda word: word.endswith(".cu"), arguments)) if is_source else []
+    further = _further(arguments) if is_input(program) else []
     reports = Reports(output)
     result = run(
         program, arguments[len(further) :], further=further, compiler=compiler, lockstep=lockstep,

@@ -84,7 +84,7 @@ def command(
     """Run KERNEL or PROGRAM under a weak memory model until it fails.
 
     KERNEL is a .cu or .ptx file with a launch file.  Without one, PROGRAM is a whole CUDA program
-    as for `racetrap run`: a .cu file or a program built with `-cudart shared`.  It fails if its
+    as for `racetrap run`: a .cu file or a program built by `racetrap nvcc`.  It fails if its
     exit status is not 0 or its output differs from that on sequentially consistent memory.
 
     Reports each failure and how many runs had it, and shrinks a failing run to the deviations from

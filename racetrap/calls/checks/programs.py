@@ -41,7 +41,7 @@ def executable(
 
 
 def _compiled(files: Sequence[Path], folder: Path, options: CompilerOptions) -> Path:
-    from racetrap.sim.gpu.cuda.nvcc_options import is_cuda_source
+    from racetrap.sim.gpu.cuda.nvcc_options import is_input
     from racetrap.sim.gpu.cuda.runtime_library import runtime_library
     from racetrap.sim.gpu.cuda.toolkit import ToolkitError, compile_program
 
@@ -49,7 +49,7 @@ def _compiled(files: Sequence[Path], folder: Path, options: CompilerOptions) -> 
     for file in files:
         if not file.is_file():
             raise ValueError(f"Program must be a file, not {file}")
-    if not is_cuda_source(program):
+    if not is_input(program):
         return program
     target = folder / program.stem
     with working(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:

@@ -29,8 +29,8 @@ _FINDINGS = "0 clean, 1 findings"
 #: The table of `racetrap --help` and of the documentation.
 TABLE = (
     Row(
-        "CUDA program", "source with `main`, several sources, or a program that was linked with "
-        "`-cudart shared`", "run", _FINDINGS,
+        "CUDA program", "source with `main`, several sources and objects, or a program built by "
+        "`racetrap nvcc`", "run", _FINDINGS,
     ),
     Row(
         "kernel", "`.cu` without `main`, or `.ptx`, with its launch file as the next argument, "
@@ -77,6 +77,9 @@ def command_of(words: Sequence[str], commands: Collection[str]) -> list[str] | N
         return None
     if path.is_dir():
         raise ValueError(f"{first} is a folder: {_GIVE}")
+    others = [word for word in words[1:] if word.endswith(_CUDA)]
+    if others or path.suffix in (".o", ".a"):
+        return ["run", *words]
     if path.suffix == _CUDA:
         return _cuda(words)
     if path.suffix == _PTX:
@@ -107,8 +110,7 @@ def _is_preset(name: str) -> bool:
 
 
 def _cuda(words: Sequence[str]) -> list[str]:
-    others = [word for word in words[1:] if word.endswith(_CUDA)]
-    if has_main(Path(words[0])) or others:
+    if has_main(Path(words[0])):
         return ["run", *words]
     return _kernel(words, "CUDA kernel, without `main`,")
 
@@ -159,7 +161,7 @@ def _binary(words: Sequence[str]) -> list[str]:
         return [RECORD_AND_CHECK, *words]
     raise ValueError(
         f"{words[0]} looks like a program that racetrap has not built: build it with `racetrap cc` "
-        "or `racetrap c++`, or a CUDA program with `-cudart shared`"
+        "or `racetrap c++`, or a CUDA program with `racetrap nvcc`"
     )
 
 

@@ -308,8 +308,8 @@ class _Compiler(click.Argument):
             word
             for name, given in opts.items()
             if name in known
-            for value in (given if isinstance(given, list) else [None] * given)
-            for word in (known[name][0].name, *([] if value is None else [value]))
+            for value in (given if isinstance(given, list) else [""] * given)
+            for word in known[name][0].words(value)
         ]
         return super().consume_value(ctx, {self.name or "": words} if words else {})
 

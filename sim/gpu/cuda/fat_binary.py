@@ -72,6 +72,36 @@ def _text_of(data: bytes, compressed: int, flags: int, size: int) -> str:
         raise FatBinaryError("PTX of the program is not text") from None
 
 
+def split_binaries(data: bytes) -> list[bytes]:
+    """Fat binaries that stand one after the other: those of a program's files, linked.
+
+    Raises
+    ------
+    FatBinaryError
+        If one breaks the format.
+    """
+    found = []
+    while data:
+        size = _bytes_of(data)
+        found.append(data[:size])
+        data = data[size:]
+    return found
+
+
+def _bytes_of(data: bytes) -> int:
+    """Bytes of the fat binary at the beginning of ``data``."""
+    try:
+        magic, _, header_bytes, size = _HEADER.unpack_from(data)
+    except StructError:
+        raise FatBinaryError("Fat binary is truncated") from None
+    if magic != _MAGIC:
+        raise FatBinaryError(f"Fat binary must begin with {_MAGIC:#x}, not {magic:#x}")
+    end: int = header_bytes + size
+    if end > len(data):
+        raise FatBinaryError(f"Fat binary must have {end} bytes, not {len(data)}")
+    return end
+
+
 def ptx_images(binary: bytes) -> list[Image]:
     """PTX of a fat binary.
 
@@ -86,13 +116,9 @@ def ptx_images(binary: bytes) -> list[Image]:
         If it breaks the format, or its PTX cannot be decompressed.
     """
     images = []
+    end = _bytes_of(binary)
     try:
-        magic, _, header_bytes, size = _HEADER.unpack_from(binary)
-        if magic != _MAGIC:
-            raise FatBinaryError(f"Fat binary must begin with {_MAGIC:#x}, not {magic:#x}")
-        start, end = header_bytes, header_bytes + size
-        if end > len(binary):
-            raise FatBinaryError(f"Fat binary must have {end} bytes, not {len(binary)}")
+        _, _, start, _ = _HEADER.unpack_from(binary)
         while start < end:
             kind, _, own_bytes, bytes_behind, compressed, _, arch = _ENTRY.unpack_from(
                 binary, start

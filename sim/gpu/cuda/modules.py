@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from racetrap.sim.gpu.cuda.errors import CudaError, RequestError
-from racetrap.sim.gpu.cuda.fat_binary import choose_ptx, ptx_images
+from racetrap.sim.gpu.cuda.fat_binary import choose_ptx, ptx_images, split_binaries
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.machine.program import KernelProgram
+from racetrap.sim.gpu.ptx.linking import link, with_distinct_names
 from racetrap.sim.gpu.ptx.module import Function, Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 
@@ -37,7 +38,9 @@ _parsed = lru_cache(maxsize=16)(parse_ptx)
 
 
 def _kernels(module: Module) -> set[str]:
-    return {name for name, function in module.functions.items() if function.is_kernel}
+    """Names of a module's kernels, or of its functions if it has none."""
+    kernels = {name for name, function in module.functions.items() if function.is_kernel}
+    return kernels or set(module.functions)
 
 
 class Modules:
@@ -63,7 +66,7 @@ class Modules:
         Parameters
         ----------
         binary : bytes
-            Fat binary.
+            Fat binary, or several, which are linked.
 
         Raises
         ------
@@ -72,11 +75,14 @@ class Modules:
         PtxError
             If the PTX breaks a rule.
         """
-        image = choose_ptx(ptx_images(binary), self._capability)
+        images = list(filter(None, map(ptx_images, split_binaries(binary)))) or [[]]
+        texts = [choose_ptx(each, self._capability).text for each in images]
         number = len(self._modules)
-        module = self._parsed(image.text, number)
-        self._instructions += sum(len(f.instructions) for f in module.functions.values())
-        self._modules.append(module)
+        parts = []
+        for text in with_distinct_names(texts):
+            parts.append(self._parsed(text, number))
+            self._instructions += sum(len(f.instructions) for f in parts[-1].functions.values())
+        self._modules.append(link(parts))
         return number
 
     def _parsed(self, text: str, number: int) -> Module:

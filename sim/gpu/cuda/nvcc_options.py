@@ -48,6 +48,10 @@ class NvccOption(NamedTuple):
         """Usual spelling."""
         return self.spellings[0]
 
+    def words(self, value: str) -> list[str]:
+        """It with a value, if it has one, on a command line."""
+        return [self.name, value] if self.has_value else [self.name]
+
 
 #: Names of the options, short and long if they differ; ``=``: with a value.
 _NAMES = MappingProxyType({
@@ -109,24 +113,29 @@ NVCC_OPTIONS: Mapping[str, NvccOption] = MappingProxyType(
 )
 #: Options whose value may follow without a space.
 _ATTACHED = ("-I", "-D", "-U", "-L", "-l", "-O")
-_ARCHITECTURE = re.compile(r"(?:compute_|sm_)?(\d{2,3})[af]?")
+_ARCHITECTURE = re.compile(r"(compute_|sm_)?(\d{2,3})[af]?")
 #: Options that name architectures, and values of theirs that leave the choice.
-_ARCHITECTURES = ("-arch", "-gencode")
+ARCHITECTURES = ("-arch", "-gencode")
 _WHATEVER = ("native", "all", "all-major")
 
 
-def is_cuda_source(path: Path) -> bool:
-    """Whether nvcc takes a file for a CUDA source, by its name."""
-    return path.suffix == ".cu"
+#: Ends of the names of CUDA sources, and of all that nvcc makes a program of.
+CUDA_SUFFIX = ".cu"
+INPUT_SUFFIXES = (CUDA_SUFFIX, ".c", ".cc", ".cpp", ".cxx", ".o", ".a", ".so")
 
 
-def parse_options(words: Iterable[str]) -> Iterator[tuple[NvccOption, str]]:
-    """Options of a command line for nvcc, each with its value.
+def is_input(path: str | Path) -> bool:
+    """Whether nvcc makes a program of a file: a source, an object or a library, by its name."""
+    return Path(path).suffix in INPUT_SUFFIXES
+
+
+def parse_words(words: Iterable[str]) -> Iterator[tuple[NvccOption | None, str]]:
+    """Options of a command line for nvcc, each with its value, and other words, each alone.
 
     Raises
     ------
     ValueError
-        If a word is not an option of nvcc, or a value is missing.
+        If a value is missing, or one is not expected.
     """
     left = iter(words)
     for word in left:
@@ -135,8 +144,8 @@ def parse_options(words: Iterable[str]) -> Iterator[tuple[NvccOption, str]]:
             name, equals, value = word[:2], "=", word[2:]
         option = NVCC_OPTIONS.get(name)
         if option is None:
-            raise ValueError(unknown_name("option of nvcc", name, NVCC_OPTIONS, NVCC_HELP))
-        if option.has_value and not equals:
+            value = word
+        elif option.has_value and not equals:
             given = next(left, None)
             if given is None:
                 raise ValueError(f"Option {name} of nvcc must have a value, as in {name} VALUE")
@@ -167,31 +176,38 @@ class CompilerOptions:
         for option, _ in self._given:
             if option.use is Use.REFUSED:
                 raise ValueError(
-                    f"Option {option.name} of nvcc chooses what a build makes or keeps, but "
-                    "racetrap compiles and runs a program: leave it out"
+                    f"Option {option.name} of nvcc chooses what a build makes or keeps: leave it "
+                    "out, or build with `racetrap nvcc` and run the program"
                 )
         _ = self.capability
 
     @cached_property
     def _given(self) -> list[tuple[NvccOption, str]]:
-        return list(parse_options(self.words))
+        found = []
+        for option, value in parse_words(self.words):
+            if option is None:
+                name = value.partition("=")[0]
+                raise ValueError(unknown_name("option of nvcc", name, NVCC_OPTIONS, NVCC_HELP))
+            found.append((option, value))
+        return found
 
     @cached_property
     def _architecture(self) -> str:
         """Newest architecture that is named."""
-        found = [f"{CAPABILITIES[0]}"]
+        found = []
         for option, value in self._given:
-            if option.name in _ARCHITECTURES and value not in _WHATEVER:
+            if option.name in ARCHITECTURES and value not in _WHATEVER:
                 part = re.search(r"arch=([^,]*)", value) if option.name == "-gencode" else None
                 name = part[1].strip() if part else value
-                number = _ARCHITECTURE.fullmatch(name)
-                if number is None or int(number[1]) not in CAPABILITIES:
-                    raise ValueError(
-                        f"Architecture must be from sm_{CAPABILITIES[0]} to sm_{CAPABILITIES[-1]}, "
-                        f"as in -arch=sm_90, not {name}"
-                    )
-                found.append(name.removeprefix("compute_").removeprefix("sm_"))
-        return max(found, key=lambda each: int(each.rstrip("af")))
+                match = _ARCHITECTURE.fullmatch(name)
+                found.append((int(match[2]) if match else -1, name))
+        number, name = max(found, default=(CAPABILITIES[0], f"{CAPABILITIES[0]}"))
+        if number not in CAPABILITIES:
+            raise ValueError(
+                f"Architecture must be from sm_{CAPABILITIES[0]} to sm_{CAPABILITIES[-1]}, as in "
+                f"-arch=sm_90, not {name}"
+            )
+        return name.removeprefix("compute_").removeprefix("sm_")
 
     @property
     def capability(self) -> int:
@@ -207,7 +223,7 @@ class CompilerOptions:
     def named(self) -> Mapping[str, str]:
         """First option given that sets the GPU, under ``-arch``, and first other, ``compiler``."""
         return {
-            "-arch" if option.name in _ARCHITECTURES else "compiler": option.name
+            "-arch" if option.name in ARCHITECTURES else "compiler": option.name
             for option, _ in reversed(self._given)
         }
 
@@ -215,9 +231,9 @@ class CompilerOptions:
         """Arguments of nvcc, which makes PTX with line numbers."""
         architecture = f"compute_{self._architecture}"
         taken = [
-            [option.name, *[value] * option.has_value]
+            option.words(value)
             for option, value in self._given
-            if option.use is Use.TAKEN and option.name not in _ARCHITECTURES
+            if option.use is Use.TAKEN and option.name not in ARCHITECTURES
         ]
         return [
             "-gencode", f"arch={architecture},code={architecture}", "-lineinfo", *chain(*taken)

@@ -95,7 +95,7 @@ def _session_of(sessions: Sequence[Session], name: str, status: int) -> Session:
         ending = f"exit status {status}" if status >= 0 else f"signal {-status}"
         raise ProgramError(
             f"Program {name} ended with {ending} and no call of the CUDA runtime "
-            "as a shared library: build it with -cudart shared"
+            "as a shared library: build it with `racetrap nvcc`"
         )
     if len(used) > 1:
         raise ProgramError(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.gnu_tools import run_tool
+from racetrap.sim.gpu.cuda import other_libraries
 from racetrap.sim.gpu.cuda.messages import header
+from racetrap.sim.gpu.cuda.other_libraries import LINKED, refused_functions
 from racetrap.sim.gpu.cuda.toolkit import ToolkitError, real_library, toolkit_folder
 
 #: Folder of its sources.
@@ -78,11 +82,17 @@ def _build(folder: Path) -> None:
     library = folder / _NAME
     _link(objects, library)
     stubs = folder / "missing_functions.cpp"
-    missing = sorted(_exports(real_library()) - _exports(library))
+    missing = sorted({*_exports(real_library()), *refused_functions()} - _exports(library))
     stubs.write_text(_missing_functions(missing), encoding="utf-8")
     _link([*objects, compile_one(stubs)], library)
-    # What `-lcudart` looks for.
-    (folder / "libcudart.so").symlink_to(_NAME)
+    for name in ("cudart", *LINKED):  # what `-lcudart` and so on look for
+        (folder / f"lib{name}.so").symlink_to(_NAME)
+    # For builds that look for a toolkit: its compiler is ours.
+    (folder / "lib64").symlink_to(".")
+    (folder / "include").symlink_to(toolkit_folder() / "include")
+    (compiler := folder / "bin" / "nvcc").parent.mkdir()
+    compiler.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m racetrap nvcc "$@"\n')
+    compiler.chmod(0o755)
 
 
 def runtime_library() -> Path:
@@ -93,6 +103,6 @@ def runtime_library() -> Path:
     ToolkitError
         If it cannot be compiled, or the CUDA headers are not installed.
     """
-    sources = [*sorted(RUNTIME.iterdir()), Path(__file__)]
+    sources = [*sorted(RUNTIME.iterdir()), Path(__file__), Path(other_libraries.__file__)]
     key = content_key(header(), str(toolkit_folder()), files=sources)
     return keep(cache_folder() / "cuda_runtime" / key, _build) / _NAME

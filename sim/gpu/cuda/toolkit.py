@@ -9,7 +9,13 @@ from pathlib import Path
 
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
-from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
+from racetrap.sim.gpu.cuda.nvcc_options import (
+    ARCHITECTURES,
+    CompilerOptions,
+    Use,
+    parse_words,
+)
+from racetrap.sim.gpu.cuda.other_libraries import headers_folder
 from racetrap.sim.tools import install_extra
 
 _PACKAGE = "nvidia.cu13"
@@ -44,11 +50,14 @@ def real_library() -> Path:
     return toolkit_folder() / "lib" / "libcudart.so.13"
 
 
+def _nvcc(arguments: Sequence[str]) -> list[str]:
+    """Command line of nvcc, which also finds headers of libraries that are not there."""
+    last = ["-Xcompiler", f"-idirafter,{headers_folder()}"]
+    return [str(toolkit_folder() / "bin" / "nvcc"), *last, *arguments]
+
+
 def _compile(arguments: Sequence[str], what: str, name: str) -> None:
-    run_tool(
-        [str(toolkit_folder() / "bin" / "nvcc"), *arguments],
-        f"{what} {name} does not compile", error=ToolkitError,
-    )  # fmt: skip
+    run_tool(_nvcc(arguments), f"{what} {name} does not compile", error=ToolkitError)
 
 
 def compile_program(
@@ -73,13 +82,37 @@ def compile_program(
         If a source does not compile.
     """
     _compile(
-        [
-            *options.arguments(), "-cudart", "shared", "-g", "--compress-mode", "none",
-            f"-L{library.parent}", f"-L{toolkit_folder() / 'lib'}", "-o", str(target),
-            *map(str, sources),
-        ],
+        [*options.arguments(), *_linking(library), "-o", str(target), *map(str, sources)],
         "CUDA program", " and ".join(source.name for source in sources),
     )  # fmt: skip
+
+
+def _linking(library: Path) -> list[str]:
+    """Arguments of nvcc for a program that is linked with our runtime library."""
+    return [
+        "-cudart", "shared", "-g", "--compress-mode", "none",
+        f"-L{library.parent}", f"-L{toolkit_folder() / 'lib'}",
+    ]  # fmt: skip
+
+
+def driver_command(words: Sequence[str], library: Path) -> list[str]:
+    """Command line of nvcc that makes what ``words`` ask of it so that we can run it.
+
+    Raises
+    ------
+    ValueError
+        If an option lacks its value, or an architecture is not supported.
+    """
+    kept, architectures = [], []
+    for option, value in parse_words(words):
+        if option is None:
+            kept.append(value)
+        elif option.name in ARCHITECTURES:
+            architectures += option.words(value)
+        elif option.use is not Use.WITHOUT_EFFECT:
+            kept += option.words(value)
+    arguments = CompilerOptions(tuple(architectures)).arguments()
+    return _nvcc([*arguments, *_linking(library), *kept])
 
 
 def compile_ptx(source: Path, options: CompilerOptions, root: Path | None = None) -> str:

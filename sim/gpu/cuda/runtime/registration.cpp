@@ -11,9 +11,12 @@
 namespace racetrap {
 namespace {
 
+struct FatBinary;
+
 struct Wrapper {
   uint32_t magic, version;
-  const void *data, *unused;
+  const FatBinary *data;
+  const FatBinary *const *linked;  // of version 2: those of the program's files, then null
 };
 
 struct FatBinary {
@@ -30,8 +33,11 @@ struct Variable {
   FindSymbolReply place{};
 };
 
+// Version of a wrapper of files that were compiled separately (-rdc=true).
+constexpr uint32_t of_linked_files = 2;
+
 struct Module {
-  const FatBinary *binary;
+  const Wrapper *wrapper;
   uint32_t number = 0;
   bool loaded = false;
   cudaError_t error = cudaSuccess;
@@ -44,12 +50,18 @@ std::map<const void *, Value> &table() {
   return *entries;
 }
 
+std::string bytes_of(const FatBinary &binary) {
+  return {reinterpret_cast<const char *>(&binary), binary.header_bytes + binary.bytes};
+}
+
 cudaError_t load(void **handle, uint32_t &number) {
   Module &module = *reinterpret_cast<Module *>(handle);
   if (!module.loaded) {
     LoadModuleReply reply;
-    size_t bytes = module.binary->header_bytes + module.binary->bytes;
-    module.error = ask(LoadModuleRequest{}, reply, module.binary, bytes);
+    std::string binaries = bytes_of(*module.wrapper->data);
+    if (module.wrapper->version == of_linked_files)
+      for (auto *each = module.wrapper->linked; *each; ++each) binaries += bytes_of(**each);
+    module.error = ask(LoadModuleRequest{}, reply, binaries.data(), binaries.size());
     module.number = reply.module;
     module.loaded = true;
   }
@@ -119,9 +131,8 @@ extern "C" {
 
 void **__cudaRegisterFatBinary(void *data) {
   racetrap::announce();
-  auto *wrapper = static_cast<const racetrap::Wrapper *>(data);
-  auto *binary = static_cast<const racetrap::FatBinary *>(wrapper->data);
-  return reinterpret_cast<void **>(new racetrap::Module{binary});
+  return reinterpret_cast<void **>(
+      new racetrap::Module{static_cast<const racetrap::Wrapper *>(data)});
 }
 
 void __cudaRegisterFatBinaryEnd(void **) {}

@@ -158,7 +158,8 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         ]
     if not function.defined:
         raise UnknownInstruction(
-            f"Called function {function.name} is only declared: define it in the same module"
+            f"Called function {function.name} is only declared: define it in the same module, "
+            "or link the file that does, with -rdc=true"
         )
     site = _site(flow, instruction, callee.name)
     return [f"w.call({e.bind(site, ('call', instruction.index))})"]

@@ -70,7 +70,7 @@ def test_the_newest_architecture_counts(words, architecture):
         ("-arch fermi", "Architecture must be from sm_75 to sm_121, as in -arch=sm_90, not fermi"),
         ("-D", "Option -D of nvcc must have a value, as in -D VALUE"),
         ("-lineinfo=1", "Option -lineinfo of nvcc has no value: leave out =1"),
-        ("-c", "Option -c of nvcc chooses what a build makes or keeps, but racetrap compiles and "),
+        ("-c", "Option -c of nvcc chooses what a build makes or keeps: leave it out, or "),
         ("-stdd=c++17", "Unknown option of nvcc '-stdd': did you mean '-std'?"),
         ("-zebra", "Unknown option of nvcc '-zebra': `nvcc --help` lists them"),
     ],
