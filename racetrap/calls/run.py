@@ -18,7 +18,7 @@ from racetrap.calls.report import Report
 from racetrap.calls.results import RunResult
 from racetrap.commands.shared.reports import known_races
 from racetrap.commands.shared.terminal import input_errors, launch_bar, progress_bar
-from racetrap.sim.gpu.cuda.nvcc_options import CUDA_SUFFIX, is_input
+from racetrap.sim.gpu.cuda.nvcc_options import CUDA_SUFFIX, INPUT_SUFFIXES
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
     DEFAULT_INSTRUCTION_LIMIT,
@@ -114,7 +114,7 @@ def run(
     """
     report = report or Report(suits=refusal(run, locals()))
     with input_errors():
-        report.suits(SOURCE if is_input(program) else BUILT, REPORT)
+        report.suits(SOURCE if str(program).endswith(INPUT_SUFFIXES) else BUILT, REPORT)
     known = known_races(baseline)
     used, bounds = _detector(detector, rule is None or simulate, settings)
     files = [Path(program), *map(Path, further)]

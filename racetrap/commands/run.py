@@ -25,7 +25,7 @@ from racetrap.commands.shared.terminal import (
     write_json,
 )
 from racetrap.presenters.race_choice import RaceChoice
-from racetrap.sim.gpu.cuda.nvcc_options import is_input
+from racetrap.sim.gpu.cuda.nvcc_options import INPUT_SUFFIXES
 from racetrap.verdict.gpu.schedules import MOST_SCHEDULES, SECONDS
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def _further(arguments: tuple[str, ...]) -> list[str]:
     """Inputs of the compiler before the program's arguments."""
     words = click.get_current_context().meta.get(WORDS, ())
     own = len(words) - words.index("--") - 1 if "--" in words else 0
-    return list(takewhile(is_input, arguments[: len(arguments) - own]))
+    return list(
+        takewhile(lambda word: word.endswith(INPUT_SUFFIXES), arguments[: len(arguments) - own])
+    )
 
 
 class _Launches(click.ParamType):
@@ -122,9 +124,9 @@ def command(
     disagree.
     """
     with input_errors():
-        require_suitable(SOURCE if is_input(program) else BUILT, REPORT)
+        require_suitable(SOURCE if program.endswith(INPUT_SUFFIXES) else BUILT, REPORT)
         kernel, selected = _selected(launches)
-    further = _further(arguments) if is_input(program) else []
+    further = _further(arguments) if program.endswith(INPUT_SUFFIXES) else []
     reports = Reports(output)
     result = run(
         program, arguments[len(further) :], further=further, compiler=compiler, lockstep=lockstep,

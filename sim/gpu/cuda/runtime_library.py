@@ -12,7 +12,6 @@ from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.gnu_tools import run_tool
-from racetrap.sim.gpu.cuda import other_libraries
 from racetrap.sim.gpu.cuda.messages import header
 from racetrap.sim.gpu.cuda.other_libraries import LINKED, refused_functions
 from racetrap.sim.gpu.cuda.toolkit import ToolkitError, real_library, toolkit_folder
@@ -103,6 +102,6 @@ def runtime_library() -> Path:
     ToolkitError
         If it cannot be compiled, or the CUDA headers are not installed.
     """
-    sources = [*sorted(RUNTIME.iterdir()), Path(__file__), Path(other_libraries.__file__)]
-    key = content_key(header(), str(toolkit_folder()), files=sources)
+    sources = [*sorted(RUNTIME.iterdir()), Path(__file__)]
+    key = content_key(header(), str(toolkit_folder()), *LINKED, *refused_functions(), files=sources)
     return keep(cache_folder() / "cuda_runtime" / key, _build) / _NAME
