@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras same-python demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog verdicts foreign-builds packages load kills clean
+.PHONY: help setup extras same-python demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog second-simulator verdicts foreign-builds packages load kills clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV) (EXTRAS=cuda: install one extra, once more if it is there)"
@@ -40,6 +40,7 @@ help:
 	@echo "make planted-bugs  plant every bug in hardware and models; the tests must find each"
 	@echo "make prove     prove the rules of the blocks of ScoRD, causality and the bus monitor, and break each by planted bugs"
 	@echo "make lint-verilog  read the Verilog of all presets and of 50 random configurations with Verilator, Slang and Yosys"
+	@echo "make second-simulator  replay what Verilator did at the pins of each small detector on Icarus Verilog"
 	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
 	@echo "make foreign-builds  build Debian source packages by their own build systems, and record them"
 	@echo "make format    format the sources"
@@ -181,6 +182,9 @@ prove: $(FPGA_READY)
 
 lint-verilog: $(FPGA_READY)
 	$(BIN)/python -m tests.lint
+
+second-simulator: $(READY)
+	$(BIN)/python -m tests.second_simulator
 
 verdicts: $(READY)
 	$(BIN)/python -m tests.thread_verdicts
