@@ -8,9 +8,10 @@ that Icarus knows, or if it does not know an output after reset.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
+from contextlib import chdir
+from itertools import count
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,8 +23,13 @@ from tests.support.rtl.pins import Replayed, recorded_model, replay
 PRESETS = ("noncoherent-tiny", "scord-tiny", "hirace-tiny", "sigrace-tiny", "causality-tiny")
 
 
-def record(preset: str, transactions: int, seed: int, folder: Path) -> tuple[object, int]:
-    """Record random tests of at least so many transactions in ``folder``; the model, and how many.
+def replays(preset: str, transactions: int, seed: int = 1) -> tuple[int, list[Replayed]]:
+    """Record cases of random tests of at least so many transactions in all, and replay each.
+
+    Returns
+    -------
+    int, list of Replayed
+        Transactions, and of all cases together the replay with and without values before reset.
 
     Raises
     ------
@@ -33,23 +39,18 @@ def record(preset: str, transactions: int, seed: int, folder: Path) -> tuple[obj
     params = find_preset(preset).params
     model = recorded_model(preset, params)
     kind = system_of(params).own("evaluation", "campaign").RANDOM_VOLUME
-    here, volume = Path.cwd(), 0
-    os.chdir(folder)
-    try:
-        for compared in kind.play(model, 0, Random(seed), None):
-            volume += getattr(compared, kind.figures[0])
-            if volume >= transactions:
-                break
-    finally:
-        os.chdir(here)
-    return model, volume
-
-
-def replays(preset: str, transactions: int, seed: int = 1) -> tuple[int, list[Replayed]]:
-    """Transactions recorded, and the replays with and without values before reset."""
-    with TemporaryDirectory() as name:
-        model, volume = record(preset, transactions, seed, Path(name))
-        return volume, [replay(preset, model, Path(name), bare=bare) for bare in (False, True)]
+    volume, results = 0, [Replayed(0, 0, "", ()), Replayed(0, 0, "", ())]
+    for number in count():
+        with TemporaryDirectory() as name, chdir(name):
+            for compared in kind.play(model, number, Random(f"{seed} {number}"), None):
+                volume += getattr(compared, kind.figures[0])
+                if volume >= transactions:
+                    break
+            replayed = (replay(preset, model, Path(name), bare=bare) for bare in (False, True))
+            results = [before + new for before, new in zip(results, replayed, strict=True)]
+        if volume >= transactions:
+            return volume, results
+    raise AssertionError("cases have no end")
 
 
 def main() -> None:

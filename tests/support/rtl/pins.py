@@ -88,6 +88,13 @@ class Replayed:
     first: str
     unknown: tuple[str, ...]
 
+    def __add__(self, other: Replayed) -> Replayed:
+        """Both together."""
+        return Replayed(
+            self.cycles + other.cycles, self.differences + other.differences,
+            self.first or other.first, tuple(dict.fromkeys((*self.unknown, *other.unknown))),
+        )  # fmt: skip
+
 
 def recorded_model(preset: str, params: Params) -> FastModel[Params]:
     """A system that records its pins, with the detector's harness; errors as of a build."""
