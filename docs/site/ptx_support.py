@@ -8,6 +8,7 @@ from __future__ import annotations
 from docs.site.markdown import table
 from racetrap.sim.gpu.executor.arithmetic.instruction_set import ARITHMETIC_KINDS
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS
+from racetrap.sim.gpu.executor.codegen.async_code import ASYNC_HANDLERS
 from racetrap.sim.gpu.executor.codegen.collective_code import COLLECTIVE_HANDLERS
 from racetrap.sim.gpu.executor.codegen.control_code import CONTROL_HANDLERS
 from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
@@ -17,6 +18,7 @@ _GROUPS = {
     "memory": MEMORY_HANDLERS,
     "control flow": CONTROL_HANDLERS,
     "warps and blocks": COLLECTIVE_HANDLERS,
+    "asynchronous copies": ASYNC_HANDLERS,
 }
 
 

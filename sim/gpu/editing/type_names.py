@@ -125,7 +125,10 @@ class Types:
             if (node := source.index.types.get(name)) is not None:
                 given = [self._arguments.get(text, text) for text in map(text_at, arguments)]
                 own = dict(zip(template_parameters(node), given, strict=False))
-                return Types(self._sources, own).named(name)
+                instance = Types(self._sources, own)
+                # A name may stand for an instance of itself in another namespace.
+                instance._depth = self._depth
+                return instance.named(name)
         return None
 
     def _structure(self, node: tree_sitter.Node) -> Type | None:

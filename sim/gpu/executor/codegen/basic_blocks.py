@@ -16,6 +16,7 @@ from racetrap.sim.gpu.executor.arithmetic.instruction_set import (
     ARITHMETIC_OPCODES,
     arithmetic_operation,
 )
+from racetrap.sim.gpu.executor.codegen.async_code import ASYNC_HANDLERS
 from racetrap.sim.gpu.executor.codegen.collective_code import (
     COLLECTIVE_HANDLERS,
     needs_members_together,
@@ -42,7 +43,9 @@ from racetrap.sim.gpu.ptx.module import (
     registers_of,
 )
 
-_HANDLERS: dict[str, Handler] = {**MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS}
+_HANDLERS: dict[str, Handler] = {
+    **MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS, **ASYNC_HANDLERS,
+}  # fmt: skip
 
 #: Opcodes that the executor supports; compilation refuses forms of them that it does not.
 SUPPORTED: frozenset[str] = ARITHMETIC_OPCODES | frozenset(_HANDLERS)
@@ -59,7 +62,8 @@ _CHANGING_FRAME = (frozenset({"call", "ret", "exit"}), frozenset({"call"}))
 #: The carry flag, and the instructions that take it.
 _CARRY = Register("%carry", "pred")
 _TAKING_CARRY = ("addc", "subc", "madc")
-_VISIBLE = frozenset({"atom", "red", "membar", "fence"})
+_VISIBLE = frozenset({"atom", "red", "membar", "fence", "cp", "mbarrier"})
+_SYNCHRONISING = (_VISIBLE | {"bar", "barrier"}) - {"cp"}
 
 #: Code of a basic block, and how many instructions it is.
 BlockCode = tuple[Lines, int]
@@ -144,13 +148,23 @@ def _code(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         If the executor does not support the instruction, or the operands do not suit it.
     """
     try:
-        return _HANDLERS.get(instruction.opcode, _arithmetic)(e, flow, instruction)
+        lines = _HANDLERS.get(instruction.opcode, _arithmetic)(e, flow, instruction)
+        # What a warp has begun to copy may have been copied before it synchronises.
+        return ["w.copies.show(w)", *lines] if _shows_copies(e, instruction) else lines
     except UnknownInstruction as error:
         sentence = str(error)
     except (KeyError, IndexError, ValueError):
         # Modifiers or operands are missing, or there are too many.
         sentence = str(UnknownInstruction.named(instruction))
     raise PtxError(flow.module.name, instruction.line, sentence)
+
+
+def _shows_copies(e: Emitter, instruction: Instruction) -> bool:
+    """Whether an instruction synchronises, in a program with asynchronous copies."""
+    if e.weak or not e.layout.has_copies:
+        return False
+    strong = not {"volatile", "relaxed", "acquire", "release"}.isdisjoint(instruction.modifiers)
+    return strong or instruction.opcode in _SYNCHRONISING
 
 
 def _reconverge(number: int, pc: int) -> str:

@@ -83,6 +83,9 @@ class ProgramLayout:
         self.namespace: dict[str, Any] = {}
         self.symbols: list[str] = []
         self.specials: list[str] = []
+        self.has_copies = any(
+            each.opcode == "cp" for function in functions for each in function.instructions
+        )
         self._names: dict[Any, str] = {}
         self._accesses: list[int] = []
         self._shared: dict[tuple[str, str], int] = {}

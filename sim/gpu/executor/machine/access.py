@@ -130,6 +130,8 @@ class Access:
 
     def log(self, warp: Warp, mask: int, address: np.ndarray) -> None:
         """Log the event, or several if a lane accesses more bytes than one event holds."""
+        if warp.copies.pending:
+            warp.copies.check(warp, self, mask, address)
         records = self.records[: len(address)]
         for first in range(0, self.size, _WIDEST_EVENT):
             records[:, 0] = address + first if first else address
@@ -227,6 +229,8 @@ class Store(Access):
         self, warp: Warp, mask: int, address: np.ndarray, rows: tuple[np.ndarray, ...]
     ) -> None:
         """Each lane's elements are one value; of 16 bytes the upper half goes to ``compare``."""
+        if warp.copies.pending:
+            warp.copies.check(warp, self, mask, address)
         values = np.stack(rows, axis=1)
         words = values.view(f"u{min(self.size, 8)}")
         records = self.records[: len(address)]

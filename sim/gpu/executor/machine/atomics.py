@@ -15,6 +15,7 @@ from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import unsigned
 from racetrap.sim.gpu.executor.machine.access import Access, AccessMode, Site
 from racetrap.sim.gpu.executor.machine.lanes import mask_of, row_of
+from racetrap.sim.gpu.executor.machine.mbarriers import MBARRIER_OPERATIONS
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
@@ -29,6 +30,7 @@ def _add_pairs(old: int, operand: int) -> int:
 #: From the old value and the operand (for CAS: expected value, then new value) to the new one,
 #: as Python numbers; the caller wraps them.
 ATOMIC_OPERATIONS: dict[str, Callable[..., Any]] = {
+    **MBARRIER_OPERATIONS,
     "add": lambda old, operand: old + operand,
     "add.f16x2": _add_pairs,
     "min": min,
@@ -119,6 +121,8 @@ class Atomic(Access):
         self, warp: Warp, mask: int, address: np.ndarray, old: np.ndarray,
         operands: list[np.ndarray],
     ) -> None:  # fmt: skip
+        if warp.copies.pending:
+            warp.copies.check(warp, self, mask, address)
         records = self.records[: len(address)]
         records[:, 0] = address
         success = 0

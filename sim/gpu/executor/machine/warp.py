@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
+from racetrap.sim.gpu.executor.machine.async_copies import AsyncCopies
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.faults import thread_name
 from racetrap.sim.gpu.executor.machine.frame import Frame
@@ -85,6 +86,7 @@ class Warp(ABC):
         #: Whether an atomic or a strong load was run since the warp last let others go first.
         self.polled = False
         self.polls = Polls()
+        self.copies = AsyncCopies()
         #: Whether its last status for the scheduler was ``BLOCKED``.
         self.blocked = False
         #: Registers that a weak memory has not settled yet.
@@ -236,6 +238,7 @@ class Warp(ABC):
 
     def exit(self, mask: int, pc: int) -> int | None:
         """Some or all active lanes end; status for the scheduler."""
+        self.copies.complete(self, mask)
         self.log.warp_event(EventKind.EXIT, self, pc, mask)
         self.alive &= ~mask
         self.lanes_ended(mask)

@@ -112,6 +112,7 @@ def test_parts(declaration, offset, access_bytes, part):
     [
         "Unknown x;", "int x[unknown];", "struct A { int a : 3; } x;", "struct A : B { int a; } x;",
         "struct A { virtual int f(); int a; } x;", "union { int a; float b; } x;",
+        "template <typename T> using A = other::A<T>; A<int> x;",
         "struct A { A a; } x;", "int x[4 / 0];", "std::vector<int> x;", "long double x;",
     ],
 )  # fmt: skip

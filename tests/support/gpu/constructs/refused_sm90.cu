@@ -6,24 +6,12 @@
 
 static __device__ unsigned shared_address(void *p) { return __cvta_generic_to_shared(p); }
 
-KERNEL(copy_async)
-{
-    __shared__ int words[4];
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(shared_address(words)), "l"(data)
-                 : "memory");
-}
-KERNEL(copy_async_wait) { asm volatile("cp.async.wait_all;" ::: "memory"); }
 KERNEL(copy_bulk)
 {
     __shared__ alignas(16) int words[4];
     __shared__ long long barrier;
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];"
                  ::"r"(shared_address(words)), "l"(data), "r"(shared_address(&barrier)) : "memory");
-}
-KERNEL(mbarrier)
-{
-    __shared__ long long barrier;
-    asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(shared_address(&barrier)) : "memory");
 }
 KERNEL(cluster_arrive) { asm volatile("barrier.cluster.arrive;" ::: "memory"); }
 KERNEL(cluster_wait) { asm volatile("barrier.cluster.wait;" ::: "memory"); }
