@@ -17,8 +17,9 @@ from racetrap.rtl.causality.notice_order import NoticeOrder
 from racetrap.rtl.causality.system import CausalitySystem
 from racetrap.rtl.causality.warp_row import WarpRows
 from racetrap.rtl.causality.warp_states import BlockStart, WarpStates
+from racetrap.rtl.causality.word_splitter import WordSplitter
 from racetrap.rtl.common.hardware_block import HardwareBlock
-from racetrap.rtl.gpu.blocks import gpu_blocks
+from racetrap.rtl.gpu.blocks import front_end_blocks, gpu_blocks
 
 
 def blocks(params: CausalityParams) -> list[HardwareBlock]:
@@ -39,4 +40,7 @@ def blocks(params: CausalityParams) -> list[HardwareBlock]:
         block("notice_order", NoticeOrder, 1),
         HardwareBlock("collector", partial(Collector, params), 1, is_large=True),
     ]
-    return gpu_blocks(CausalitySystem, params, of_tracker, of_bank)
+    return [
+        *front_end_blocks(params, "word_splitter", WordSplitter),
+        *gpu_blocks(CausalitySystem, params, of_tracker, of_bank),
+    ]

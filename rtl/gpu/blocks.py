@@ -12,10 +12,32 @@ from typing import Any
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.common.hardware_block import HardwareBlock
 from racetrap.rtl.common.registers import RegisterBlock
+from racetrap.rtl.gpu.barrier_counter import BarrierCounter
+from racetrap.rtl.gpu.front_end import FrontEnd
 from racetrap.rtl.gpu.hazard_window import HazardWindow
 from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor
+from racetrap.rtl.gpu.outcome_hold import OutcomeHold
 from racetrap.rtl.gpu.report_path import ReportPath
 from racetrap.rtl.gpu.system import GpuSystem
+
+
+def front_end_blocks(params: GpuParams, name: str, coalescer: type[Any]) -> list[HardwareBlock]:
+    """The front end of each SM, which stands before the system, and its parts.
+
+    Parameters
+    ----------
+    params : GpuParams
+        Configuration.
+    name : str
+        Name of the detector's coalescer.
+    coalescer : type
+        The coalescer.
+    """
+    parts = {"outcome_hold": OutcomeHold, "barrier_counter": BarrierCounter, name: coalescer}
+    return [
+        HardwareBlock("front_end", partial(FrontEnd, params, coalescer), params.sm_count),
+        *(HardwareBlock(part, partial(of, params), params.sm_count) for part, of in parts.items()),
+    ]
 
 
 def gpu_blocks(

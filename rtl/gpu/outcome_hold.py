@@ -71,7 +71,8 @@ class OutcomeHold(wiring.Component):
         instruction, outcome = self.i_instruction.payload, self.i_outcome.payload
         taken, free, answered = (Signal(count, name=n) for n in ("taken", "free", "answered"))
         answers, waits, leads = (Signal(name=n) for n in ("answers", "waits", "leads"))
-        place, success = Signal(range(max(count, 2))), Signal(self._params.lanes, reset_less=True)
+        place = Signal(range(max(count, 2)), name="place")
+        success = Signal(self._params.lanes, name="success", reset_less=True)
         is_cas, is_blocked = Signal(name="is_cas"), Signal(name="is_blocked")
         # A memory of one word would have no address.
         memory = Memory(shape=instruction.shape(), depth=max(count, 2), init=[])

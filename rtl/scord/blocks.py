@@ -9,9 +9,10 @@ from functools import partial
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.hardware_block import HardwareBlock
-from racetrap.rtl.gpu.blocks import gpu_blocks
+from racetrap.rtl.gpu.blocks import front_end_blocks, gpu_blocks
 from racetrap.rtl.scord.access_buffer import AccessBuffer
 from racetrap.rtl.scord.barrier_ids import BarrierIds, Generations
+from racetrap.rtl.scord.coalescer import Coalescer
 from racetrap.rtl.scord.detection_logic import DetectionLogic
 from racetrap.rtl.scord.fence_file import FenceFile
 from racetrap.rtl.scord.lock_table import LockTables
@@ -35,6 +36,7 @@ def blocks(params: ScordParams) -> list[HardwareBlock]:
         HardwareBlock("detection_logic", partial(DetectionLogic, params), banks),
     ]
     return [
+        *front_end_blocks(params, "coalescer", Coalescer),
         *(buffers if params.access_buffer_depth else []),
         *gpu_blocks(ScordSystem, params, of_tracker, of_bank),
     ]

@@ -81,7 +81,7 @@ int main(int, char** arguments) {
             top.eval();
         }
         top.rst = 0;
-        const uint32_t rates[] = {0, 0, 30, 80};
+        const uint32_t rates[] = {0, 30, 80, 97};
         const uint32_t issue = rates[below(4)], answer = rates[below(4)], take = rates[below(4)];
         std::vector<uint32_t> pending;
         bool offers = false, answers = false, held = false;
