@@ -33,7 +33,11 @@ def front_end_blocks(params: GpuParams, name: str, coalescer: type[Any]) -> list
     coalescer : type
         The coalescer.
     """
-    parts = {"outcome_hold": OutcomeHold, "barrier_counter": BarrierCounter, name: coalescer}
+    parts: dict[str, Any] = {
+        "outcome_hold": OutcomeHold,
+        "barrier_counter": BarrierCounter,
+        name: coalescer,
+    }
     return [
         HardwareBlock("front_end", partial(FrontEnd, params, coalescer), params.sm_count),
         *(HardwareBlock(part, partial(of, params), params.sm_count) for part, of in parts.items()),
