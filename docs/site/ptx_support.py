@@ -11,6 +11,7 @@ from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS
 from racetrap.sim.gpu.executor.codegen.async_code import ASYNC_HANDLERS
 from racetrap.sim.gpu.executor.codegen.collective_code import COLLECTIVE_HANDLERS
 from racetrap.sim.gpu.executor.codegen.control_code import CONTROL_HANDLERS
+from racetrap.sim.gpu.executor.codegen.matrix_code import MATRIX_HANDLERS
 from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
 
 _KINDS = {"i": "integers and bits", "f": "floating point", "p": "predicates"}
@@ -19,6 +20,7 @@ _GROUPS = {
     "control flow": CONTROL_HANDLERS,
     "warps and blocks": COLLECTIVE_HANDLERS,
     "asynchronous copies": ASYNC_HANDLERS,
+    "matrix products": MATRIX_HANDLERS,
 }
 
 

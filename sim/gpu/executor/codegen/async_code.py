@@ -28,9 +28,11 @@ from racetrap.sim.gpu.ptx.module import Immediate, Instruction, Operand
 _U32, _U64, _BOOL = np.dtype("u4"), np.dtype("u8"), np.dtype(bool)
 _WORD = SCALARS["b32"]
 #: Mode of what is no synchronisation.
-_WEAK = AccessMode("global", False, Scope.BLOCK, MemoryOrder.IMPLIED, False, False, 1, _WORD, "")
+WEAK_MODE = AccessMode(
+    "global", False, Scope.BLOCK, MemoryOrder.IMPLIED, False, False, 1, _WORD, ""
+)
 #: Of an mbarrier object.
-_OBJECT = _WEAK._replace(space="shared", strong=True, type=SCALARS["b64"])
+_OBJECT = WEAK_MODE._replace(space="shared", strong=True, type=SCALARS["b64"])
 _ORDERS = {
     "relaxed": MemoryOrder.RELAXED, "acquire": MemoryOrder.ACQUIRE, "release": MemoryOrder.RELEASE,
 }  # fmt: skip
@@ -47,7 +49,7 @@ def _number(instruction: Instruction, operand: Operand) -> int:
     return int(operand.value)
 
 
-class _Accesses:
+class AccessMaker:
     """Makes the accesses of one instruction."""
 
     def __init__(self, e: Emitter, flow: Flow, instruction: Instruction):
@@ -95,12 +97,12 @@ def _begin_copy(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         raise UnknownInstruction(f"Bytes of {instruction.name} must be 4, 8 or 16, not {count}")
     to, to_offset = e.base(target, "shared")
     begin, offset = e.base(source, "global")
-    accesses = _Accesses(e, flow, instruction)
+    accesses = AccessMaker(e, flow, instruction)
     loads = {
-        words: accesses.make(Load, _WEAK._replace(elements=words), offset)
+        words: accesses.make(Load, WEAK_MODE._replace(elements=words), offset)
         for words in range(1, count // 4 + 1)
     }
-    store = accesses.make(Store, _WEAK._replace(space="shared", elements=count // 4), to_offset)
+    store = accesses.make(Store, WEAK_MODE._replace(space="shared", elements=count // 4), to_offset)
     name = e.bind(AsyncCopy(loads, store), ("copy", instruction.index))  # type: ignore[arg-type]
     bytes_read = e.source(rest[0], _U32) if rest else e.constant(count, _U32)
     return e.when_any(instruction, f"{name}(w, {{mask}}, {to}, {begin}, {bytes_read})")
@@ -121,7 +123,7 @@ def _update(
         order = _order(instruction, MemoryOrder.RELEASE)
     releases = order is MemoryOrder.RELEASE
     base, offset = e.base(address, "shared")
-    accesses = _Accesses(e, flow, instruction)
+    accesses = AccessMaker(e, flow, instruction)
     mode = _OBJECT._replace(operation=operation, order=order if releases else MemoryOrder.IMPLIED)
     if "shared" in {_plain_space(name) for name in instruction.modifiers}:
         access: Access | Generic = accesses.make(Atomic, mode, offset)
@@ -180,7 +182,7 @@ def _widened(e: Emitter, operand: Operand) -> str:
 def _wait(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     target, address, phase, *_ = instruction.operands  # a limit of time may follow
     base, offset = e.base(address, "shared")
-    accesses = _Accesses(e, flow, instruction)
+    accesses = AccessMaker(e, flow, instruction)
     order = _order(instruction, MemoryOrder.ACQUIRE)
     acquire, relaxed = (
         accesses.make(Load, _OBJECT._replace(order=each), offset)

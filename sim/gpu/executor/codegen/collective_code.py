@@ -29,7 +29,8 @@ _BOOL = np.dtype(bool)
 def needs_members_together(instruction: Instruction) -> bool:
     """Whether the lanes that it names must run the instruction at once."""
     return (
-        instruction.opcode in ("shfl", "vote", "match", "redux") and "sync" in instruction.modifiers
+        instruction.opcode in ("shfl", "vote", "match", "redux", "mma", "ldmatrix")
+        and "sync" in instruction.modifiers
     )
 
 
