@@ -13,8 +13,9 @@ from racetrap.commands.shared.long_work import LongWork
 @click.command("overhead")
 @options.size
 @click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
+@options.seed
 @options.result
-def command(size: str, workloads: tuple[str, ...], json_file: str | None) -> None:
+def command(size: str, workloads: tuple[str, ...], seed: int, json_file: str | None) -> None:
     """Reproduce Figures 8 to 11 of the ScoRD paper: cycles and DRAM accesses of ScoRD.
 
     PROGRAM is an application (default: all).  Each runs once; its trace is replayed on a timing
@@ -23,4 +24,4 @@ def command(size: str, workloads: tuple[str, ...], json_file: str | None) -> Non
     Exit status 0 if a detector without costs takes no time, else 3.
     """
     work = LongWork()
-    work.finish_with(evaluate("overhead", *workloads, work=work, size=size), json_file)
+    work.finish_with(evaluate("overhead", *workloads, work=work, size=size, seed=seed), json_file)

@@ -17,10 +17,10 @@ from racetrap.commands.shared.long_work import LongWork
     "--schedules", type=click.IntRange(1), default=3, show_default=True,
     help="Schedules of each build: round robin, greedy-then-oldest, in order, then random ones.",
 )  # fmt: skip
+@options.seed
 @options.result
 def command(
-    size: str, workloads: tuple[str, ...], schedules: int,
-    json_file: str | None,
+    size: str, workloads: tuple[str, ...], schedules: int, seed: int, json_file: str | None
 ) -> None:  # fmt: skip
     """Count the races of the ScoR suite found by access buffers that drop or sample accesses.
 
@@ -29,6 +29,6 @@ def command(
     """
     work = LongWork()
     result = evaluate(
-        "policies", *workloads, work=work, size=size, schedules=schedules,
+        "policies", *workloads, work=work, size=size, schedules=schedules, seed=seed
     )  # fmt: skip
     work.finish_with(result, json_file)

@@ -16,8 +16,11 @@ from racetrap.commands.shared.long_work import LongWork
     "--schedules", type=click.IntRange(1), default=8, show_default=True,
     help="Schedules of each program: round robin, greedy-then-oldest, in order, then random ones.",
 )  # fmt: skip
+@options.seed
 @options.result
-def command(names: tuple[str, ...], size: str, schedules: int, json_file: str | None) -> None:
+def command(
+    names: tuple[str, ...], size: str, schedules: int, seed: int, json_file: str | None
+) -> None:  # fmt: skip
     """Count the races of ScoR's programs and small kernels under each rule of the exact analysis.
 
     TEXT selects programs whose names contain it.  The rules are those of `racetrap check --oracle
@@ -25,6 +28,6 @@ def command(names: tuple[str, ...], size: str, schedules: int, json_file: str | 
     """
     work = LongWork()
     result = evaluate(
-        "rules", *names, work=work, size=size, schedules=schedules,
+        "rules", *names, work=work, size=size, schedules=schedules, seed=seed
     )  # fmt: skip
     work.finish_with(result, json_file)
