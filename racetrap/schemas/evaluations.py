@@ -134,7 +134,7 @@ class EvaluatePolicies(LongWorkDocument):
 
     size: Annotated[str, "`--size`"]
     schedules: Annotated[int, "`--schedules`"]
-    seed: Annotated[int, "`--seed`"]
+    seed: Annotated[int, "seed of inputs and schedules"]
     builds: Annotated[int, "number of builds that ran"]
     tables: Annotated[Tables, "`policies`: a row for each policy"]
 
@@ -144,7 +144,7 @@ class EvaluateRules(LongWorkDocument):
 
     size: Annotated[str, "`--size`"]
     schedules: Annotated[int, "`--schedules`"]
-    seed: Annotated[int, "`--seed`"]
+    seed: Annotated[int, "seed of inputs and schedules"]
     programs: Annotated[int, "programs judged"]
     tables: Annotated[
         Tables,
