@@ -26,10 +26,6 @@ _BUGS = {
     "mark-without-the-number-of-its-sm": (
         "scord-tiny", Patch("scord/sm_unit.py", "sender.i_sm.eq(self.i_sm)", "sender.i_sm.eq(0)"),
     ),
-    "slice-without-its-number": (
-        "causality-tiny",
-        Patch("causality/slice_unit.py", "bank.i_port.eq(self.i_port)", "bank.i_port.eq(0)"),
-    ),
 }  # fmt: skip
 
 
