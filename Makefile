@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras same-python demo test lint format types unit bench campaign fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog second-simulator verdicts foreign-builds packages load kills clean
+.PHONY: help setup extras same-python demo test lint format types unit bench campaign mutants fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog second-simulator verdicts foreign-builds packages load kills clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV) (EXTRAS=cuda: install one extra, once more if it is there)"
@@ -25,6 +25,7 @@ help:
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed, and check the cycles that are promised"
 	@echo "make campaign  compare hardware and golden model on many random tests and in 400 schedules, and run the longer tests"
+	@echo "make mutants   change bits of the Verilog of the smallest presets, and count the changes that the campaign finds (hours; goes on where it was stopped)"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
 	@echo "make load      time of the commands that are called most, and time and memory of large traces"
 	@echo "make kills     kill long commands at twenty random moments each, and start them again"
@@ -124,6 +125,12 @@ campaign: $(READY)
 	$(BIN)/racetrap simulate scord scor-micro --schedules 400 --json $(BUILD)/campaign/scor-micro.json
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m campaign tests --ignore tests/evaluation/throughput \
 	  -k "not planted_bug and not proof and not killed and not tutorial"
+
+mutants: $(FPGA_READY)
+	@mkdir -p $(BUILD)/mutants
+	@failed=; for preset in causality-tiny scord-tiny hirace-tiny noncoherent-tiny sigrace-tiny; do \
+	  $(BIN)/racetrap --jobs $(JOBS) mutants $$preset --json $(BUILD)/mutants/$$preset.json || failed="$$failed $$preset"; done; \
+	  [ -z "$$failed" ] || { echo "No score:$$failed" >&2; exit 1; }
 
 fuzz: $(READY)
 	@mkdir -p $(BUILD)/fuzz

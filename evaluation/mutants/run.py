@@ -32,7 +32,8 @@ _SHOWN_CHARACTERS = 300
 _UNKNOWN_VALUE = (LookupError, OverflowError, ValueError)
 #: Sources that a result depends on, besides the build: not the reasons of survivors.
 RESULT_SOURCES = (
-    "golden_model/**/*.py", "sim/**/*.py", "evaluation/campaign/*.py", "evaluation/mutants/*.py",
+    "golden_model/**/*.py", "sim/cosim/**/*.py", "evaluation/*/campaign.py",
+    "evaluation/campaign/*.py", "evaluation/mutants/*.py",
 )  # fmt: skip
 #: Exit status of a process whose error is ours, not the mutant's.
 _DEFECT = 70

@@ -17,6 +17,8 @@ EXPLAINED_FILE = Path(__file__).parent / "survivors.toml"
 #: Quantile of the normal distribution for an interval of 95 %.
 _QUANTILE = 1.96
 
+#: Names of the rows of several blocks.
+SUMS = "blocks with state", "all"
 _COLUMNS = (
     "block", "state", "mutants", "killed", "equivalent", "survived", "explained", "score %",
     "95 % interval",
@@ -73,7 +75,9 @@ def tables(
     every = [result for results in found.values() for result in results]
     stateful = [result for result in every if result.mutant.has_state]
     if with_sums:
-        rows += [_row(preset, "blocks with state", stateful), _row(preset, "all", every)]
+        rows += [
+            _row(preset, name, each) for name, each in zip(SUMS, (stateful, every), strict=True)
+        ]
     known = explanations().get(preset, {})
     return [
         Table(

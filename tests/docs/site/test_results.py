@@ -1,8 +1,11 @@
 """Table of the results."""
 
+from collections import Counter
+
 from docs.site.history.results import Result
-from docs.site.mutant_scores import mutant_scores
+from docs.site.mutant_scores import latest_scores, mutant_scores
 from docs.site.results import results_table
+from racetrap.evaluation.mutants.table import SUMS, explanations
 
 _ROWS = [
     Result("2026-01-01", "0.1.0", "abc", "racetrap cost scord", "LUTs", "LUT", 2500),
@@ -33,3 +36,16 @@ def test_the_latest_score_of_a_block_has_its_interval():
         "| scord-tiny | bank | 20 | 20 | 100.0 | 83.9-100.0 | 2026-02-01 (abc) |",
         "| scord-tiny | bank\\_fifo | 0 | 0 |  | 0.0-100.0 | 2026-02-01 (abc) |",
     ]
+
+
+def test_each_survivor_of_a_kept_score_has_a_reason_and_no_other_has():
+    survivors = Counter({
+        (score.preset, score.block): score.judged - score.killed
+        for score in latest_scores() if score.block not in SUMS
+    })  # fmt: skip
+    reasons = Counter(
+        (preset, name.split(": ", 1)[0])
+        for preset, names in explanations().items()
+        for name in names
+    )
+    assert +survivors == reasons

@@ -21,6 +21,7 @@ from racetrap.evaluation.mutants.run import (
 )
 from racetrap.evaluation.mutants.table import EXPLAINED_FILE
 from racetrap.generators.presets import find_preset
+from racetrap.generators.systems import SYSTEMS
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cosim.verilator.mutants import UNCHANGED, Mutant, MutantDraw, read_mutants
 from racetrap.sim.failure import Failure
@@ -31,6 +32,15 @@ def test_a_reason_that_is_added_runs_no_mutant_again():
     matched = {path.resolve() for pattern in RESULT_SOURCES for path in root.glob(pattern)}
     assert Path(run.__file__).resolve() in matched
     assert EXPLAINED_FILE.resolve() not in matched
+    # Nor does work on what no mutant runs.
+    assert [path for path in matched if (root / "sim" / "gpu").resolve() in path.parents] == []
+
+
+@pytest.mark.parametrize("system", [system.name for system in SYSTEMS])
+def test_a_campaign_that_is_changed_runs_mutants_again(system):
+    root = Path(racetrap.__file__).parent
+    matched = {path.resolve() for pattern in RESULT_SOURCES for path in root.glob(pattern)}
+    assert (root / "evaluation" / system / "campaign.py").resolve() in matched
 
 
 def test_what_a_process_says():
