@@ -25,7 +25,7 @@ help:
 	@echo "make test      lint, types and all tests"
 	@echo "make bench     measure throughput and simulation speed, and check the cycles that are promised"
 	@echo "make campaign  compare hardware and golden model on many random tests and in 400 schedules, and run the longer tests"
-	@echo "make mutants   change bits of the Verilog of the smallest presets, and count the changes that the campaign finds (hours; goes on where it was stopped)"
+	@echo "make mutants   change bits of the Verilog of the smallest presets, and count the changes that the campaign finds (hours; continues where it was stopped)"
 	@echo "make fuzz      read 100,000 mutated files with every reader"
 	@echo "make load      time of the commands that are called most, and time and memory of large traces"
 	@echo "make kills     kill long commands at twenty random moments each, and start them again"
