@@ -46,9 +46,11 @@ def random_region(random: Random, params: GpuParams) -> Region:
 
 
 def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str, Any]:
-    """Options of a launch: order, size of the ring, report filter."""
+    """Options of a launch: order, what SMs offer meanwhile, size of the ring, report filter."""
+    in_order = random.random() < 0.25 and may_be_in_order
     return {
-        "in_order": random.random() < 0.25 and may_be_in_order,
+        "in_order": in_order,
+        "waiting": not in_order and random.random() < 0.5,
         "capacity_log2": random.choice((2, 6, 16)),
         "report_filter": random.random() < 0.25,
     }

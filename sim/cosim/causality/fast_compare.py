@@ -54,6 +54,7 @@ def check_launch(
     capacity_log2: int = 10,
     report_filter: bool = False,
     sweep: bool = False,
+    waiting: bool = False,
     observer: Observer | None = None,
 ) -> LaunchResult:
     """Launch a kernel, play its transactions and compare everything observable.
@@ -73,6 +74,8 @@ def check_launch(
         global order; otherwise each SM plays its own as fast as it can.
     capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
+    waiting : bool
+        Whether SMs offer their transactions while the launch lasts; not of those in order.
     observer : Observer or None
         Receiver of functional coverage.
 
@@ -84,7 +87,8 @@ def check_launch(
         If the simulation cannot continue.
     """
     before = sim.stats
-    sim.launch(region, capacity_log2, report_filter, sweep)
+    queues = sim.queues(transactions)
+    sim.launch(region, capacity_log2, report_filter, sweep, queues if waiting else ())
     with garbage_collection_paused():
         board = Scoreboard(params, region, observer)
         order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]
@@ -92,7 +96,7 @@ def check_launch(
         for number, (sm, transaction) in enumerate(transactions):
             order[sm].append((number, steps))
             steps += board.transaction(sm, transaction)
-        sim.run(sim.queues(transactions), [steps], order if in_order else None)
+        sim.run(queues, [steps], order if in_order else None)
         for seen in sim.seen():
             if seen.step is None:
                 board.told(seen.kind, seen.source)

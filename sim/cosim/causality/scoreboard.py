@@ -123,13 +123,16 @@ class Scoreboard(LaunchScoreboard):
         super().__init__(
             params, region, self.golden.banks, lambda place: Expected(place, "packet"), observer
         )
-        #: Of each packet that is due, the row of its warp; likewise by bank and SM.
-        self._rows: list[list[deque[WarpRow]]] = [
+        #: Of each packet that is due, its number among those of its SM, and the row of its warp;
+        #: likewise by bank and SM.
+        self._rows: list[list[deque[tuple[int, WarpRow]]]] = [
             [deque() for _ in range(params.sm_count)] for _ in range(params.banks)
         ]
         # An entry is compared as it is left, and again as it is found.
         self._pack = lru_cache(_ENTRIES_KEPT)(partial(Entry.pack, params=params))
-        self._noticed: list[deque[Step]] = [deque() for _ in range(params.banks)]
+        #: Of each bank, the notices that the collector has not taken, with their packets' numbers.
+        self._noticed: list[deque[tuple[int, Step]]] = [deque() for _ in range(params.banks)]
+        self._next, self._latest = [0] * params.sm_count, [0] * params.banks
         self._sent = [
             SentBySm(params, self.golden, sm, self._send) for sm in range(params.sm_count)
         ]
@@ -144,7 +147,8 @@ class Scoreboard(LaunchScoreboard):
     def _send(self, packet: Packet, row: WarpRow) -> None:
         bank, sm = bank_of(self._params, packet.word), self._params.sm_of_block(packet.block)
         self._packets[bank][sm].predict(packet)
-        self._rows[bank][sm].append(row)
+        self._rows[bank][sm].append((self._next[sm], row))
+        self._next[sm] += 1
 
     # What the hardware does -------------------------------------------------------------
 
@@ -155,7 +159,7 @@ class Scoreboard(LaunchScoreboard):
         super()._see(bank, sm, packet)
         if not self._rows[bank][sm]:
             raise Mismatch(f"Bank {bank}, SM {sm}: no packet must come, not {packet}")
-        self.golden.rows[packet.warp] = self._rows[bank][sm].popleft()
+        self._latest[bank], self.golden.rows[packet.warp] = self._rows[bank][sm].popleft()
 
     def step(self, bank: int, step: Step, read_error: bool | None = None) -> None:
         """Compare a step; a bank learns of a ``fence.sc`` when it has been settled, and before an
@@ -167,7 +171,7 @@ class Scoreboard(LaunchScoreboard):
 
     def _found(self, bank: int, golden: Step) -> None:
         if concerns_collector(golden, self.golden.rows[golden.packet.warp]):
-            self._noticed[bank].append(golden)
+            self._noticed[bank].append((self._latest[bank], golden))
 
     def _as_seen(self, golden: Step) -> Step:
         before, after = self._packed(golden.before), self._packed(golden.after)
@@ -221,13 +225,27 @@ class Scoreboard(LaunchScoreboard):
         for bank, noticed in enumerate(self._noticed):
             if self._packets[bank][sm].due:
                 raise Mismatch(f"Bank {bank} must check all packets of SM {sm} before {marker}")
-            if any(self._params.sm_of_block(step.packet.block) == sm for step in noticed):
+            if any(self._sm_of(step) == sm for _, step in noticed):
                 raise Mismatch(f"Notices of bank {bank}, SM {sm}, must be taken before {marker}")
 
     def _take_notice(self, bank: int) -> None:
         if bank >= len(self._noticed) or not self._noticed[bank]:
             raise Mismatch(f"Bank {bank}: no notice must come")
-        self._report(self.golden.collector.meet(self._noticed[bank].popleft()))
+        number, step = self._noticed[bank].popleft()
+        sm = self._sm_of(step)
+        for other, (due, noticed) in enumerate(zip(self._rows, self._noticed, strict=True)):
+            is_due = bool(due[sm]) and due[sm][0][0] < number
+            if is_due or any(
+                earlier < number and self._sm_of(each) == sm for earlier, each in noticed
+            ):
+                raise Mismatch(
+                    f"Bank {bank}: notice of packet {number} of SM {sm} must be taken after the "
+                    f"earlier ones of bank {other}"
+                )
+        self._report(self.golden.collector.meet(step))
+
+    def _sm_of(self, step: Step) -> int:
+        return self._params.sm_of_block(step.packet.block)
 
     def _report(self, races: Iterable[Race]) -> None:
         for race in races:
@@ -256,7 +274,7 @@ class Scoreboard(LaunchScoreboard):
                 raise Mismatch(f"SM {sm}: {len(sent)} transactions or markers missing")
         for bank, noticed in enumerate(self._noticed):
             if noticed:
-                raise Mismatch(f"Bank {bank}: {len(noticed)} notices missing, next {noticed[0]}")
+                raise Mismatch(f"Bank {bank}: {len(noticed)} notices missing, next {noticed[0][1]}")
         super().finish(counters, memory, read_errors, reached)
         if self._observer is not None:
             self._observer.finish(self.counters)

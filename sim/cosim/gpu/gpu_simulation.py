@@ -45,6 +45,7 @@ _FUNCTIONS: Functions = {
     "sim_entries": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_transactions": (None, [c_void_p, c_uint32, c_void_p, c_void_p, c_uint64]),
+    "sim_prepare": (None, [c_void_p]),
     "sim_run": (c_int, [c_void_p, c_uint64]),
     "sim_begin": (c_int, [c_void_p, c_uint64]),
     "sim_reset": (None, [c_void_p]),
@@ -108,7 +109,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._entry_words = entry_words(self._params)
         self._software = GpuSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
-        self._is_preset = self._may_interrupt = False
+        self._is_preset = self._may_interrupt = self._is_offered = False
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
@@ -122,6 +123,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         capacity_log2: int = 10,
         report_filter: bool = False,
         sweep: bool = False,
+        waiting: Sequence[NDArray[np.uint32]] = (),
     ) -> None:
         """Clear the counters and launch a kernel on fresh memories.
 
@@ -139,6 +141,8 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
             Whether repeated reports are suppressed.
         sweep : bool
             Let the hardware write all metadata, however large the region.
+        waiting : sequence of array of uint32
+            Transactions of each SM that it offers while the launch lasts; the run begins with them.
         """
         last_base = (1 << self._params.address_bits) - (RECORD_BYTES << capacity_log2)
         # Anywhere: the ring has a memory of its own.
@@ -165,7 +169,12 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)
         self._software.set_up(region, ring_base, capacity_log2)
         self._may_interrupt = bool(self._junk.integers(0, 2))
-        if not self._software.launch(report_filter=report_filter, interrupt=self._may_interrupt):
+        self._is_offered = bool(waiting)
+        if not self._software.launch(
+            report_filter=report_filter,
+            interrupt=self._may_interrupt,
+            meanwhile=lambda: self._offer(waiting),
+        ):
             raise SimulationError(f"Launch must take the region, not refuse {region}")
 
     def is_refused(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> bool:
@@ -212,8 +221,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
             For each transaction, its number in the global order and the steps of all banks that
             must precede it; without it SMs run freely.
         """
-        for sm, words in enumerate(queues):
-            self._load(sm, words, None if order is None else order[sm])
+        if not self._is_offered:
+            self._offer(queues, order)
+        self._is_offered = False
         self._must(not self._library.sim_run(self._sim, sum(steps)))
         self._software.wait_idle()
 
@@ -222,10 +232,18 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
 
         Requests that the memories have not answered are discarded; a launch must follow.
         """
-        for sm, words in enumerate(queues):
-            self._load(sm, words, None)
+        self._offer(queues)
         self._must(not self._library.sim_begin(self._sim, cycles))
         self._library.sim_reset(self._sim)
+
+    def _offer(
+        self,
+        queues: Sequence[NDArray[np.uint32]],
+        order: Sequence[Sequence[tuple[int, int]]] | None = None,
+    ) -> None:
+        self._library.sim_prepare(self._sim)
+        for sm, words in enumerate(queues):
+            self._load(sm, words, None if order is None else order[sm])
 
     def _load(
         self,

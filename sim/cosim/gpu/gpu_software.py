@@ -5,6 +5,8 @@ Ref: ScoRD (ISCA'20) Section IV (the host allocates metadata and report buffer).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
@@ -39,7 +41,10 @@ class GpuSoftware(DetectorSoftware):
                 port.write_pair(f"REGION{number}_METADATA_BASE", one.metadata_base)
         self.place_ring(ring_base, ring_log2)
 
-    def launch(self, *, report_filter: bool = False, interrupt: bool = False) -> bool:
+    def launch(
+        self, *, report_filter: bool = False, interrupt: bool = False,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> bool:  # fmt: skip
         """Clear the counters and launch a kernel; return whether the hardware accepts.
 
         Parameters
@@ -48,12 +53,16 @@ class GpuSoftware(DetectorSoftware):
             Whether repeated reports are suppressed.
         interrupt : bool
             Whether the interrupt line is enabled.
+        meanwhile : callable
+            What else happens as soon as the hardware takes no transactions.
         """
         self._control = {
             "enable": 1, "report_filter_enable": int(report_filter),
             "interrupt_enable": int(interrupt),
         }  # fmt: skip
         self.control(clear_counters=1, launch=1)
+        self.status("busy")  # the gates have closed when this has been answered
+        meanwhile()
         self._wait_until(lambda: not self.status("busy"), "finish the launch")
         return not self.status("config_error")
 

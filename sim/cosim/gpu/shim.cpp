@@ -32,8 +32,8 @@ class Sim : public Testbench {
         accepted = 0;
     }
 
-    // Cycles until `steps` steps have been seen and all transactions accepted.
-    int run(uint64_t steps) {
+    // Forget what earlier transactions have done.
+    void prepare() {
         for (auto& trace : traces) trace.clear();
         for (auto& trace : left_out) trace.clear();
         told.clear();
@@ -41,6 +41,10 @@ class Sim : public Testbench {
         for (auto& trace : fencing) trace.clear();
         settled = 0;
         for (auto& side : reads) side.beats.clear();
+    }
+
+    // Cycles until `steps` steps have been seen and all transactions accepted.
+    int run(uint64_t steps) {
         uint64_t goal = accepted;
         for (auto& queue : queues) goal += queue.count - queue.next;
         while (accepted < goal || seen() < steps)
@@ -236,6 +240,7 @@ void sim_transactions(Sim* sim, uint32_t sm, const uint32_t* words, const uint64
     sim->play(sm, words, order, count);
 }
 int sim_interrupt(Sim* sim) { return sim->interrupts(); }
+void sim_prepare(Sim* sim) { sim->prepare(); }
 int sim_run(Sim* sim, uint64_t steps) { return sim->run(steps); }
 int sim_begin(Sim* sim, uint64_t cycles) { return sim->begin(cycles); }
 void sim_reset(Sim* sim) { sim->reset(); }

@@ -40,6 +40,7 @@ def check_launch(
     capacity_log2: int = 10,
     report_filter: bool = False,
     sweep: bool = False,
+    waiting: bool = False,
     observer: Observer | None = None,
 ) -> LaunchResult:
     """Launch a kernel, play its transactions and compare everything observable.
@@ -59,6 +60,8 @@ def check_launch(
         the banks see the global order; otherwise each SM plays its own as fast as it can.
     capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
+    waiting : bool
+        Whether SMs offer their transactions while the launch lasts; not of those in order.
     observer : Observer or None
         Receiver of functional coverage.
 
@@ -70,7 +73,8 @@ def check_launch(
         If the simulation cannot continue.
     """
     before = sim.stats
-    sim.launch(region, capacity_log2, report_filter, sweep)
+    queues = sim.queues(transactions)
+    sim.launch(region, capacity_log2, report_filter, sweep, queues if waiting else ())
     with garbage_collection_paused():
         board = Scoreboard(params, region, observer)
         order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]
@@ -78,7 +82,7 @@ def check_launch(
         for number, (sm, transaction) in enumerate(transactions):
             order[sm].append((number, steps))
             steps += len(board.transaction(sm, transaction))
-        sim.run(sim.queues(transactions), board.due, order if in_order else None)
+        sim.run(queues, board.due, order if in_order else None)
         for bank in range(params.banks):
             for step in sim.steps(bank):
                 board.step(bank, step)

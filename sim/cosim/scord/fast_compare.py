@@ -35,6 +35,7 @@ def check_launch(
     capacity_log2: int = 10,
     report_filter: bool = False,
     sweep: bool = False,
+    waiting: bool = False,
     observer: Observer | None = None,
     late_cycles: int = 0,
     places: TilePlaces | None = None,
@@ -57,6 +58,8 @@ def check_launch(
         buffer may drop any, as it could when filled by transactions without a step.
     capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
+    waiting : bool
+        Whether SMs offer their transactions while the launch lasts; not of those in order.
     observer : Observer or None
         Receiver of functional coverage.
     late_cycles : int
@@ -73,10 +76,10 @@ def check_launch(
     """
     played = list(transactions)
     before = sim.stats
-    sim.launch(region, capacity_log2, report_filter, sweep)
+    queues = sim.queues(played)
+    sim.launch(region, capacity_log2, report_filter, sweep, queues if waiting else ())
     has_memory = not params.local_bytes
     with garbage_collection_paused(), closing(CompiledScoreboard(params, region, places)) as board:
-        queues = sim.queues(played)
         left_out, agree = _play(sim, board, params, played, queues, in_order)
         steps = sum(board.due)
         agree = agree and all(

@@ -194,6 +194,23 @@ def test_a_marker_waits_for_the_steps_of_its_sm():
         tell(board, [first, others[0], step])
 
 
+@pytest.mark.parametrize("order", [(0, 2, 3, 1), (2, 3, 0, 1)], ids=["waits", "not-checked"])
+def test_notices_of_an_sm_are_taken_in_its_order(program, device, order):
+    """An earlier packet waits as a notice in another bank, or is not even checked there."""
+    seen = device.seen
+    first = next(
+        place for place in range(len(seen) - 3)
+        if [seen[place + 1], seen[place + 3]] == [
+            (CollectorEvent.NOTICE, seen[place][0]), (CollectorEvent.NOTICE, seen[place + 2][0])
+        ]
+        and seen[place][0] != seen[place + 2][0]
+        and len({_PARAMS.sm_of_block(seen[n][1].packet.block) for n in (place, place + 2)}) == 1
+    )  # fmt: skip
+    moved = [seen[first + place] for place in order]
+    with pytest.raises(Mismatch, match=r"notice of packet \d+ of SM \d must be taken after"):
+        tell(_board(program), [*seen[:first], *moved])
+
+
 def test_clocks_begin_anew_when_one_is_full_and_not_before(program, device):
     epoch = next(n for n, (kind, _) in enumerate(device.seen) if kind is CollectorEvent.EPOCH)
     with pytest.raises(Mismatch, match="restart only when one has reached 13"):
