@@ -71,9 +71,9 @@ def test_first_launch_of_all_is_swept(scord_tiny, small, monkeypatch):
     sweeps = []
     launch = FastSim.launch
 
-    def note(self, region, capacity_log2, report_filter, sweep):
+    def note(self, region, capacity_log2, report_filter, sweep, waiting):
         sweeps.append((sweep, region.entries(scord_tiny.params)))
-        launch(self, region, capacity_log2, report_filter, sweep)
+        launch(self, region, capacity_log2, report_filter, sweep, waiting)
 
     monkeypatch.setattr(FastSim, "launch", note)
     for number in range(2):
