@@ -337,6 +337,11 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._library.sim_reached(self._sim, words.ctypes.data, len(words))
         return np.unique(words // np.uint64(self._entry_words)).tolist()
 
+    @property
+    def ring_records(self) -> int:
+        """Records that the report ring holds."""
+        return len(self._buffers["ring"]) // _RECORD_WORDS
+
     def reports(self) -> list[int]:
         """Records written to the ring since the launch or the last call, oldest first.
 

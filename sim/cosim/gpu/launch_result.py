@@ -10,7 +10,7 @@ import numpy as np
 
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
-from racetrap.sim.cosim.comparison.mismatch import compare_counters
+from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation, SimStats, write_errors
 from racetrap.sim.cosim.gpu.sweep import is_swept
 
@@ -55,7 +55,8 @@ class Outcome(NamedTuple):
 
 
 def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
-    """Outcome of a launch; its counters of failed writes are compared.
+    """Outcome of a launch; its counters of failed writes are compared, and whether reports were
+    dropped for a reason.
 
     Parameters
     ----------
@@ -67,10 +68,18 @@ def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
     Raises
     ------
     Mismatch
-        If the hardware's counts differ from the memories' error responses.
+        If the hardware's counts differ from the memories' error responses, or reports were dropped
+        though the ring was not full.
     """
     reports, counters, after = sim.reports(), sim.counters(), sim.stats
     compare_counters(counters, write_errors(before, after))
+    written = counters["reports_written"]
+    lost = counters["reports_dropped"] - counters["report_write_errors"]
+    # Nobody reads the ring during a launch.
+    if lost > 0 and written != sim.ring_records:
+        raise Mismatch(
+            f"Reports must be dropped when the ring has {sim.ring_records}, not {written}"
+        )
     return Outcome(reports, counters, after.read_errors - before.read_errors)
 
 
