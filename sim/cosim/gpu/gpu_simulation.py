@@ -342,6 +342,11 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         """Records that the report ring holds."""
         return len(self._buffers["ring"]) // _RECORD_WORDS
 
+    @property
+    def report_fifo_depth(self) -> int:
+        """Reports that a bank's FIFO holds."""
+        return self._params.report_fifo_depth
+
     def reports(self) -> list[int]:
         """Records written to the ring since the launch or the last call, oldest first.
 
