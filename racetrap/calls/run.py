@@ -52,8 +52,9 @@ class _Bounds:
 def run(
     program: str | Path, arguments: Sequence[str] = (), *, further: Sequence[str | Path] = (),
     compiler: CompilerOptions | None = None, lockstep: bool = False, kernel: str = "",
-    launches: range | None = None, schedules: int | None = None, runs: int = MOST_SCHEDULES,
-    seconds: float = SECONDS, seed: int = 1, settings: Sequence[str] = (),
+    launches: range | None = None, share: float = 1.0, schedules: int | None = None,
+    runs: int = MOST_SCHEDULES, seconds: float = SECONDS, seed: int = 1,
+    settings: Sequence[str] = (),
     detector: str | None = None, rule: str | None = "causality", simulate: bool = False,
     baseline: str | Path | None = None, patch: str | Path | None = None, cures: bool = True,
     trace: str | Path | None = None, output: int | None = None, report: Report | None = None,
@@ -76,6 +77,8 @@ def run(
         Kernel whose launches are checked; by default all.
     launches : range, optional
         Numbers of the launches to check.
+    share : float
+        Share of the blocks whose ordinary accesses are checked; synchronisation of all is taken in.
     schedules : int, optional
         Number of runs; by default runs end when two in a row add nothing.
     runs, seconds : int, float
@@ -146,7 +149,7 @@ def run(
             is_kept = needs_trace or not is_judged or (trace is not None and not number)
             return RunSettings(
                 scheduler=scheduler_of(number, "round-robin"), seed=seed + number,
-                independent_threads=not lockstep, kernel=kernel, launches=launches,
+                independent_threads=not lockstep, kernel=kernel, launches=launches, share=share,
                 capability=options.capability, output=descriptor,
                 instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
                 watch=launch_bar, keeps_going=True, logged=logged,

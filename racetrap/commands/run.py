@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -32,13 +32,23 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
 
 
-def _selected(launches: tuple[str | range, ...]) -> tuple[str, range | None]:
-    """Kernel and launch numbers to check."""
+class Selected(NamedTuple):
+    """What is checked: a kernel, launches by number, a share of the blocks."""
+
+    kernel: str
+    launches: range | None
+    share: float
+
+
+def _selected(launches: tuple[str | range | float, ...]) -> Selected:
     kernels = [each for each in launches if isinstance(each, str)]
     ranges = [each for each in launches if isinstance(each, range)]
-    if len(kernels) > 1 or len(ranges) > 1:
-        raise ValueError("Option --launches must name one kernel and one range at most, not more")
-    return "".join(kernels), next(iter(ranges), None)
+    shares = [each for each in launches if isinstance(each, float)]
+    if max(len(kernels), len(ranges), len(shares)) > 1:
+        raise ValueError(
+            "Option --launches must name one kernel, one range and one percentage at most, not more"
+        )
+    return Selected("".join(kernels), next(iter(ranges), None), next(iter(shares), 1.0))
 
 
 def _further(arguments: tuple[str, ...]) -> list[str]:
@@ -51,15 +61,17 @@ def _further(arguments: tuple[str, ...]) -> list[str]:
 
 
 class _Launches(click.ParamType):
-    """Name of a kernel, or a range of launch numbers."""
+    """Name of a kernel, a range of launch numbers, or a percentage of the blocks."""
 
     name = "launches"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | range:
-        if isinstance(value, range) or not value[:1].isdecimal():
+    ) -> str | range | float:
+        if isinstance(value, range | float) or not value[:1].isdecimal():
             return value
+        if value.endswith("%") and value[:-1].isdecimal() and 0 < int(value[:-1]) <= 100:
+            return int(value[:-1]) / 100
         try:
             return options.numbers_from("Launches", value) or value
         except ValueError as error:
@@ -76,9 +88,9 @@ _REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
 @options.lockstep
 @click.option(
-    "--launches", metavar="NAME|A:B", multiple=True, type=_Launches(),
-    help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0; with both, "
-    "launches that match both.",
+    "--launches", metavar="NAME|A:B|P%", multiple=True, type=_Launches(),
+    help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0, or of each "
+    "launch the ordinary accesses of P percent of its blocks; together, what matches all.",
 )  # fmt: skip
 @click.option(
     "--schedules", type=click.IntRange(min=1),
@@ -110,8 +122,9 @@ _REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 @options.result
 def command(
     program: str, arguments: tuple[str, ...], compiler: CompilerOptions, lockstep: bool,
-    launches: tuple[str | range, ...], schedules: int | None, budget: options.Budget, seed: int,
-    settings: tuple[str, ...], detector: str | None, oracle: str, simulate: bool,
+    launches: tuple[str | range | float, ...], schedules: int | None,
+    budget: options.Budget, seed: int, settings: tuple[str, ...], detector: str | None,
+    oracle: str, simulate: bool,
     choice: RaceChoice, notes: bool, baseline_file: str | None, no_cures: bool,
     output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
@@ -125,12 +138,12 @@ def command(
     """
     with input_errors():
         require_suitable(SOURCE if program.endswith(INPUT_SUFFIXES) else BUILT, REPORT)
-        kernel, selected = _selected(launches)
+        selected = _selected(launches)
     further = _further(arguments) if program.endswith(INPUT_SUFFIXES) else []
     reports = Reports(output)
     result = run(
         program, arguments[len(further) :], further=further, compiler=compiler, lockstep=lockstep,
-        kernel=kernel, launches=selected, schedules=schedules,
+        **selected._asdict(), schedules=schedules,
         runs=budget.count or MOST_SCHEDULES, seconds=budget.seconds or SECONDS, seed=seed,
         settings=settings, detector=detector, rule=None if oracle == options.NO_RULE else oracle,
         simulate=simulate, baseline=baseline_file, patch=output.get(".patch"),

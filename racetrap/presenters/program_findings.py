@@ -26,8 +26,21 @@ def findings_of(check: ProgramCheck, choice: RaceChoice, remarks: Sequence[str] 
             "outside": [fault_sentence(each) for each in check.traces.outside],
             "program": ending,
         },
-        remarks, [_launches(check)],
+        remarks, [_launches(check)], _unchecked(check),
     )  # fmt: skip
+
+
+def _unchecked(check: ProgramCheck) -> list[str]:
+    """What was left out, in the first line."""
+    launches = [launch for run in check.runs for launch in run.launches]
+    traced = [launch for launch in launches if launch.traced]
+    left = []
+    if len(traced) < len(launches):
+        left.append(f"{len(launches) - len(traced)} of {number_text(len(launches), 'launch')}")
+    blocks = sum(launch.blocks for launch in traced)
+    if unchecked := blocks - sum(launch.checked_blocks for launch in traced):
+        left.append(f"ordinary accesses of {unchecked} of {number_text(blocks, 'block')}")
+    return [f"Not checked: {', and '.join(left)}."] if left else []
 
 
 def _launches(check: ProgramCheck) -> str:
@@ -56,6 +69,7 @@ def check_to_dict(check: ProgramCheck) -> dict[str, Any]:
                 "block": list(launch.block),
                 "stream": launch.stream,
                 "checked": launch.traced,
+                "checked_blocks": launch.checked_blocks,
             }
             for launch in check.launches
         ],

@@ -42,7 +42,7 @@ def ending_sentences(
 def trace_findings(
     check: TraceCheck, choice: RaceChoice,
     others: Mapping[str, Sequence[str]] | None = None, remarks: Sequence[str] = (),
-    notes: Sequence[str] = (),
+    notes: Sequence[str] = (), unchecked: Sequence[str] = (),
 ) -> Findings:  # fmt: skip
     """What is wrong with traces, and a summary in numbers.
 
@@ -57,6 +57,8 @@ def trace_findings(
     remarks, notes : sequence of str
         Sentences that belong to the summary, and to the notes, of which pairs that are no races are
         part.
+    unchecked : sequence of str
+        What was not checked, in sentences.
     """
     wrong = {"barriers": _barriers(check), **(others or {})}
     is_clean = not check.pairs and not any(wrong.values())
@@ -71,7 +73,8 @@ def trace_findings(
     return Findings(
         pairs,
         [*summary, *remarks, *known_sentences(check.known, check.not_found)],
-        wrong, len(check.events), advice if choice.shows_notes else {}, _opening(check), notes,
+        wrong, len(check.events), advice if choice.shows_notes else {},
+        [*unchecked, *_opening(check)], notes,
     )  # fmt: skip
 
 

@@ -123,6 +123,7 @@ class Launch(TypedDict):
     block: Annotated[list[int], "threads of a block in each dimension"]
     stream: Annotated[int, "its stream"]
     checked: Annotated[bool, "whether it was checked"]
+    checked_blocks: Annotated[int, "blocks whose ordinary accesses were checked"]
 
 
 class ProgramVerdict(GpuVerdict):

@@ -66,6 +66,8 @@ class RunSettings:
         Makes the judge of a run that is too long to be kept; without it all is kept.
     logged : collection of int, optional
         Program counters of the weak accesses that are kept; by default all.
+    share : float
+        Share of the blocks whose weak accesses are kept.
     edited : tuple of str
         PTX to take instead of the program's with the same kernels.
     """
@@ -86,6 +88,7 @@ class RunSettings:
     keeps_going: bool = False
     make_judge: Callable[[], Judge] | None = None
     logged: Collection[int] | None = None
+    share: float = 1.0
     edited: tuple[str, ...] = ()
 
 
@@ -127,6 +130,7 @@ class Context:
             memory_file=memory_file,
             make_judge=settings.make_judge,
             logged=settings.logged,
+            share=settings.share,
             write=lambda text: os.write(settings.output, text.encode()),
         )
         self.modules = Modules(settings.capability, settings.edited)

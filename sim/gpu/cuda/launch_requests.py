@@ -38,6 +38,8 @@ class LaunchRecord(NamedTuple):
         What ended it, if it did not.
     hangs : bool
         Whether that was that it would not end.
+    blocks, checked_blocks : int
+        Blocks that were placed, and those whose ordinary accesses are traced.
     """
 
     kernel: str
@@ -49,6 +51,8 @@ class LaunchRecord(NamedTuple):
     stats: LaunchStats | None
     fault: str
     hangs: bool
+    blocks: int
+    checked_blocks: int
 
 
 def _fits(shape: _Shape, limits: _Shape) -> bool:
@@ -96,7 +100,7 @@ class LaunchRequests:
             ) from None
         traced = self._is_selected(kernel.name)
         operation = context.operation(request.stream, request.site) if traced else None
-        stats, fault, hangs = None, "", False
+        stats, fault, hangs, before = None, "", False, context.device.sampled_blocks
         try:
             stats = context.device.run(launch, operation)
         except KernelFault as error:
@@ -105,7 +109,8 @@ class LaunchRequests:
         self.records.append(
             LaunchRecord(
                 kernel.name, grid, block, request.stream, context.sites.pc(request.site),
-                traced, stats, fault, hangs,
+                traced, stats, fault, hangs, launch.stats.blocks,
+                context.device.sampled_blocks - before,
             )
         )  # fmt: skip
 

@@ -140,6 +140,8 @@ class Device:
         Makes the judge of a run that is too long to be kept; without it all is kept.
     logged : collection of int, optional
         Program counters of the weak accesses that are kept; by default all.
+    share : float
+        Share of the blocks whose weak accesses are kept.
 
     Raises
     ------
@@ -165,6 +167,7 @@ class Device:
         memory: WeakMemorySettings | None = None,
         make_judge: Callable[[], Judge] | None = None,
         logged: Collection[int] | None = None,
+        share: float = 1.0,
     ):
         if scheduler not in WARP_SCHEDULERS:
             raise ValueError(unknown_name("scheduler", scheduler, WARP_SCHEDULERS))
@@ -177,7 +180,7 @@ class Device:
         self._write, self._watch, self._memory = write, watch, memory
         self._wrap = wrap
         self._heap = Heap(memory_file)
-        self._log = EventLog(make_judge, logged)
+        self._log = EventLog(make_judge, logged, share)
         self._objects = MemoryObjects()
         #: Address and size of each variable of the loaded modules.
         self._modules: dict[Module, dict[str, tuple[int, int]]] = {}
@@ -446,6 +449,11 @@ class Device:
         return np.full(WARP_SIZE, self.symbol(module, name)[0], np.int64)
 
     # The trace
+
+    @property
+    def sampled_blocks(self) -> int:
+        """Blocks whose weak accesses are logged, of all launches that are traced."""
+        return self._log.blocks
 
     @property
     def judge(self) -> Judge | None:

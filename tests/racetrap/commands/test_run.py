@@ -243,6 +243,8 @@ def test_statuses(racetrap, tmp_path):
     assert (result.exit_code, "Program: ended with exit status 5." in result.stdout) == (3, True)
     result = racetrap("run", race_free, "--", "0", "fault")
     assert (result.exit_code, "fault: " in result.stdout) == (1, True)
+    result = racetrap("run", race_free, "--launches", "0:1", "--", "0", "fault")
+    assert result.stdout.startswith("Not checked: ")
     result = racetrap("run", race_free, "--launches", "other")
     assert result.exit_code == 2
     assert "Unknown kernel 'other': choose add" in result.stderr
@@ -299,6 +301,7 @@ def test_a_program_that_does_not_compile(racetrap, program):
             ["program.cu", "--detector", "sigrace"],
             "preset of sigrace does not read",
         ),
+        (["program.cu", "--launches", "0%"], "Launches must be A:B with A below B, not 0%"),
         (["program.cu", "--launches", "3:3"], "Launches must be A:B with A below B, not 3:3"),
     ],
 )

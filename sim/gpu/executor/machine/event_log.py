@@ -7,6 +7,7 @@ to it part by part, and forgotten.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from struct import Struct
 from typing import TYPE_CHECKING, Protocol
@@ -31,6 +32,12 @@ _pack = Struct("<8B5I2HQ").pack
 MOST_KEPT = 1 << 25
 
 
+def is_sampled(block: int, share: float) -> bool:
+    """Whether a block belongs to a sample of a share of all: pairs of neighbours, evenly spread."""
+    pair = block // 2
+    return math.ceil((pair + 1) * share) > math.ceil(pair * share)
+
+
 class Judge(Protocol):
     """Takes events as they come."""
 
@@ -47,17 +54,23 @@ class EventLog:
         Makes the judge of a run that is too long to be kept; without it all is kept.
     chosen : collection of int, optional
         Program counters of the weak accesses that are logged; by default all.
+    share : float
+        Share of the blocks whose weak accesses are logged.
 
     Attributes
     ----------
+    blocks : int
+        Blocks so far whose weak accesses are logged.
     judge : Judge or None
         The judge, if the run has become too long.
     """
 
     def __init__(
-        self, make_judge: Callable[[], Judge] | None = None, chosen: Collection[int] | None = None
-    ) -> None:
-        self._make_judge, self._chosen = make_judge, chosen
+        self, make_judge: Callable[[], Judge] | None = None,
+        chosen: Collection[int] | None = None, share: float = 1.0,
+    ) -> None:  # fmt: skip
+        self._make_judge, self._chosen, self._share = make_judge, chosen, share
+        self._chooses, self.blocks = chosen is not None or share < 1, 0
         self.judge: Judge | None = None
         self._events = bytearray()
         self._lanes = bytearray()
@@ -118,7 +131,7 @@ class EventLog:
         rows : numpy.ndarray
             Address, value and expected value of each active lane: u64, shape (lanes, 3).
         """
-        if self._chosen is not None and not access.strong and access.pc not in self._chosen:
+        if self._chooses and not access.strong and not self._is_chosen(warp, access):
             return
         self._events.extend(
             _pack(
@@ -129,6 +142,11 @@ class EventLog:
             )
         )  # fmt: skip
         self._lanes.extend(rows)
+
+    def _is_chosen(self, warp: Warp, access: Access) -> bool:
+        if self._chosen is not None and access.pc not in self._chosen:
+            return False
+        return is_sampled(warp.block.index, self._share)
 
     def _event(
         self, kind: EventKind, scope: int, slot: int, warp: int, warps: int, sm: int, pc: int,
@@ -168,6 +186,7 @@ class EventLog:
 
     def placed(self, block: ThreadBlock, first_warp: int, last_mask: int) -> None:
         """A block takes its place; ``last_mask`` has the lanes of its last warp."""
+        self.blocks += is_sampled(block.index, self._share)
         self._event(
             EventKind.BLOCK_PLACED, 0, block.slot, first_warp, len(block.warps), block.sm, 0,
             block.index, last_mask,

@@ -12,6 +12,7 @@ from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine import launch
 from racetrap.sim.gpu.executor.machine.block_scheduler import SHARED_BYTES_PER_SM
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
+from racetrap.sim.gpu.executor.machine.event_log import is_sampled
 from racetrap.sim.gpu.executor.machine.weak_memory import MEMORY_MODELS, WeakMemorySettings
 from racetrap.sim.gpu.ptx.scopes import SPECIAL_REGISTERS
 from tests.support.gpu.ptx_kernels import GEOMETRY, Run, module
@@ -332,3 +333,10 @@ def test_a_trap_names_its_thread():
         match=r":\d+: Kernel reached trap \(thread \(5, 0, 0\) of block \(1, 0, 0\)",
     ):
         Run("setp.eq.u32 %p1, %r34, 37; @%p1 trap;", grid=2)
+
+
+@pytest.mark.parametrize(("share", "sampled"), [(1.0, 10), (0.5, 6), (0.2, 2), (0.01, 2)])
+def test_samples_are_pairs_of_neighbours(share, sampled):
+    blocks = [block for block in range(10) if is_sampled(block, share)]
+    assert len(blocks) == sampled
+    assert {block ^ 1 for block in blocks} == set(blocks)
