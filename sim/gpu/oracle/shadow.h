@@ -37,6 +37,11 @@ public:
         lately_ = {};
     }
 
+    // Whether two places are on one page.
+    static bool has_page(uint64_t one, uint64_t other) {
+        return one >> PAGE_BITS == other >> PAGE_BITS;
+    }
+
     // The first of the locations at an address; others follow up to the end of a page.
     uint32_t *at(uint64_t memory, uint64_t address) {
         // Shared memories are small.

@@ -127,7 +127,14 @@ private:
                 place(address, together);
             } else {
                 begin(LanesAt::with_distance(__builtin_ctzll(step), lanes[i], address));
-                for (int j = i; j < end; j++) place(records[j].address, 1u << lanes[j]);
+                if (step == size_ && size_ == 1u << shadow_.bits() &&
+                    shadow_.has_page(address, records[end - 1].address)) {
+                    uint32_t *slot = shadow_.at(now_->memory, address);
+                    for (int j = i; j < end; j++)
+                        place(slot + (lanes[j] - lanes[i]), records[j].address, 1u << lanes[j]);
+                } else {
+                    for (int j = i; j < end; j++) place(records[j].address, 1u << lanes[j]);
+                }
             }
             i = end;
         }
@@ -141,14 +148,17 @@ private:
     void place(uint64_t address, uint32_t lanes) {
         uint32_t *slot = shadow_.at(now_->memory, address);
         int bits = shadow_.bits();
-        for (unsigned i = 0; i < size_ >> bits; i++, slot++) {
-            if (is_new_ || groups_.back().past != *slot) {
-                groups_.push_back({*slot, at_, (int)words_.size(), 0});
-                is_new_ = false;
-            }
-            groups_.back().count++;
-            words_.push_back({slot, address + ((uint64_t)i << bits), lanes});
+        for (unsigned i = 0; i < size_ >> bits; i++, slot++)
+            place(slot, address + ((uint64_t)i << bits), lanes);
+    }
+
+    void place(uint32_t *slot, uint64_t address, uint32_t lanes) {
+        if (is_new_ || groups_.back().past != *slot) {
+            groups_.push_back({*slot, at_, (int)words_.size(), 0});
+            is_new_ = false;
         }
+        groups_.back().count++;
+        words_.push_back({slot, address, lanes});
     }
 
     // Lanes of a group that cannot be taken in.
