@@ -52,7 +52,7 @@ def one_hot_number(select: Value) -> Value:
 
 
 def one_hot_select(select: Value, values: Iterable[Value]) -> Value:
-    """The value whose bit of ``select`` is set, 0 if none is; at most one may be."""
+    """The value whose bit of ``select`` is set, 0 if none is; of several, all bits set in any."""
     return _tree(
         or_,
         [

@@ -14,6 +14,7 @@ from racetrap.golden_model.gpu.issue import IssueKind
 from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_LINE
 from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
+from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.gpu.lane_groups import LaneGroups
 from racetrap.rtl.gpu.outcome_hold import operation_layout
@@ -155,30 +156,31 @@ class Coalescer(wiring.Component):
         takes = ~is_release & (operation.op == AtomicOp.CAS)
         changes = Signal(self._params.lanes, name="changes")
         m.d.comb += changes.eq(operation.marks & Mux(frees, ~0, Mux(takes, operation.success, 0)))
-        masks: list[list[Value]] = [[] for _ in range(WORDS_PER_LINE)]
-        locks: list[list[Value]] = [[] for _ in range(WORDS_PER_LINE)]
+        touched, locks = [], []
         for lane, address in enumerate(self._addresses(operation)):
-            offset = address[_WORD_SHIFT:_LINE_SHIFT]
-            # Four words of a line, those touched of four, and the one that may be a lock.
-            quarter, touched, lock = (
-                Signal(width, name=f"{name}_{lane}")
-                for name, width in (("quarter", WORDS_PER_LINE // 4), ("touched", 4), ("lock", 4))
-            )
+            quarter, place = address[_WORD_SHIFT + 2 : _LINE_SHIFT], address[_WORD_SHIFT:][:2]
+            # Of four words of a line, those touched, and the one that may be a lock.
+            some, lock = Signal(4, name=f"some_{lane}"), Signal(4, name=f"lock_{lane}")
             # An aligned access to several words differs in none of their low bits.
             m.d.comb += [
-                quarter.eq(Mux(group[lane], 1 << offset[2:], 0)),
-                lock.eq(Mux(changes[lane], 1 << offset[:2], 0)),
-                touched.eq(
+                lock.eq(Mux(changes[lane], 1 << place, 0)),
+                some.eq(
                     Mux(
                         operation.size >= 4, 0b1111,
-                        Mux(operation.size >= 3, Mux(offset[1], 0b1100, 0b0011), 1 << offset[:2]),
+                        Mux(operation.size >= 3, Mux(place[1], 0b1100, 0b0011), 1 << place),
                     )
                 ),
             ]  # fmt: skip
-            for word in range(WORDS_PER_LINE):
-                masks[word].append(quarter[word >> 2] & touched[word & 3])
-                locks[word].append(quarter[word >> 2] & lock[word & 3])
-        return Cat(Cat(each).any() for each in masks), Cat(Cat(each).any() for each in locks)
+            for words, four in ((touched, some), (locks, lock)):
+                words.append(
+                    Cat(Mux(quarter == q, four, 0) for q in range(WORDS_PER_LINE // len(four)))
+                )
+        mask, lock_mask = Signal(WORDS_PER_LINE, name="mask"), Signal(WORDS_PER_LINE, name="locks")
+        m.d.comb += [
+            mask.eq(one_hot_select(group, touched)),
+            lock_mask.eq(one_hot_select(group, locks)),
+        ]
+        return mask, lock_mask
 
 
 def _is_access(operation: data.View) -> Value:
