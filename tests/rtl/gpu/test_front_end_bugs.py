@@ -1,4 +1,4 @@
-"""Front end: random issue streams find bugs planted in each of its blocks."""
+"""Front end: random issue streams, behind stores that meet, find bugs planted in each block."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,6 +8,7 @@ import pytest
 from racetrap.generators.causality import CAUSALITY
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.causality.word_splitter import split_words
+from racetrap.golden_model.gpu.issue import Instruction, IssueKind
 from racetrap.golden_model.scord.coalescer import coalesce
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
@@ -70,6 +71,14 @@ _BUGS = {
     ),
     "last-word-is-lost": Patch(_SPLITTER, "leaves & is_last_word", "leaves"),
 }  # fmt: skip
+#: Unequal values at one address, of two words and in a word of several addresses: so few streams
+#: have one that they come before each.
+_MEETINGS = (
+    Instruction(IssueKind.BLOCK_START, warps=1, lanes=31),
+    Instruction(IssueKind.STORE, size=3, lanes=3, addresses=(64, 64), marks=2),
+    Instruction(IssueKind.STORE, size=0, lanes=7, addresses=(64, 65, 65), marks=4),
+    Instruction(IssueKind.BLOCK_END),
+)
 _NOW = ("warp-overtakes-its-cas", "one-arrival-too-few")
 
 
@@ -83,7 +92,7 @@ def _run(detector, modules, seed):
     params = replace(system.presets[f"{detector}-tiny"].params, **sizes)
     front_end = partial(modules[_FRONT].FrontEnd, coalescer=getattr(modules[file], coalescer))
     bench = IssueBench(front_end, golden, params, f"bugs {seed}")
-    bench.run(random_instructions(params, f"bugs {seed}", 150))
+    bench.run([*_MEETINGS, *random_instructions(params, f"bugs {seed}", 150)])
 
 
 def _run_all(detector, modules):
