@@ -156,7 +156,8 @@ class Coalescer(wiring.Component):
         takes = ~is_release & (operation.op == AtomicOp.CAS)
         changes = Signal(self._params.lanes, name="changes")
         m.d.comb += changes.eq(operation.marks & Mux(frees, ~0, Mux(takes, operation.success, 0)))
-        touched, locks = [], []
+        touched: list[Value] = []
+        locks: list[Value] = []
         for lane, address in enumerate(self._addresses(operation)):
             quarter, place = address[_WORD_SHIFT + 2 : _LINE_SHIFT], address[_WORD_SHIFT:][:2]
             # Of four words of a line, those touched, and the one that may be a lock.
