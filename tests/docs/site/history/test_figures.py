@@ -79,6 +79,7 @@ _MUTANTS = {
             ("bank of scord, fence lanes 4, SMs 15", "fences/cycle", 3.75),
             ("metadata port of scord-tiny, words a cycle 8, one line", "accesses/cycle", 7.9),
             ("executor, 1024 threads", "instructions/s", 2e6),
+            ("executor, fused multiply and add", "s", 0.1),
             ("co-simulation of sigrace, plain golden model", "events/s", 7e4),
             ("RDM of sigrace, longest scan", "comparisons/cycle", 0.5),
             ("RDM of sigrace, blocks of 2000 instructions", "cycles a message", 250.0),
