@@ -83,7 +83,7 @@ def check_driver(name: str, is_racy: bool) -> DriverRow:
     if name.startswith("warp_"):
         source = FOLDER / "block.cu"
     macros = [f"DRIVER_{name}", f"HEADER=<{header_of(name)}>", *["RACY"] * is_racy]
-    options = CompilerOptions(define=tuple(macros))
+    options = CompilerOptions(tuple(f"-D{macro}" for macro in macros))
     problem, printed, races, events = "", "", [], 0
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
         try:
