@@ -53,8 +53,9 @@ def test_parts_have_no_more_state_than_what_they_are_part_of():
 def test_access_buffers_are_a_block_where_there_are_some():
     params = find_preset("scord-tiny").params
     assert "access_buffer" not in {block.name for block in blocks_of(params)}
-    first = blocks_of(replace(params, access_buffer_depth=4))[0]
-    assert (first.name, first.count) == ("access_buffer", params.sm_count)
+    buffered = blocks_of(replace(params, access_buffer_depth=4))
+    first = next(block for block in buffered if block.name == "access_buffer")
+    assert first.count == params.sm_count
     layout = params.transaction_layout
     assert (
         sum(memory_bits(first.component()).values()) == 3 * layout.width

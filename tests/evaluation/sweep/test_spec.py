@@ -100,7 +100,7 @@ def test_aliases_mean_parameters(system):
         ("seed = 5", '[cost]\nfamily = "ecp5"', r"cost.blocks must be given .* ecp5, not \[\]"),
         (
             "seed = 5", '[cost]\nfamily = "ecp5"\nblocks = ["alu"]',
-            "cost.blocks must be a list of tracker, .*, not 'alu'",
+            "cost.blocks must be a list of front_end, .*, not 'alu'",
         ),
         (
             "seed = 5", '[cost]\nfamily = "ecp5"\nblocks = ["tracker"]\nseeds = 65',

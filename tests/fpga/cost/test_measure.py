@@ -105,7 +105,7 @@ def test_blocks():
         "tracker", "system"
     ]  # fmt: skip
     assert [each.name for each in select_blocks(PARAMS, []) if each.is_large] == ["system"]
-    with pytest.raises(ValueError, match=r"Unknown block 'nothing': choose tracker, "):
+    with pytest.raises(ValueError, match=r"Unknown block 'nothing': choose front_end, "):
         select_blocks(PARAMS, ["nothing"])
 
 

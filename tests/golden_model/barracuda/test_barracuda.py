@@ -32,8 +32,8 @@ def test_race_names_both_accesses():
     two = program.load((0, 1), 0x44, lanes=0b1000)
     (race,) = Barracuda().run(program.trace)
     assert (race.space, race.address, race.kernel) == (Space.GLOBAL, 0x44, 0)
-    assert race.first == (1, 34, one, EventKind.STORE, 3)
-    assert race.second == (0, 35, two, EventKind.LOAD, 4)
+    assert race.first == (1, 34, one, EventKind.STORE, 3, 4)
+    assert race.second == (0, 35, two, EventKind.LOAD, 4, 4)
     assert race.reason == "nothing orders the two accesses"
 
 

@@ -19,6 +19,7 @@ from racetrap.sim.cosim.causality import random_events as causality
 from racetrap.sim.cosim.causality.styles import Style
 from racetrap.sim.cosim.scord import random_events as scord
 from racetrap.sim.cosim.scord.knobs import Knobs
+from racetrap.sim.gpu.executor.machine.sleepers import Polls
 from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
 from tests.support.gpu.random_issue import RandomIssue
 
@@ -80,7 +81,7 @@ class _Warp:
     """A warp for the executor's barriers, whose lanes end or are suspended."""
 
     def __init__(self, lanes, independent):
-        self.alive, self._independent = lanes, independent
+        self.alive, self._independent, self.polls = lanes, independent, Polls()
 
     def has_arrived(self, mask):
         return not self._independent or not self.alive & ~mask

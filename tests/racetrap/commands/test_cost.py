@@ -36,7 +36,7 @@ def test_one_block(racetrap, tmp_path):
     ("arguments", "said"),
     [
         (("nothing",), "Unknown preset 'nothing'"),
-        (("scord-tiny", "--block", "nothing"), "Unknown block 'nothing': choose tracker, "),
+        (("scord-tiny", "--block", "nothing"), "Unknown block 'nothing': choose front_end, "),
         (("scord-tiny", "--set", "ratio=3"), "ratio must be a power of two"),
         (
             ("scord-tiny", "--family", "ecp5:up5k"),

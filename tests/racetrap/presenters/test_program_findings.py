@@ -8,7 +8,7 @@ from tests.support.oracle.findings import line_pair
 
 
 def _found(traces=None, **changes):
-    launch = SimpleNamespace(traced=True)
+    launch = SimpleNamespace(traced=True, blocks=1, checked_blocks=1)
     values = {
         "pairs": [], "strong": [], "lockstep": [], "known": [], "not_found": [],
         "divergences": {}, "events": [7], "ended_early": 0, "ending": "of at most 5 in 60 s",

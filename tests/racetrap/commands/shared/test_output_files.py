@@ -19,7 +19,7 @@ _FILE_WORDS = {"FILE", "DIR", "TRACE", "KERNEL", "PROGRAM", "SPEC", "SOURCE", "T
 #: Folders in which files are looked for.
 _SEARCHED = {"include"}
 #: Commands that hand their command line to a compiler; PROGRAM of `evaluate` is one of ours.
-_FOREIGN = {"cc", "c++"}
+_FOREIGN = {"cc", "c++", "nvcc"}
 
 
 def _commands(command=cli, words=()):
