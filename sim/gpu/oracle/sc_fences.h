@@ -7,7 +7,8 @@
 
 #include "cells.h"
 
-//: Fences of a warp that are kept.
+//: Fences of a warp that are kept.  What follows one that is not stands for it too, so that no order
+//: is missing.
 constexpr size_t MOST_FENCES = 64;
 
 class ScFences {
@@ -35,8 +36,11 @@ public:
         size_t number = warp.place.warp, leaf = number / LANES;
         if (fences_.size() <= number) fences_.resize(number + 1);
         auto &own = fences_[number];
-        own.push_back({row, lanes, is_device, fence});
-        if (own.size() > MOST_FENCES) own.erase(own.begin());
+        own.push_back({row, row, lanes, is_device, fence, Known()});
+        if (own.size() > MOST_FENCES) {
+            own[1].stand_for(own[0], joins_);
+            own.erase(own.begin());
+        }
         if (device_leaves_.size() <= leaf) device_leaves_.resize(leaf + 1);
         device_leaves_[leaf] |= is_device;
         auto &rows = blocks_[warp.place.block].rows;
@@ -124,10 +128,21 @@ private:
     }
 
     struct Fenced {
-        Time row;
+        Time row, from;  // from: of the first that it stands for
         uint32_t lanes;
         bool is_device;
         FenceRef fence;
+        Known others;  // what is known at those that it stands for
+
+        Known known(Joins &joins) const { return joins.join(fence->known(), others); }
+
+        // Lanes on two sides of a branch do not know each other's fences.
+        void stand_for(const Fenced &before, Joins &joins) {
+            from = before.from;
+            lanes |= before.lanes;
+            is_device |= before.is_device;
+            others = before.known(joins);
+        }
     };
     struct Past {
         Clock clock;
@@ -170,12 +185,12 @@ private:
             if ((size_t)other >= fences_.size()) break;
             Time known = warp.clock.time_of(place, other, row - 1);
             const auto &fences = fences_[other];
-            auto later = [](Time time, const Fenced &each) { return time < each.row; };
+            auto later = [](Time time, const Fenced &each) { return time < each.from; };
             auto end = std::upper_bound(fences.begin(), fences.end(), latest, later);
             while (end-- != fences.begin() && end->row > known) {
                 bool is_strong = place.is_near(other) || (is_device && end->is_device);
                 if (!is_strong || !is_news(*end, other, leaf, i, warp, row)) continue;
-                warp.acquire(end->fence->known(), joins_);
+                warp.acquire(end->known(joins_), joins_);
                 known = warp.clock.time_of(place, other, row - 1);
             }
         }
@@ -186,7 +201,7 @@ private:
                         const Warp &warp, Time now) {
         for (uint32_t left = fence.lanes; left; left &= left - 1) {
             int lane = __builtin_ctz(left);
-            if (leaf.of(place, lane) >= fence.row &&
+            if (leaf.of(place, lane) >= fence.from &&
                 !warp.clock.knows(warp.place, other, lane, fence.row, now - 1))
                 return true;
         }

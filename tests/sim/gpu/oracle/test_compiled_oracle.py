@@ -10,7 +10,7 @@ from racetrap.golden_model.events import MemoryOrder
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule, compiled_oracle
 from tests.support.oracle.lane_locks import lane_locks_trace
-from tests.support.oracle.programs import Program
+from tests.support.oracle.programs import ALL, BLOCK, DEVICE, Program
 from tests.support.oracle.random_orders import (
     with_partial_barriers,
     with_random_orders,
@@ -128,10 +128,10 @@ def test_many_threads_at_one_place():
     program = Program(blocks=4)
     for _ in range(12):
         for block in range(4):
-            program.weak_load((block, 0), 0, lanes=(1 << 32) - 1, pc=0x50 + block)
-            program.atomic((block, 1), 0x80, lanes=(1 << 32) - 1, pc=0x80)
+            program.weak_load((block, 0), 0, lanes=ALL, pc=0x50 + block)
+            program.atomic((block, 1), 0x80, lanes=ALL, pc=0x80)
         for block in range(4):
-            program.fence((block, 1), 1, lanes=(1 << 32) - 1, pc=0x90)
+            program.fence((block, 1), 1, lanes=ALL, pc=0x90)
             program.barrier(block)
         program.weak_store((2, 0), 0, pc=0xA0)
         program.weak_load((3, 1), 0x80, lanes=5, pc=0xA8)
@@ -155,6 +155,30 @@ def test_synchronisation_lane_by_lane():
     racy = Trace(trace.header, broken, trace.lanes)
     plain, fast = (form(OracleRule.CAUSALITY).run(racy) for form in (PtxOracle, CompiledOracle))
     assert fast.races
+    assert _content(plain) == _content(fast)
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize(("lanes", "scope"), [(1, DEVICE), (1, BLOCK), (ALL - 1, BLOCK)])
+def test_a_fence_far_back_still_orders(independent, lanes, scope):
+    """Store buffering: the first of many fences of its warp precedes another's by a read."""
+    program = Program()
+    program.branch((0, 0), 1)
+    program.weak_store((0, 0), 0)
+    program.fence((0, 0), DEVICE)
+    program.load((0, 0), 0x80, order=MemoryOrder.RELAXED)
+    if lanes != 1:
+        program.other_side((0, 0), lanes)
+    for _ in range(70):
+        program.fence((0, 0), scope, lanes)
+    program.store((1, 0), 0x80, order=MemoryOrder.RELAXED)
+    program.fence((1, 0), DEVICE)
+    program.weak_load((1, 0), 0)
+    plain, fast = (
+        form(OracleRule.CAUSALITY, independent).run(program.trace)
+        for form in (PtxOracle, CompiledOracle)
+    )
+    assert not plain.races
     assert _content(plain) == _content(fast)
 
 
