@@ -205,6 +205,7 @@ def merge(results: list[Result]) -> Result:
             divergences.setdefault(divergence.pc, divergence)
         for pair in result.unordered_strong:
             unordered.setdefault(pair.key, pair)
+        total.partly_judged += result.partly_judged
         total.counts.events += result.counts.events
         total.counts.operations += result.counts.operations
         total.counts.pairs += result.counts.pairs

@@ -209,12 +209,15 @@ class Result(Sequence[Race]):
     unordered_strong : list of Race
         Unordered pairs that are not races, since both accesses may conflict; one of each
         ``Race.key``.
+    partly_judged : int
+        Locations with accesses that may race with some that were no longer kept.
     """
 
     races: list[Race] = field(default_factory=list)
     barrier_divergences: list[BarrierDivergence] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     unordered_strong: list[Race] = field(default_factory=list)
+    partly_judged: int = 0
 
     @overload
     def __getitem__(self, index: int) -> Race: ...

@@ -74,8 +74,16 @@ def trace_findings(
         pairs,
         [*summary, *remarks, *known_sentences(check.known, check.not_found)],
         wrong, len(check.events), advice if choice.shows_notes else {},
-        [*unchecked, *_opening(check)], notes,
+        [*unchecked, *_partly_judged(check), *_opening(check)], notes,
     )  # fmt: skip
+
+
+def _partly_judged(check: TraceCheck) -> list[str]:
+    """Accesses that later ones were not compared with."""
+    if not check.partly_judged:
+        return []
+    where = number_text(check.partly_judged, "location")
+    return [f"Not judged: some accesses to {where}; more were unordered than are kept."]
 
 
 def _opening(check: TraceCheck) -> list[str]:
@@ -203,6 +211,7 @@ def trace_check_to_dict(check: TraceCheck) -> dict[str, Any]:
             }
             for each in check.divergences.values()
         ],
+        "partly_judged": check.partly_judged,
         "detector": detector,
     }
 

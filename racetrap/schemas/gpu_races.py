@@ -182,6 +182,11 @@ class GpuVerdict(TypedDict):
     barrier_divergences: Annotated[
         list[BarrierDivergence], "barriers that not all threads of a block reach"
     ]
+    partly_judged: Annotated[
+        int,
+        "locations, in all schedules, with accesses that were not compared with all earlier ones: "
+        "more were unordered than are kept",
+    ]
     detector: Annotated[DetectorVerdict | None, "null if no detector ran"]
 
 

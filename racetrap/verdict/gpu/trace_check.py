@@ -145,6 +145,8 @@ class TraceCheck:
         Events of each trace.
     ended_early : int
         Traces that end with the fault of a kernel.
+    partly_judged : int
+        Locations, of all traces, with accesses that may race with some that were no longer kept.
     hangs : bool
         Whether a kernel would not end in one of the runs, as far as the caller says so.
     faults, outside, results : list of str
@@ -169,6 +171,7 @@ class TraceCheck:
         self._folder = folder
         self.events: list[int] = []
         self.ended_early, self.ending, self.hangs = 0, "", False
+        self.partly_judged = 0
         self.faults: list[str] = []
         self.outside: list[str] = []
         self.results: list[str] = []
@@ -293,6 +296,7 @@ class TraceCheck:
         for pair in self._pairs.found.values():
             if pair.first.make_timeline is None and pair.first.cause is not None:
                 pair.first = _with_threads(pair.first, trace, header)
+        self.partly_judged += judged.partly_judged
         lockstep = judgement.ordered_by_lockstep
         self._strong.add(oracle_races_by_line(judged.unordered_strong, header), number)
         self._lockstep.add(oracle_races_by_line(lockstep, header), number)

@@ -22,6 +22,8 @@ public:
     const std::vector<Found> &found() const { return races_.found; }
     std::vector<Divergence> divergences;
     std::set<PcPair> synchronised;
+    // Locations whose accesses may race with some that are no longer kept.
+    uint64_t unknown() const { return unknown_ + weak_.unknown; }
     size_t warp_count() const { return places_.warp_count(); }
 
     void step(const Event &event, const LaneRecord *records) {
@@ -327,8 +329,8 @@ private:
             if (observed) observed->successor = message;
         }
         for (Cell *cell : cells_) {
-            if (is_observable(cell)) cell->list(kind, block).add(message);
-            else cell->list(kind, block).add(access);
+            if (is_observable(cell)) cell->list(kind, block, writes).add(message);
+            else cell->list(kind, block, writes).add(access);
             if (writes) cell->message = message;
             cell->last = row_;
         }
@@ -464,7 +466,34 @@ private:
                                            cell->is_cut || list.is_cut});
             }
             races_.report(candidates_, access, kind, place.block, address, memory_);
+            if (!cell->is_unknown && may_race_with_lost(*cell, own, place.block, clock.block_time))
+                cell->is_unknown = true, unknown_++;
         }
+    }
+
+    // Whether an access may race with some of a cell that are no longer kept, at two program counters
+    // that no race has.
+    bool may_race_with_lost(const Cell &cell, const Kind &own, int block, Time block_time) const {
+        auto may_race = [&](const Lost &lost) {
+            if (!lost.may_race(own.writes, block, block_time)) return false;
+            if (lost.kind == Lost::SEVERAL) return true;
+            const Kind &other = kinds_[lost.kind];
+            bool is_strong = morally_strong(own, other, lost.block == block);
+            if (is_strong && !own.is_volatile && !other.is_volatile) return false;
+            for (bool is_near : {false, true})
+                if (races_.has(Races::key_of(other, own, is_strong, is_near))) return false;
+            return true;
+        };
+        auto has_lost = [&](const List &list) {
+            // Whether it races with the last of a chain of atomics whenever with others of it.
+            const Kind &other = kinds_[list.kind];
+            bool is_like_last = !own.is_strong || (own.is_device && !own.is_volatile &&
+                                                   other.is_strong && other.is_device);
+            return may_race(is_like_last ? list.unobserved : list.lost);
+        };
+        return may_race(cell.lost) ||
+               std::any_of(cell.lists.begin(), cell.lists.end(), has_lost) ||
+               std::any_of(cell.lost_lists.begin(), cell.lost_lists.end(), has_lost);
     }
 
     // Whether a read that observes a message, directly or through atomics, is in the past.
@@ -503,7 +532,7 @@ private:
     bool has_sc_fences_ = false;
     std::unordered_map<uint64_t, uint32_t> kind_numbers_;
     std::unordered_map<uint32_t, uint32_t> pc_numbers_;
-    uint64_t asked_ = 0, last_key_ = ~(uint64_t)0;
+    uint64_t unknown_ = 0, asked_ = 0, last_key_ = ~(uint64_t)0;
     uint32_t last_kind_ = 0;
     Sources last_sources_;
     ReleasedRef last_released_;

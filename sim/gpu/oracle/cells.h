@@ -16,13 +16,35 @@ constexpr size_t MOST_ENTRIES = 64, MOST_MESSAGES = 16, MOST_LISTS = 64;
 // Accesses of one kind by the threads of one block to one cell.
 class List {
 public:
-    List(uint32_t kind, int32_t block) : kind(kind), block(block) {}
+    List(uint32_t kind, int32_t block, bool writes) : kind(kind), block(block), writes(writes) {}
 
     uint32_t kind;
     int32_t block;
+    bool writes;
     // Kind, and nearness, of accesses morally strong with these whose race has been found.
     uint64_t silent = ~(uint64_t)0;
     bool is_cut = false;  // whether it has had more than it keeps
+    // What is lost: all, and that for which no atomic stands that has observed it.
+    Lost lost, unobserved;
+
+    // Loses a write.  What is ordered behind the last of a chain of atomics is ordered behind all.
+    void lose(const Message &message) {
+        lost.add(message.access.row, block, kind, true);
+        if (!message.successor) unobserved.add(message.access.row, block, kind, true);
+    }
+
+    void lose(Time row) {
+        lost.add(row, block, kind, writes);
+        unobserved.add(row, block, kind, writes);
+    }
+
+    // Loses all.
+    void lose() {
+        if (single_.row && !many_) lose(single_.row);
+        if (!many_) return;
+        for (const Entry &each : many_->entries) lose(each.row);
+        for (const MessageRef &each : many_->messages) lose(*each);
+    }
 
     void add(const Access &access) {
         Entry entry{access.row, 0, access.warp, access.lane, access.event};
@@ -40,18 +62,19 @@ public:
             return;
         }
         entries.push_back(entry);
-        if (entries.size() > many_->limit) is_cut |= many_->compact();
+        if (entries.size() > many_->limit) is_cut |= many_->compact(*this);
     }
 
     void add(const MessageRef &message) {
         if (!many_) many_ = std::make_unique<Many>();
         many_->messages.push_back(message);
         many_->latest[thread_of(message->access.warp, message->access.lane)] = message->access.row;
-        if (many_->messages.size() > many_->message_limit) is_cut |= many_->compact_messages();
+        if (many_->messages.size() > many_->message_limit) is_cut |= many_->compact_messages(*this);
     }
 
     List copy() const {
-        List made(kind, block);
+        List made(kind, block, writes);
+        made.lost = lost, made.unobserved = unobserved;
         made.silent = silent, made.is_cut = is_cut, made.single_ = single_;
         if (many_) made.many_ = std::make_unique<Many>(*many_);
         return made;
@@ -158,7 +181,7 @@ private:
         }
 
         // Both: whether they leave out what counts.
-        bool compact() {
+        bool compact(List &list) {
             std::unordered_map<uint64_t, size_t> seen;  // place of what is kept of a thread
             std::vector<Entry> kept;
             bool is_cut = false;
@@ -173,6 +196,7 @@ private:
                 } else if (kept.size() < MOST_ENTRIES) {
                     kept.push_back(entries[i]);
                 } else {
+                    list.lose(entries[i].row);
                     is_cut = true;
                 }
             }
@@ -182,7 +206,7 @@ private:
         }
 
         // Of a thread one that nobody has observed stands for all before it, but not the last.
-        bool compact_messages() {
+        bool compact_messages(List &list) {
             std::unordered_map<uint64_t, int> counts;  // kept of each thread; -1 if no more count
             std::vector<MessageRef> kept;
             bool is_cut = false;
@@ -191,8 +215,9 @@ private:
                 int &count = counts[thread_of(access.warp, access.lane)];
                 if (count < 0) continue;
                 if (kept.size() == MOST_MESSAGES) {
+                    list.lose(*messages[i]);
                     is_cut = true;
-                    break;
+                    continue;
                 }
                 count = count && messages[i]->observers.empty() ? -1 : count + 1;
                 kept.push_back(messages[i]);
@@ -256,6 +281,11 @@ struct Cell {
     std::vector<List> lists;
     Time last = 0;  // row of its last access
     bool has_atomics = false, is_cut = false;
+    // Weak accesses that are lost, lists that are, one of each kind, and whether an access has come
+    // that may race with any of them.
+    Lost lost;
+    std::vector<List> lost_lists;
+    bool is_unknown = false;
 
     // Whether others may observe an access: a weak write through an atomic of its own thread.
     bool is_observable(const Kind &kind) const {
@@ -282,26 +312,39 @@ struct Cell {
         Cell made;
         made.message = message, made.last = last, made.lists.reserve(lists.size());
         made.has_atomics = has_atomics, made.is_cut = is_cut;
+        made.lost = lost, made.is_unknown = is_unknown;
         for (const List &each : lists) made.lists.push_back(each.copy());
+        for (const List &each : lost_lists) made.lost_lists.push_back(each.copy());
         if (communication_) made.communication_ = std::make_unique<Communication>(*communication_);
         return made;
     }
 
     void communicate(std::unique_ptr<Communication> made) { communication_ = std::move(made); }
 
-    List &list(uint32_t kind, int32_t block) {
+    List &list(uint32_t kind, int32_t block, bool writes) {
         for (List &each : lists)
             if (each.kind == kind && each.block == block) return each;
         if (lists.size() == MOST_LISTS) {
             auto oldest = std::min_element(
                 lists.begin(), lists.end(),
                 [](const List &one, const List &other) { return one.last() < other.last(); });
+            lose(*oldest);
             lists.erase(oldest);
             is_cut = true;
         }
-        return lists.emplace_back(kind, block);
+        return lists.emplace_back(kind, block, writes);
     }
 
 private:
+    void lose(List &list) {
+        list.lose();
+        auto is_alike = [&](const List &each) { return each.kind == list.kind; };
+        auto place = std::find_if(lost_lists.begin(), lost_lists.end(), is_alike);
+        if (place == lost_lists.end())
+            place = lost_lists.insert(place, List(list.kind, list.block, list.writes));
+        place->lost.add(list.lost);
+        place->unobserved.add(list.unobserved);
+    }
+
     std::unique_ptr<Communication> communication_;
 };

@@ -60,8 +60,10 @@ _FOUND_DTYPE = np.dtype([
 ])  # fmt: skip
 _PAIR_DTYPE = np.dtype([("write", "<u4"), ("read", "<u4")])
 _DIVERGENCE_DTYPE = np.dtype([("pc", "<u4"), ("grid_block", "<u4"), ("thread", "<u4")])
-#: Where the findings of a kernel end among those of all.
-_KERNEL_DTYPE = np.dtype([("found", "<u8"), ("synchronised", "<u8"), ("divergences", "<u8")])
+#: Where the findings of a kernel end among those of all, and locations that are judged in part.
+_KERNEL_DTYPE = np.dtype(
+    [("found", "<u8"), ("synchronised", "<u8"), ("divergences", "<u8"), ("unknown", "<u8")]
+)
 _RECORDS: tuple[Any, list[Any]] = (c_uint64, [c_void_p, POINTER(c_void_p)])
 
 
@@ -265,7 +267,7 @@ class OracleRun:
             )
         ]  # fmt: skip
         merged = merge(results)
-        merged.counts.events = self.events
+        merged.counts.events, merged.partly_judged = self.events, int(kernels["unknown"].sum())
         return merged
 
     def close(self) -> None:

@@ -51,7 +51,9 @@ struct Entry {
 struct alignas(8) History {
     uint32_t users;  // locations
     uint8_t count, size_class;
-    bool is_cut;  // whether it has had more entries than it keeps
+    bool is_cut;      // whether it has had more entries than it keeps
+    bool is_unknown;  // whether an access has come that may race with what is lost
+    Lost lost;
 
     Entry *entries() { return (Entry *)(this + 1); }
     const Entry &last() { return entries()[count - 1]; }
@@ -113,7 +115,7 @@ private:
 
     uint32_t init(uint32_t number, int size_class) {
         History *history = at(number);
-        *history = {0, 0, (uint8_t)size_class, false};
+        *history = {0, 0, (uint8_t)size_class, false, false, {}};
         return number;
     }
 

@@ -37,7 +37,7 @@ public:
         for (const PcPair &each : kernel_->synchronised) synchronised.push_back(each);
         for (const Divergence &each : kernel_->divergences) divergences.push_back(each);
         ends.found = found.size(), ends.synchronised = synchronised.size();
-        ends.divergences = divergences.size();
+        ends.divergences = divergences.size(), ends.unknown = kernel_->unknown();
         kernels.push_back(ends);
         kernel_.reset();
     }

@@ -38,17 +38,21 @@ public:
         return left;
     }
 
+    // Locations whose accesses may race with those that are lost.
+    uint64_t unknown = 0;
+
     // The accesses of a location's history become those of a cell.
     Cell &make_cell(uint32_t &slot, uint64_t address, bool has_fences, Joins &joins) {
         std::vector<Entry> entries;
-        bool is_cut = false;
+        bool is_cut = false, is_unknown = false;
+        Lost lost;
         if (slot) {
             History *history = shadow_.histories.at(slot);
             entries.assign(history->entries(), history->entries() + history->count);
-            is_cut = history->is_cut;
+            is_cut = history->is_cut, is_unknown = history->is_unknown, lost = history->lost;
         }
         Cell &cell = shadow_.make_cell(slot);
-        cell.is_cut = is_cut;
+        cell.is_cut = is_cut, cell.is_unknown = is_unknown, cell.lost = lost;
         auto communication = std::make_unique<Communication>();
         for (const Entry &each : entries) {
             const Kind &kind = kinds_[each.kind];
@@ -62,9 +66,9 @@ public:
                 if (each.previous) {
                     Access previous = access;
                     previous.row = each.previous;
-                    cell.list(each.kind, block).add(previous);
+                    cell.list(each.kind, block, kind.writes).add(previous);
                 }
-                cell.list(each.kind, block).add(access);
+                cell.list(each.kind, block, kind.writes).add(access);
                 Known past = each.pasts ? each.pasts->of(lane) : Known();
                 communication->add(access, each.kind, block, kind.writes, past, joins);
             }
@@ -275,9 +279,12 @@ private:
         uint32_t dropped = group.dropped;
         Time previous = history && writes_ ? previous_of(*history, dropped, group.at) : 0;
         int kept = history ? history->count - __builtin_popcount(dropped) : 0;
-        bool is_cut = history && history->is_cut;
+        bool is_cut = history && history->is_cut, is_unknown = history && history->is_unknown;
+        Lost lost = history ? history->lost : Lost();
+        if (!is_unknown && lost.may_race(writes_, now_->block, block_time_))
+            is_unknown = true, unknown += count;
         if (kept == MOST_KEPT) {
-            dropped |= 1u << superfluous(*history, group.known);
+            dropped |= 1u << superfluous(*history, group.known, lost);
             is_cut = true, kept--;
         }
         if (history && (int)history->users == count && kept < Histories::room(history)) {
@@ -291,7 +298,7 @@ private:
             else history->entries()[next] = entry(group.at, previous);
             for (int i = next + 1; i < history->count; i++) history->entries()[i].~Entry();
             history->count = next + 1;
-            history->is_cut = is_cut;
+            history->is_cut = is_cut, history->is_unknown = is_unknown, history->lost = lost;
             return;
         }
         uint32_t number = histories.make(kept + 1);
@@ -300,7 +307,7 @@ private:
             if (!(dropped >> i & 1))
                 new (&made->entries()[made->count++]) Entry(history->entries()[i]);
         new (&made->entries()[made->count++]) Entry(entry(group.at, previous));
-        made->is_cut = is_cut;
+        made->is_cut = is_cut, made->is_unknown = is_unknown, made->lost = lost;
         made->users = count;
         if (past) histories.leave(past, count);
         for (int i = 0; i < count; i++) *words[i].slot = number;
@@ -321,8 +328,8 @@ private:
     }
 
     // Which of eight accesses counts least: the oldest behind which the access comes and with which
-    // all conflicts that conflict with it; else the oldest of the block that has most.
-    int superfluous(History &history, uint32_t known) const {
+    // all conflicts that conflict with it; else the oldest of the block that has most, which is lost.
+    int superfluous(History &history, uint32_t known, Lost &lost) const {
         const Entry *entries = history.entries();
         for (int i = 0; i < history.count; i++)
             if (known >> i & 1 && (writes_ || !kinds_[entries[i].kind].writes)) return i;
@@ -333,6 +340,9 @@ private:
                 same += places_.block_of_warp(entries[j].warp) == block;
             if (same > most) most = same, chosen = i;
         }
+        const Entry &entry = entries[chosen];
+        lost.add(entry.row, places_.block_of_warp(entry.warp), entry.kind,
+                 kinds_[entry.kind].writes);
         return chosen;
     }
 
@@ -345,7 +355,8 @@ private:
             History *made = histories.at(number);
             for (int i = 0; i < history->count; i++)
                 new (&made->entries()[made->count++]) Entry(history->entries()[i]);
-            made->is_cut = history->is_cut;
+            made->is_cut = history->is_cut, made->is_unknown = history->is_unknown;
+            made->lost = history->lost;
             made->users = 1;
             histories.leave(*word.slot, 1);
             *word.slot = number;

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import REPOSITORY
+from tests.support.oracle.left_out import many_blocks, read_by_all
 
 
 @pytest.fixture
@@ -258,6 +259,21 @@ def test_exact_verdict_by_default(racetrap, racy, tmp_path, monkeypatch):
     assert (document["preset"], document["rule"]) == ("scord-nocache", "causality")
     assert document["detector"]["shared_accesses"] == 1
     assert len(document["reports"]) == len(document["oracle"]["races"]) == 1
+
+
+def test_what_was_not_judged_is_told(racetrap, tmp_path):
+    """Nine blocks read words that another writes, ordered behind eight of them."""
+    path = tmp_path / "a.trace"
+    for count, said in ((1, "1 location"), (2, "2 locations")):
+        many_blocks([0], count).write_binary(path)
+        result = racetrap("check", path, "--json", tmp_path / "a.json")
+        assert result.exit_code == 0
+        told, *_, verdict = result.stdout.splitlines()
+        assert told == f"Not judged: some accesses to {said}; more were unordered than are kept."
+        assert verdict.startswith("Races: none (exact, by rule causality)")
+        assert json.loads((tmp_path / "a.json").read_text())["partly_judged"] == count
+    read_by_all().write_binary(path)
+    assert "Not judged" not in racetrap("check", path).stdout
 
 
 def test_exact_verdict_and_that_of_the_detector_differ(racetrap, race_free):

@@ -1,5 +1,6 @@
 """Traces for the race oracles, written one warp instruction after the other."""
 
+from dataclasses import replace
 from typing import Any
 
 from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Scope, Space
@@ -56,7 +57,12 @@ class Program:
         events = list(self._events)
         self._end()
         whole, self._events = self._events, events
-        return Trace.from_events(HEADER, whole)
+        slots = (self._shape[0] + 1) // 2
+        room = replace(
+            HEADER.geometry, blocks_per_sm=max(slots, HEADER.geometry.blocks_per_sm),
+            warps_per_sm=max(slots * self._shape[1], HEADER.geometry.warps_per_sm),
+        )  # fmt: skip
+        return Trace.from_events(replace(HEADER, geometry=room), whole)
 
     def _add(self, kind: EventKind, where: tuple[int, int], **fields: Any) -> int:
         block, warp = where

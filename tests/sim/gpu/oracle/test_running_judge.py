@@ -7,10 +7,10 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule, RunningJudge, judge_trace
 from tests.sim.gpu.oracle.test_compiled_oracle import _content, _is_independent, _trace
+from tests.support.oracle import left_out
 from tests.support.oracle.programs import Program
 from tests.support.oracle.volume import fed_again, kept_bytes
-
-_ALL = (1 << 32) - 1
+from tests.support.ptx_oracle.oracle import PtxOracle
 
 
 def _without_parts(trace):
@@ -69,3 +69,31 @@ def test_memory_does_not_grow_with_the_run():
     """A tenth of the events takes as much as all, but for the pools of what is freed."""
     short, long = (fed_again(2048, count).megabytes for count in (20_000, 200_000))
     assert long < short + 2
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize("written", [left_out.many_readers, left_out.many_blocks])
+def test_a_race_that_is_not_found_is_told(written, independent):
+    """What is no longer kept, and nothing stands for it."""
+    plain, fast = _both(written([0]), independent)
+    assert len(plain.races) == 1
+    assert (len(fast.races), fast.partly_judged) == (0, 1)
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize(
+    ("written", "races"),
+    [
+        (left_out.read_by_all, 0), (left_out.behind_a_barrier, 0), (left_out.last_block, 0),
+        (left_out.read_and_then_raced_with, 1),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_without_loss_is_not_told(written, races, independent):
+    plain, fast = _both(written(), independent)
+    assert (len(plain.races), len(fast.races), fast.partly_judged) == (races, races, 0)
+
+
+def _both(trace, independent):
+    return (
+        form(OracleRule.CAUSALITY, independent).run(trace) for form in (PtxOracle, CompiledOracle)
+    )
