@@ -461,6 +461,7 @@ private:
                     cell->is_observable(other)
                         ? list.unordered_message(access, is_strong, is_ordered, first)
                         : list.unordered(access, is_known, first);
+                if (!is_found && list.kind == kind && is_near) list.covered = access.row - 1;
                 if (is_found)
                     candidates_.push_back({key, first, list.kind, list.block, is_strong,
                                            cell->is_cut || list.is_cut});

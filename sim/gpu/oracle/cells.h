@@ -26,14 +26,17 @@ public:
     bool is_cut = false;  // whether it has had more than it keeps
     // What is lost: all, and that for which no atomic stands that has observed it.
     Lost lost, unobserved;
+    Time covered = 0;  // up to where all is in the past of a later access of the list
 
     // Loses a write.  What is ordered behind the last of a chain of atomics is ordered behind all.
     void lose(const Message &message) {
+        if (message.access.row <= covered) return;
         lost.add(message.access.row, block, kind, true);
         if (!message.successor) unobserved.add(message.access.row, block, kind, true);
     }
 
     void lose(Time row) {
+        if (row <= covered) return;
         lost.add(row, block, kind, writes);
         unobserved.add(row, block, kind, writes);
     }
@@ -74,7 +77,7 @@ public:
 
     List copy() const {
         List made(kind, block, writes);
-        made.lost = lost, made.unobserved = unobserved;
+        made.lost = lost, made.unobserved = unobserved, made.covered = covered;
         made.silent = silent, made.is_cut = is_cut, made.single_ = single_;
         if (many_) made.many_ = std::make_unique<Many>(*many_);
         return made;

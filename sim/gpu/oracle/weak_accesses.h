@@ -186,10 +186,18 @@ private:
             if (is_known && each.kind == now_->kind &&
                 places_.block_of_warp(each.warp) == now_->block)
                 group.dropped |= 1u << number;
-            if (is_known || each.row == now_->row || !(writes_ || kinds_[each.kind].writes))
-                continue;
-            for (int i = group.first; i < group.first + group.count; i++)
-                if (!is_known_to(each, words_[i])) left |= words_[i].lanes;
+            if (is_known || each.row == now_->row) continue;
+            bool conflicts = writes_ || kinds_[each.kind].writes;
+            // Of reads only whether one can leave in favour of another.
+            if (!conflicts && history->count < MOST_KEPT) continue;
+            bool is_known_to_each = true;
+            for (int i = group.first; i < group.first + group.count; i++) {
+                if (is_known_to(each, words_[i])) continue;
+                is_known_to_each = false;
+                if (!conflicts) break;
+                left |= words_[i].lanes;
+            }
+            group.known |= is_known_to_each << number;
         }
         return left;
     }

@@ -68,6 +68,16 @@ def last_block() -> Trace:
     return program.trace
 
 
+def under_a_lock() -> Trace:
+    """Warps of a block write a word one after the other by volatile stores."""
+    program = Program(blocks=1, warps=40)
+    for warp in range(40):
+        program.atomic((0, warp), 0x80, pc=0x50, order=MemoryOrder.ACQUIRE)
+        program.store((0, warp), 0, pc=0x60)
+        program.atomic((0, warp), 0x80, pc=0x70, order=MemoryOrder.RELEASE)
+    return program.trace
+
+
 def read_and_then_raced_with() -> Trace:
     """Blocks read a word that another writes, ordered behind none."""
     program = Program(blocks=20, warps=1)

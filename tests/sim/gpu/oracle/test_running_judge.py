@@ -85,6 +85,7 @@ def test_a_race_that_is_not_found_is_told(written, independent):
     ("written", "races"),
     [
         (left_out.read_by_all, 0), (left_out.behind_a_barrier, 0), (left_out.last_block, 0),
+        (left_out.under_a_lock, 0),
         (left_out.read_and_then_raced_with, 1),
     ],
 )  # fmt: skip
