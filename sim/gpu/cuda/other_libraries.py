@@ -160,6 +160,15 @@ static inline void nvtxMarkA(const char *text) { (void)text; }
 #define nvtxRangeStart nvtxRangeStartA
 #define nvtxMark nvtxMarkA
 """
+#: The same in C++.  CUB includes it beside the other, and leaves out its ranges without NVTX's own.
+_RANGES = """
+namespace nvtx3 {
+struct scoped_range {
+  explicit scoped_range(const char *) {}
+};
+}
+#define NVTX3_FUNC_RANGE()
+"""
 
 
 def refused_functions() -> list[str]:
@@ -175,7 +184,7 @@ def headers_folder() -> Path:
           for name in names),
         ("cuda_profiler_api.h", "profiler", _PROFILER),
         ("curand_kernel.h", "curand_kernel", _DEVICE_FUNCTIONS), ("nvToolsExt.h", "marks", _MARKS),
-        ("nvtx3/nvToolsExt.h", "marks", _MARKS),
+        ("nvtx3/nvToolsExt.h", "marks", _MARKS), ("nvtx3/nvtx3.hpp", "ranges", _RANGES),
     ]  # fmt: skip
 
     def build(folder: Path) -> None:

@@ -125,7 +125,9 @@ _LIBRARIES = """
 #include <cufftXt.h>
 #include <curand.h>
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvtx3.hpp>
 int main(int count, char **) {
+  nvtx3::scoped_range range("all");
   nvtxRangePush("all");
   cublasHandle_t blas;
   cufftHandle plan;
