@@ -162,6 +162,7 @@ def test_every_detector_is_there():
         assert len({patch.file for patch in patches}) <= 3
 
 
+@pytest.mark.campaign
 def test_a_counter_takes_three_files(tree):
     folder, addresses = tree
     _run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_TESTS)

@@ -1,5 +1,7 @@
 """Tables: the paper's figures beside ours, also of what has not run."""
 
+import pytest
+
 from racetrap.evaluation.bugaroo.tables import make_tables
 from racetrap.evaluation.bugaroo.verdicts import judge, variant_runs
 
@@ -23,6 +25,7 @@ def test_without_runs_the_papers_figures_are_there():
     assert (mean["paper: overhead %"], round(mean["overhead by its times %"], 2)) == (27.21, 23.04)
 
 
+@pytest.mark.campaign
 def test_runs_are_beside_the_papers_rows():
     tables = _tables([judge(run) for run in variant_runs(("dot_product",), 1)])
     assert {row["variant"] for row in tables["programs"]} >= {"full", "no_acquire"}

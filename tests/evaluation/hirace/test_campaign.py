@@ -2,6 +2,8 @@
 
 from random import Random
 
+import pytest
+
 from racetrap.evaluation.campaign import gpu_volume
 from racetrap.evaluation.hirace.campaign import RANDOM_VOLUME, play
 from racetrap.generators.presets import find_preset
@@ -11,6 +13,7 @@ from racetrap.sim.cosim.hirace.coverage import Coverage
 from racetrap.sim.cosim.hirace.random_events import STYLES
 
 
+@pytest.mark.campaign
 def test_a_case_of_each_style(monkeypatch):
     monkeypatch.setattr(gpu_volume, "ACCESSES", (3_000, 1_000))
     model = build_fast("hirace-tiny", find_preset("hirace-tiny").params)

@@ -9,6 +9,7 @@ from racetrap.golden_model.scord.params import ScordParams
 pytestmark = pytest.mark.xdist_group("bench")
 
 
+@pytest.mark.campaign
 def test_the_smallest_preset_is_as_fast_as_its_queues_let_it():
     assert bench.banks("scord-tiny") > 0.61
     assert bench.back_to_back(preset="scord-tiny") > 0.66

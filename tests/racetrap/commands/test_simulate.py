@@ -203,13 +203,10 @@ def _fst_values(file, name):
     ("preset", "signal", "value", "least"),
     [
         ("hirace-tiny", "race [2:0]", f"{RaceKind.READ_AFTER_WRITE:03b}", 20),
-        # Three times as long to build.
-        pytest.param(
-            "scord-tiny", "row [4:0]", f"{TableRow.LOAD_UNFENCED_WRITE:05b}", 40,
-            marks=pytest.mark.campaign,
-        ),
+        ("scord-tiny", "row [4:0]", f"{TableRow.LOAD_UNFENCED_WRITE:05b}", 40),
     ],
-)  # fmt: skip
+)
+@pytest.mark.campaign
 def test_waves_are_written(simulated, tmp_path, preset, signal, value, least):
     file = tmp_path / "waves" / "run.fst"
     file.parent.mkdir()

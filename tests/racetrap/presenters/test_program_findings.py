@@ -12,7 +12,7 @@ def _found(traces=None, **changes):
     values = {
         "pairs": [], "strong": [], "lockstep": [], "known": [], "not_found": [],
         "divergences": {}, "events": [7], "ended_early": 0, "ending": "of at most 5 in 60 s",
-        "outside": [],
+        "outside": [], "partly_judged": 0,
         "rule": "causality", "independent": True, "detector": None,
     }  # fmt: skip
     check = {
