@@ -1,4 +1,4 @@
-"""What ScoRD costs in time: replay of the applications on the timing model, with and without it.
+"""Cost of ScoRD in time: replay of the applications on the timing model, with and without it.
 
 Ref: ScoRD (ISCA'20) Section V, Figures 8 to 11.
 """

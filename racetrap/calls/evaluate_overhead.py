@@ -1,4 +1,4 @@
-"""What ScoRD costs in time."""
+"""Evaluation of the cost of ScoRD in time."""
 
 from __future__ import annotations
 

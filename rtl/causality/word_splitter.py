@@ -8,17 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data
 
 from racetrap.golden_model.causality.packets import TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.events import WARP_SIZE, AtomicOp, MemoryOrder
 from racetrap.golden_model.gpu.issue import IssueKind
 from racetrap.golden_model.gpu.params import WORD_BYTES
-from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.gpu.lane_groups import LaneGroups
-from racetrap.rtl.gpu.outcome_hold import operation_layout
+from racetrap.rtl.gpu.transaction_splitter import TransactionSplitter, is_access
 
 #: Transactions of the kinds that are one, and their fields beside the slot.
 _SINGLE = {
@@ -37,7 +35,7 @@ _AROUND = ("warp", "pc", "order", "device")
 _ACCESS = ("warp", "pc", "device", "shared", "strong", "size")
 
 
-class WordSplitter(wiring.Component):
+class WordSplitter(TransactionSplitter):
     """Transactions of each instruction, in the order of the lanes that come first in them.
 
     Lanes that access the same bytes of a word are one transaction.  Lanes of a CAS that store are
@@ -54,24 +52,10 @@ class WordSplitter(wiring.Component):
     params : CausalityParams
         Configuration.
 
-    Members
-    -------
-    i : ``In(stream.Signature(operation_layout(params)))``
-        Instructions.
-    o : ``Out(stream.Signature(transaction_layout))``
-        Transactions.
-    o_idle, o_warp : ``Out(1)``, ``Out(warp_bits)``
-        There is no instruction; or the warp of the one there is.
+    Its ports are those of ``TransactionSplitter``.
     """
 
-    def __init__(self, params: CausalityParams):
-        self._params = params
-        super().__init__({
-            "i": In(stream.Signature(operation_layout(params))),
-            "o": Out(stream.Signature(struct_layout(params.transaction_layout))),
-            "o_idle": Out(1),
-            "o_warp": Out(params.warp_bits),
-        })  # fmt: skip
+    _params: CausalityParams
 
     def elaborate(self, platform):
         m = Module()
@@ -109,9 +93,7 @@ class WordSplitter(wiring.Component):
 
     def _accesses(self, item: data.View) -> Value:
         """Whether an instruction accesses memory that is watched."""
-        kinds = IssueKind
-        is_access = Cat(item.kind == kind for kind in (kinds.LOAD, kinds.STORE, kinds.ATOMIC)).any()
-        return is_access if self._params.shared_bytes else is_access & ~item.shared
+        return is_access(item) if self._params.shared_bytes else is_access(item) & ~item.shared
 
     def _elaborate_groups(
         self, m: Module, operation: data.View

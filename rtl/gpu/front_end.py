@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import data, stream, wiring
@@ -19,6 +18,7 @@ from racetrap.rtl.common.ports import ports_like
 from racetrap.rtl.common.stream import StreamRegister, assign_stream
 from racetrap.rtl.gpu.barrier_counter import BarrierCounter
 from racetrap.rtl.gpu.outcome_hold import OutcomeHold
+from racetrap.rtl.gpu.transaction_splitter import TransactionSplitter
 
 
 class FrontEnd(wiring.Component):
@@ -33,9 +33,8 @@ class FrontEnd(wiring.Component):
     ----------
     params : GpuParams
         Configuration.
-    coalescer : type
-        The detector's: it has streams ``i`` of ``operation_layout(params)`` and ``o`` of
-        transactions, ``o_idle`` and ``o_warp``.
+    coalescer : type of TransactionSplitter
+        The detector's.
 
     Members
     -------
@@ -52,7 +51,7 @@ class FrontEnd(wiring.Component):
         Everything that was taken has left.
     """
 
-    def __init__(self, params: GpuParams, coalescer: type[Any]):
+    def __init__(self, params: GpuParams, coalescer: type[TransactionSplitter]):
         self._params, self._coalescer = params, coalescer
         self._hold = OutcomeHold(params)
         super().__init__({

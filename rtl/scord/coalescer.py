@@ -6,8 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV; Table V for the line size.
 from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data
 
 from racetrap.golden_model.events import AtomicOp, MemoryOrder
 from racetrap.golden_model.gpu.issue import IssueKind
@@ -15,9 +14,8 @@ from racetrap.golden_model.gpu.params import LINE_BYTES, WORD_BYTES, WORDS_PER_L
 from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.bits import one_hot_select
-from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.gpu.lane_groups import LaneGroups
-from racetrap.rtl.gpu.outcome_hold import operation_layout
+from racetrap.rtl.gpu.transaction_splitter import TransactionSplitter, is_access
 
 _LINE_SHIFT = LINE_BYTES.bit_length() - 1
 _WORD_SHIFT = WORD_BYTES.bit_length() - 1
@@ -29,7 +27,7 @@ _SINGLE = {
 }
 
 
-class Coalescer(wiring.Component):
+class Coalescer(TransactionSplitter):
     """Transactions of each instruction, lines in ascending order.
 
     A word is in ``mask`` if any active lane touches it, and in ``lock_mask`` if in some lane a CAS
@@ -46,24 +44,10 @@ class Coalescer(wiring.Component):
     params : ScordParams
         Configuration.
 
-    Members
-    -------
-    i : ``In(stream.Signature(operation_layout(params)))``
-        Instructions.
-    o : ``Out(stream.Signature(transaction_layout))``
-        Transactions.
-    o_idle, o_warp : ``Out(1)``, ``Out(warp_bits)``
-        There is no instruction; or the warp of the one there is.
+    Its ports are those of ``TransactionSplitter``.
     """
 
-    def __init__(self, params: ScordParams):
-        self._params = params
-        super().__init__({
-            "i": In(stream.Signature(operation_layout(params))),
-            "o": Out(stream.Signature(struct_layout(params.transaction_layout))),
-            "o_idle": Out(1),
-            "o_warp": Out(params.warp_bits),
-        })  # fmt: skip
+    _params: ScordParams
 
     def elaborate(self, platform):
         m = Module()
@@ -77,7 +61,7 @@ class Coalescer(wiring.Component):
         given = self.i.payload
         moves = ~has_line | self.o.ready
         m.d.comb += [
-            groups.i_start.eq(self.i.valid & self.i.ready & _is_access(given)),
+            groups.i_start.eq(self.i.valid & self.i.ready & (is_access(given) & ~given.shared)),
             groups.i_lanes.eq(given.lanes),
             groups.i_keys.eq(Cat(address[_LINE_SHIFT:] for address in self._addresses(operation))),
             groups.i_group.eq(groups.o_same),
@@ -182,9 +166,3 @@ class Coalescer(wiring.Component):
             lock_mask.eq(one_hot_select(group, locks)),
         ]
         return mask, lock_mask
-
-
-def _is_access(operation: data.View) -> Value:
-    kinds = IssueKind
-    is_access = Cat(operation.kind == kind for kind in (kinds.LOAD, kinds.STORE, kinds.ATOMIC))
-    return is_access.any() & ~operation.shared

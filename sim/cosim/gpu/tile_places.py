@@ -1,4 +1,4 @@
-"""Which tiles of a GPU a co-simulation of a few has, and traffic for these alone.
+"""Tiles of a GPU that a co-simulation of a few has, and traffic for these alone.
 
 A GPU of today has hundreds of tiles: too many for a simulator.  A few of them, each as in the GPU
 with its number and widths, show what all do.

@@ -59,7 +59,7 @@ _BUGS = {
         _COALESCER, "frees = is_release | ", "frees = ~is_release & "
     ),
     "shared-memory-is-global": Patch(
-        _COALESCER, "is_access.any() & ~operation.shared", "is_access.any()"
+        _COALESCER, "is_access(given) & ~given.shared", "is_access(given)"
     ),
     "failing-lanes-are-one": Patch(_SPLITTER, "fails & before, fails & ~before", "fails, fails"),
     "end-without-begin": Patch(

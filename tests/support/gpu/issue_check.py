@@ -1,4 +1,4 @@
-"""What must leave a front end: transactions of the golden one, in an order that the rules allow."""
+"""Transactions that must leave a front end: the golden one's, in an order that the rules allow."""
 
 from __future__ import annotations
 

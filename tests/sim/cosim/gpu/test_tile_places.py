@@ -1,4 +1,4 @@
-"""Which tiles a co-simulation of a few has, and traffic for these alone."""
+"""Tiles that a co-simulation of a few has, and traffic for these alone."""
 
 from dataclasses import replace
 
