@@ -70,6 +70,7 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "report_fifo_depth": (1, 2, 3, 4, 16),
     "window_bytes": (0, 0, 0, 0, 128, 4096, 1 << 16),
     "window_base": (0, 0, 1024),
+    "write_through": (False, False, True),
 }
 
 #: The first kinds are the method's, the others are overhead of the hardware.
@@ -92,6 +93,13 @@ def _top(params: NoncoherentParams) -> Component:
     return NoncoherentSystem(params)
 
 
+def _register_parameters(params: NoncoherentParams) -> dict[str, int]:
+    # Likewise the compiler of register descriptions.
+    from racetrap.rtl.noncoherent.registers import register_parameters
+
+    return register_parameters(params)
+
+
 NONCOHERENT = System(
     name="noncoherent",
     title="the bus monitor",
@@ -107,5 +115,6 @@ NONCOHERENT = System(
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
     inputs={"operation": "i_operation"},
+    register_parameters=_register_parameters,
     codes={"operation.kind": OperationKind, "step.row_kind": OperationKind},
 )

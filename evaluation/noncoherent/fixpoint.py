@@ -99,12 +99,15 @@ TINY_MACHINES = (
     _machine(1, 1, 3),
     _machine(1, 1, 3, prefetch=True),
     _machine(1, 1, 3, uncached_snoops_cache=True),
+    _machine(1, 1, 3, write_through=True),
     _machine(1, 1, 2, engines=2),
     _machine(2, 2, 2),
     _machine(2, 1, 2),
     _machine(2, 2, 2, prefetch=True),
     _machine(2, 1, 2, prefetch=True),
     _machine(2, 1, 2, uncached_snoops_cache=True),
+    _machine(2, 2, 2, write_through=True),
+    _machine(2, 2, 2, write_through=True, prefetch=True),
 )
 
 

@@ -1,11 +1,12 @@
 """The machine, explored exhaustively: every possible run of a program.
 
-One in-order CPU with a write-back cache, and engines whose DMA happens at any time between its
+One in-order CPU with a cache, and engines whose DMA happens at any time between its
 issue and the next sync.  Uncached accesses, flush, clean and invalidate are complete before the
 next operation; lines are filled whole; only dirty granules are written back, whole.  At any time a
 dirty granule may be written back (the line stays), a clean line may be dropped, and an engine may
 move the next byte of its oldest DMA; with prefetching any line may be filled.  A cached write that
-misses fills the line first, or goes to memory only.  The cache is empty at the start.
+misses fills the line first, or goes to memory only.  With write-through every cached write goes to
+memory at once, and no line is ever dirty.  The cache is empty at the start.
 
 A byte of memory or of the cache is the number of the operation that wrote it.  A run is racy as
 soon as some byte that is read, or that is left in memory after a final flush and sync, can come
@@ -329,7 +330,10 @@ class ExhaustiveMachine:
                 contents, dirty = cache[number] or self._filled(memory, number)
                 begin = self._bytes_of[number][0]
                 contents = _put(contents, [place - begin for place in own], self._number)
-                dirty |= touched.granules[number]
+                if self._memory.write_through:
+                    new_memory = _put(new_memory, own, self._number)
+                else:
+                    dirty |= touched.granules[number]
                 new_cache = self._with_line(new_cache, number, (contents, dirty))
             yield new_cache, new_memory, queues
 

@@ -58,15 +58,19 @@ class Monitor:
     sets : dict of str to IntervalCam or Bitmap
         Sets of bytes by name: ``dirty_granules``, of mode ``strict`` also ``dirty_bytes``,
         ``valid`` (not with ``prefetch``) and ``stale``, then ``writing_0``, ``reading_0`` and so
-        on of each engine.
+        on of each engine; with ``write_through`` neither of the dirty ones.
     """
 
     def __init__(self, params: NoncoherentParams) -> None:
-        self._params = params
+        self._params, self._write_unit = params, params.memory.write_unit
         cams = {name: IntervalCam(params) for name in params.set_names}
         self._cams = cams
-        self._dirty = Bitmap(params) if params.window_bytes else cams["dirty_granules"]
-        self.sets: dict[str, IntervalCam | Bitmap] = {**cams, "dirty_granules": self._dirty}
+        self.sets: dict[str, IntervalCam | Bitmap] = {**cams}
+        if params.window_bytes:
+            self.sets["dirty_granules"] = Bitmap(params)
+        # With write-through these two stay empty.
+        self._dirty = self.sets.get("dirty_granules") or IntervalCam(params)
+        self._dirty_bytes = cams.get("dirty_bytes") or IntervalCam(params)
         engines = range(params.engines)
         self._writing = [cams[f"writing_{engine}"] for engine in engines]
         self._reading = [cams[f"reading_{engine}"] for engine in engines]
@@ -112,7 +116,7 @@ class Monitor:
 
     def _thesis(self, row: Row) -> tuple[Hit, Hit]:
         bytes_ = row.first, row.end
-        granules = self._widened(row, self._params.granule_bytes)
+        granules = self._widened(row, self._write_unit)
         lines = self._widened(row, self._params.line_bytes)
         writing, reading, dirty = self._writing, self._reading, self._dirty
         dma = cache = MISS
@@ -120,7 +124,7 @@ class Monitor:
             dma = _look_up(writing, lines)
         elif row.kind == _K.CACHED_WRITE:
             dma = _look_up([*writing, *reading], granules)
-            dirty.insert(Entry(*granules, row.tag))
+            self._make_dirty(row, granules)
         elif row.kind == _K.UNCACHED_READ:
             dma, cache = _look_up(writing, bytes_), dirty.look_up(*bytes_)
         elif row.kind == _K.UNCACHED_WRITE:
@@ -133,6 +137,14 @@ class Monitor:
         else:
             dirty.remove(*lines)
         return dma, cache
+
+    def _make_dirty(self, row: Row, granules: _Range) -> None:
+        """Keep what a cached write may leave in the cache only."""
+        if self._params.write_through:
+            return
+        self._dirty.insert(Entry(*granules, row.tag))
+        if self._params.is_strict:
+            self._dirty_bytes.insert(Entry(row.first, row.end, row.tag))
 
     def _write_by_dma(self, row: Row) -> tuple[Hit, Hit]:
         """Matches of a DMA write, which is then in flight; the same in both modes."""
@@ -149,17 +161,16 @@ class Monitor:
         if kind in _CACHED:
             return self._cached_read(row) if kind == _K.CACHED_READ else self._cached_write(row)
         bytes_ = row.first, row.end
-        dirty_bytes = self._cams["dirty_bytes"]
         dma = cache = MISS
         if kind == _K.UNCACHED_READ:
             dma = _look_up(self._writing, bytes_)
             if not self._params.uncached_snoops_cache:
-                cache = dirty_bytes.look_up(*bytes_)
+                cache = self._dirty_bytes.look_up(*bytes_)
         elif kind == _K.UNCACHED_WRITE:
             dma, cache = self._uncached_write(row)
         elif kind == _K.DMA_READ:
             dma = _look_up(self._others(self._writing, row), bytes_)
-            cache = dirty_bytes.look_up(*bytes_)
+            cache = self._dirty_bytes.look_up(*bytes_)
             self._reading[row.engine].insert(Entry(*bytes_, row.tag))
         elif kind == _K.DMA_WRITE:
             dma, cache = self._write_by_dma(row)
@@ -176,7 +187,7 @@ class Monitor:
 
     def _cached_write(self, row: Row) -> tuple[Hit, Hit]:
         bytes_, stale = (row.first, row.end), self._cams["stale"]
-        first, end = granules = self._widened(row, self._params.granule_bytes)
+        first, end = granules = self._widened(row, self._write_unit)
         # Entries of reads come first: the hardware looks up those of writes only if they are in the
         # line.
         dma = _first_of([_look_up(self._reading, bytes_), _look_up(self._writing, granules)])
@@ -184,8 +195,7 @@ class Monitor:
         cache = _first_of([stale.look_up(*side) for side in sides])
         stale.remove(*bytes_)
         self._fill(row)
-        self._dirty.insert(Entry(*granules, row.tag))
-        self._cams["dirty_bytes"].insert(Entry(*bytes_, row.tag))
+        self._make_dirty(row, granules)
         return dma, cache
 
     def _uncached_write(self, row: Row) -> tuple[Hit, Hit]:
@@ -193,7 +203,7 @@ class Monitor:
         dma, cache = _look_up([*self._writing, *self._reading], bytes_), MISS
         if self._params.uncached_snoops_cache:
             self._cams["stale"].remove(*bytes_)
-            self._cams["dirty_bytes"].remove(*bytes_)
+            self._dirty_bytes.remove(*bytes_)
         else:
             cache = self._dirty.look_up(*bytes_)
             self._make_stale(row)
@@ -203,9 +213,9 @@ class Monitor:
         """Flush, clean or invalidate lines."""
         cache = MISS
         if kind in _INVALIDATE:
-            cache = self._cams["dirty_bytes"].look_up(*lines)
+            cache = self._dirty_bytes.look_up(*lines)
         self._dirty.remove(*lines)
-        self._cams["dirty_bytes"].remove(*lines)
+        self._dirty_bytes.remove(*lines)
         if kind not in _CLEAN:
             self._cams["stale"].remove(*lines)
             if self._params.prefetch:

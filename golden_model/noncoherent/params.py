@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from racetrap.golden_model.configuration import HASHED_IF_SET
 from racetrap.golden_model.layout import Layout, index_bits
 from racetrap.golden_model.parameters import Parameters, integer
 from racetrap.golden_model.trace.noncoherent.operations import (
@@ -37,7 +38,7 @@ class NoncoherentParams(Parameters):
     ----------
     mode : Mode or str
         Rules.
-    line_bytes, granule_bytes, engines, prefetch, uncached_snoops_cache
+    line_bytes, granule_bytes, engines, prefetch, uncached_snoops_cache, write_through
         As of ``MemorySystem``.
     entries : int
         Entries of each set of bytes; one is kept free.
@@ -80,6 +81,7 @@ class NoncoherentParams(Parameters):
     window_bytes: int = integer(0, 0, 1 << 30)
     window_base: int = integer(0, 0, (1 << 48) - 1)
     trace_port: bool = True
+    write_through: bool = field(default=False, metadata=HASHED_IF_SET)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,6 +101,8 @@ class NoncoherentParams(Parameters):
         size, word, least = self.window_bytes, self.word_bytes, 2 * self.word_bytes
         if self.is_strict:
             raise ValueError(f"Parameter window_bytes must be 0 in mode strict, not {size}")
+        if self.write_through:
+            raise ValueError(f"Parameter window_bytes must be 0 with write_through, not {size}")
         if size.bit_count() != 1 or size < least:
             raise ValueError(
                 f"Parameter window_bytes must be 0 or a power of two from {least}, not {size}"
@@ -116,6 +120,7 @@ class NoncoherentParams(Parameters):
         return MemorySystem(
             line_bytes=self.line_bytes, granule_bytes=self.granule_bytes, engines=self.engines,
             prefetch=self.prefetch, uncached_snoops_cache=self.uncached_snoops_cache,
+            write_through=self.write_through,
         )  # fmt: skip
 
     @property
@@ -126,12 +131,13 @@ class NoncoherentParams(Parameters):
     @property
     def set_names(self) -> tuple[str, ...]:
         """Sets of bytes that the monitor has."""
-        of_cache = ["dirty_granules"]
-        if self.is_strict:
-            of_cache += (
-                ["dirty_bytes", "stale"] if self.prefetch else ["dirty_bytes", "valid", "stale"]
-            )
-        return (*of_cache, *(
+        of_cache = {
+            "dirty_granules": not self.write_through,
+            "dirty_bytes": self.is_strict and not self.write_through,
+            "valid": self.is_strict and not self.prefetch,
+            "stale": self.is_strict,
+        }
+        return (*(name for name, is_needed in of_cache.items() if is_needed), *(
             f"{what}_{engine}" for engine in range(self.engines) for what in ("writing", "reading")
         ))  # fmt: skip
 

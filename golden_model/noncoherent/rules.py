@@ -31,6 +31,13 @@ class Rule(Enum):
     LOST_DATA = "lost-data"
 
 
+#: Rules that only a cache with dirty lines breaks: with write-through nobody does.
+WRITE_BACK_RULES = frozenset({
+    Rule.UNCACHED_READ_DIRTY, Rule.UNCACHED_WRITE_DIRTY, Rule.DMA_READ_DIRTY,
+    Rule.DMA_WRITE_DIRTY, Rule.STALE_WRITE_BACK, Rule.LOST_DATA,
+})  # fmt: skip
+
+
 class Overlap(Enum):
     """Unit that two operations have in common."""
 
@@ -72,8 +79,8 @@ _SENTENCES = {
     Rule.UNCACHED_WRITE_DMA: "No sync orders the accelerator's access and the uncached write.",
     Rule.CACHED_READ_DMA: "No sync orders the accelerator's write and the fill of the line "
     "that is read.",
-    Rule.CACHED_WRITE_DMA: "No sync orders the accelerator's access and the write-back of the "
-    "cached write.",
+    Rule.CACHED_WRITE_DMA: "No sync orders the accelerator's access and the arrival of the "
+    "cached write in memory.",
     Rule.DMA_READ_DIRTY: "The cached write may still be in the cache: "
     "the accelerator reads the old value from memory.",
     Rule.DMA_WRITE_DIRTY: "The cached write may still be in the cache: "

@@ -147,9 +147,9 @@ def _accelerator_summary(target: str, recording: AcceleratorRecording) -> dict[s
 @click.option(
     "--set", "settings", metavar="NAME=VALUE", multiple=True,
     help="Change the target: line_bytes (32) and granule_bytes (a line) of its cache; prefetch "
-    "(false): the cache may fill any line at any time; uncached_snoops_cache (false); padding "
-    "(16): bytes between two blocks of the heap; alignment (16) of blocks; base: start of the "
-    "heap.  May be repeated.",
+    "(false): the cache may fill any line at any time; uncached_snoops_cache (false); "
+    "write_through (false): no line of the cache is ever dirty; padding (16): bytes between two "
+    "blocks of the heap; alignment (16) of blocks; base: start of the heap.  May be repeated.",
 )  # fmt: skip
 @click.option(
     "--map", "target_map", metavar="FILE", type=InputFile(),

@@ -36,8 +36,8 @@ def _header_lines(header: dict[str, Any]) -> list[str]:
     if "memory" in header:
         memory = header["memory"]
         return [
-            f"Memory:   lines of {memory['line_bytes']} bytes, written back by "
-            f"{memory['granule_bytes']}; engines: {memory['engines']}; prefetching: "
+            f"Memory:   lines of {memory['line_bytes']} bytes, {write_words(memory)}; "
+            f"engines: {memory['engines']}; prefetching: "
             f"{_answer(memory['prefetch'])}; uncached accesses snoop: "
             f"{_answer(memory['uncached_snoops_cache'])}",
             f"Layout:   {header['layout']}",
@@ -52,6 +52,13 @@ def _header_lines(header: dict[str, Any]) -> list[str]:
         *(f"Outside:  {each}" for each in header["outside"].values()),
         *(f"Result:   {each}" for each in header["results"].values()),
     ]
+
+
+def write_words(memory: dict[str, Any]) -> str:
+    """How cached writes reach memory."""
+    if memory["write_through"]:
+        return "written through"
+    return f"written back by {memory['granule_bytes']}"
 
 
 def _answer(flag: bool) -> str:

@@ -32,6 +32,6 @@ def blocks(params: NoncoherentParams) -> list[HardwareBlock]:
         ),
         *([HardwareBlock("bitmap", partial(Bitmap, params), 1)] if params.window_bytes else []),
         HardwareBlock("report_writer", writer, 1),
-        HardwareBlock("registers", partial(RegisterBlock, compile_registers()), 1),
+        HardwareBlock("registers", partial(RegisterBlock, compile_registers(params)), 1),
         HardwareBlock("system", partial(NoncoherentSystem, params), 1, is_large=True),
     ]

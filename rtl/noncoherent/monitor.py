@@ -120,7 +120,7 @@ class Monitor(wiring.Component):
             Signal(shape, name=name) for name in ("bytes", "granules", "lines")
         )
         for wide, unit in (
-            (self._bytes, 1), (self._granules, self._params.granule_bytes),
+            (self._bytes, 1), (self._granules, self._params.memory.write_unit),
             (self._lines, self._params.line_bytes),
         ):  # fmt: skip
             bits = unit.bit_length() - 1
@@ -274,6 +274,10 @@ class Monitor(wiring.Component):
                 with m.If(is_meant):
                     m.d.comb += cam.i_clear.eq(1)
 
+    def _named(self, *names: str) -> list[list[IntervalCam]]:
+        """The set of each name, or none if the instance has none."""
+        return [[self._sets[name]] if name in self._sets else [] for name in names]
+
     def _look_at_others(self, m: Module, sets: Sequence[list[IntervalCam]]) -> None:
         """Look bytes up among those of other engines."""
         for cams in sets:
@@ -287,7 +291,7 @@ class Monitor(wiring.Component):
                 m.d.comb += cam.i_command.eq(Command.INSERT)
 
     def _thesis(self, m: Module) -> None:
-        dirty = [self._sets["dirty_granules"]]
+        (dirty,) = self._named("dirty_granules")
         writing, reading = self._writing, self._reading
         with m.Switch(self._row.kind):
             with m.Case(_K.CACHED_READ):
@@ -311,9 +315,7 @@ class Monitor(wiring.Component):
                 self._use(m, dirty, self._lines, Command.REMOVE)
 
     def _strict(self, m: Module) -> None:
-        dirty_granules, dirty_bytes, stale = (
-            [self._sets[name]] for name in ("dirty_granules", "dirty_bytes", "stale")
-        )
+        dirty_granules, dirty_bytes, stale = self._named("dirty_granules", "dirty_bytes", "stale")
         writing, reading = self._writing, self._reading
         snoops = self._params.uncached_snoops_cache
         with m.Switch(self._row.kind):
@@ -350,7 +352,8 @@ class Monitor(wiring.Component):
             with m.Case(*_FLUSHES, *_INVALIDATES):
                 self._use(m, [*dirty_granules, *stale], self._lines, Command.REMOVE)
                 self._use(m, dirty_bytes, self._lines, Command.REMOVE)
-                m.d.comb += dirty_bytes[0].i_query.eq(self._row.kind.matches(*_INVALIDATES))
+                for cam in dirty_bytes:
+                    m.d.comb += cam.i_query.eq(self._row.kind.matches(*_INVALIDATES))
                 if self._params.prefetch:
                     # The cache may refill the line at once.
                     self._fill(m)

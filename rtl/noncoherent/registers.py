@@ -16,11 +16,16 @@ from racetrap.rtl.common.registers import compile_description, identity_values
 RDL_FILE = Path(__file__).with_name("noncoherent.rdl")
 
 
-def compile_registers() -> AddrmapNode:
-    """The elaborated address map of ``noncoherent.rdl``."""
-    return compile_description(RDL_FILE)
+def register_parameters(params: NoncoherentParams) -> dict[str, int]:
+    """Parameters of the description for an instance."""
+    return {"WRITE_THROUGH": params.write_through}
+
+
+def compile_registers(params: NoncoherentParams) -> AddrmapNode:
+    """The elaborated address map of ``noncoherent.rdl`` for an instance."""
+    return compile_description(RDL_FILE, **register_parameters(params))
 
 
 def supplied_constants(params: NoncoherentParams) -> dict[str, dict[str, int]]:
     """Values of the VERSION and PARAMS registers, as register -> field -> value."""
-    return identity_values(compile_registers(), params, is_strict=params.is_strict)
+    return identity_values(compile_registers(params), params, is_strict=params.is_strict)

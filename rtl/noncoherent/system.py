@@ -70,7 +70,7 @@ class NoncoherentSystem(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.registers = registers = RegisterBlock(compile_registers())
+        m.submodules.registers = registers = RegisterBlock(compile_registers(params))
         m.submodules.splitter = splitter = RowSplitter(params)
         m.submodules.monitor = monitor = Monitor(params)
         m.submodules.report_path = report_path = ReportPath(params)

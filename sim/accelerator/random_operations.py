@@ -43,6 +43,7 @@ def random_memory(generator: random.Random) -> MemorySystem:
         engines=generator.choice((1, 2)),
         prefetch=generator.random() < 0.25,
         uncached_snoops_cache=generator.random() < 0.25,
+        write_through=generator.random() < 0.25,
     )
 
 

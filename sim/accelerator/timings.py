@@ -131,6 +131,7 @@ class TimingProgram:
                 "RACETRAP_LINE": str(memory.line_bytes),
                 "RACETRAP_GRANULE": str(memory.granule_bytes),
                 "RACETRAP_PREFETCH": str(int(memory.prefetch)),
+                "RACETRAP_WRITE_THROUGH": str(int(memory.write_through)),
                 **allocator.environment(),
             }
             done = subprocess.run(

@@ -12,8 +12,10 @@ from racetrap.golden_model.trace.container.rules import Rule, TraceError
 from racetrap.golden_model.trace.container.text import NUMBERED, NumberedField, quoted
 
 _Header = TypeVar("_Header")
-#: Fields of some systems only, omitted if empty.
-_OPTIONAL = {*(field.name for field in NUMBERED.values()), "independent_threads"} - {"locations"}
+#: Fields of some systems, or that came later, omitted if empty.
+_OPTIONAL = {
+    *(field.name for field in NUMBERED.values()), "independent_threads", "write_through",
+} - {"locations"}  # fmt: skip
 #: Fields with their own line.
 _SINGLE = ("source", "seed", "independent_threads")
 #: Numbers that are written in hexadecimal.
@@ -44,7 +46,7 @@ def header_to_dict(header: Any) -> dict[str, Any]:
     for field in NUMBERED.values():
         if (name := field.name) in data:
             data[name] = {str(key): value for key, value in sorted(data[name].items())}
-    return {name: value for name, value in data.items() if value or name not in _OPTIONAL}
+    return _without_empty(data)
 
 
 def header_from_dict(header_type: type[_Header], data: object, place: str) -> _Header:
@@ -75,7 +77,7 @@ def header_from_dict(header_type: type[_Header], data: object, place: str) -> _H
 
 def header_lines(header: Any) -> Iterator[str]:
     """Lines of text with the contents of ``header_to_dict``."""
-    data = asdict(header)
+    data = _without_empty(asdict(header))
     source, seed, independent = (data.pop(name, None) for name in _SINGLE)
     numbered = {word: data.pop(field.name, {}) for word, field in NUMBERED.items()}
     for name, value in data.items():
@@ -89,6 +91,15 @@ def header_lines(header: Any) -> Iterator[str]:
         field = NUMBERED[word]
         for number, value in sorted(values.items()):
             yield f"{word} {number:{field.form}} {field.write(value)}"
+
+
+def _without_empty(data: dict[Any, Any]) -> dict[Any, Any]:
+    """Plain data, also of its parts, without optional fields that are empty."""
+    return {
+        name: _without_empty(value) if isinstance(value, dict) else value
+        for name, value in data.items()
+        if value or name not in _OPTIONAL
+    }
 
 
 def _assignments(values: Mapping[str, int]) -> str:

@@ -123,6 +123,9 @@ class MemorySystem:
         Whether the cache may fill any line at any time.
     uncached_snoops_cache : bool
         Whether uncached reads take dirty bytes from the cache, and uncached writes update it.
+    write_through : bool
+        Whether cached writes go to memory at once, byte by byte: no line is ever dirty, and
+        ``granule_bytes`` has no effect.
 
     Raises
     ------
@@ -135,6 +138,7 @@ class MemorySystem:
     engines: int = 1
     prefetch: bool = False
     uncached_snoops_cache: bool = False
+    write_through: bool = False
 
     def __post_init__(self) -> None:
         for what, value, most in (
@@ -145,11 +149,16 @@ class MemorySystem:
             if value & (value - 1):
                 raise ValueError(f"{what} must be a power of two, not {value}")
         check_integer("Engines", self.engines, 1, MAX_ENGINES)
-        for name in ("prefetch", "uncached_snoops_cache"):
+        for name in ("prefetch", "uncached_snoops_cache", "write_through"):
             flag = getattr(self, name)
             if flag not in (0, 1):
                 raise ValueError(f"Memory's {name} must be 0 or 1, not {flag!r}")
             object.__setattr__(self, name, bool(flag))
+
+    @property
+    def write_unit(self) -> int:
+        """Bytes that reach memory together after a cached write: a granule, or one byte."""
+        return 1 if self.write_through else self.granule_bytes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.presenters import noncoherent_races
 from racetrap.presenters.findings import run_findings
+from racetrap.presenters.trace_summary import write_words
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.verdict.accelerators.line_races import operation_race
 from racetrap.verdict.accelerators.timelines import timeline_of
@@ -50,7 +51,7 @@ def check_accelerators(
     noncoherent_races.print_races(console, races, trace)
     words = (
         f"Races: {len(races)} in {len(trace)} operations, mode {detector.mode}, lines of "
-        f"{memory.line_bytes} bytes, written back by {memory.granule_bytes}."
+        f"{memory.line_bytes} bytes, {write_words(asdict(memory))}."
     )
     findings = run_findings(pairs, [words])
     console.print("\n".join(findings.summary), markup=False)

@@ -50,6 +50,7 @@ MEMORY_SETTINGS = (
     ("granule_bytes=N", "Bytes that are written back together.  [default: a line]"),
     ("prefetch=true|false", "Whether the cache may fill any line at any time."),
     ("uncached_snoops_cache=true|false", "Whether uncached accesses snoop the cache."),
+    ("write_through=true|false", "Whether cached writes go to memory at once: no line is dirty."),
 )
 ACCELERATOR_SETTINGS = (
     ("mode=strict|thesis", "Byte-exact rules, or those of the thesis.  [default: strict]"),

@@ -57,8 +57,8 @@ void Detector::look_up(const Record &record) {
     else
         for (unsigned row = 0; row < record.rows; row++, start += record.stride)
             access_.bytes.emplace_back(start, start + size - 1);
-    widen(access_.bytes, memory_.granule, access_.granules);
-    if (memory_.line == memory_.granule) access_.lines = access_.granules;
+    widen(access_.bytes, memory_.write_unit, access_.granules);
+    if (memory_.line == memory_.write_unit) access_.lines = access_.granules;
     else widen(access_.bytes, memory_.line, access_.lines);
 }
 
@@ -130,6 +130,7 @@ void Detector::clean(const Access &access) {
 }
 
 void Detector::make_dirty(const Access &access) {
+    if (memory_.write_through) return;
     for (auto [first, last] : access.granules) dirty_granules_.add(first, last, access.origin);
     for (auto [first, last] : access.bytes) dirty_bytes_.add(first, last, access.origin);
 }

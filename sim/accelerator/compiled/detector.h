@@ -10,9 +10,9 @@
 #include "twins.h"
 
 struct Memory {
-    uint64_t line, granule;
+    uint64_t line, write_unit;
     unsigned engines;
-    bool prefetch, uncached_snoops_cache;
+    bool prefetch, uncached_snoops_cache, write_through;
 };
 
 using Range = std::pair<uint64_t, uint64_t>;

@@ -40,7 +40,7 @@ _TWINS = (
     record(_RACE_DTYPE, "Race"),
 )
 _FUNCTIONS: Functions = {
-    "detector_new": (c_void_p, [c_int, POINTER(c_uint64), c_uint, c_int, c_int]),
+    "detector_new": (c_void_p, [c_int, POINTER(c_uint64), c_uint, *[c_int] * 3]),
     "detector_run": (None, [c_void_p, c_void_p, c_uint64]),
     "detector_close": (c_uint64, [c_void_p, POINTER(c_void_p)]),
     "detector_first": (c_uint64, [c_void_p]),
@@ -99,10 +99,10 @@ def run_compiled(
     if not isinstance(operations, np.ndarray):
         operations = event_records(OPERATION_SCHEMA, operations, lambda row: f"operation {row}")
     library, memory = _library(), detector.memory
-    sizes = (c_uint64 * 2)(memory.line_bytes, memory.granule_bytes)
+    sizes = (c_uint64 * 2)(memory.line_bytes, memory.write_unit)
     handle = library.detector_new(
         detector.mode == "strict", sizes, memory.engines, memory.prefetch,
-        memory.uncached_snoops_cache,
+        memory.uncached_snoops_cache, memory.write_through,
     )  # fmt: skip
     try:
         for start in range(0, len(operations), _BLOCK):

@@ -215,10 +215,10 @@ private:
 
 extern "C" {
 
-Detector *detector_new(int is_strict, const uint64_t *line_and_granule, unsigned engines,
-                       int prefetch, int uncached_snoops_cache) {
-    Memory memory{line_and_granule[0], line_and_granule[1], engines, prefetch != 0,
-                  uncached_snoops_cache != 0};
+Detector *detector_new(int is_strict, const uint64_t *line_and_write_unit, unsigned engines,
+                       int prefetch, int uncached_snoops_cache, int write_through) {
+    Memory memory{line_and_write_unit[0], line_and_write_unit[1], engines, prefetch != 0,
+                  uncached_snoops_cache != 0, write_through != 0};
     if (is_strict) return new Strict(memory);
     return new Thesis(memory);
 }

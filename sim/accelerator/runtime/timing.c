@@ -54,7 +54,7 @@ struct command {
 };
 
 int core_device_depth;
-static int is_modelled;
+static int is_modelled, is_write_through;
 static size_t line_bytes, granule_bytes;
 static uint64_t random_state = 1;
 static uint32_t write_back, drop, move, allocate, prefetch, clean_all;
@@ -274,12 +274,11 @@ static void access_cached(uintptr_t first, uintptr_t last, int is_write) {
         uintptr_t low = line > first ? line : first;
         uintptr_t high = line + line_bytes - 1 < last ? line + line_bytes - 1 : last;
         for (uintptr_t at = low; at <= high; at++) memory_at(at);
-        if (is_write && !is_cached(line) && !happens(allocate)) {
-            add_pending(low, high - low + 1, 1);
-            continue;
-        }
+        int is_miss = is_write && !is_cached(line) && !happens(allocate);
+        if (is_miss || (is_write && is_write_through)) add_pending(low, high - low + 1, 1);
+        if (is_miss) continue;
         fill(line);
-        if (is_write)
+        if (is_write && !is_write_through)
             for (uintptr_t at = low & -granule_bytes; at <= high; at += granule_bytes)
                 *dirty_flag(at) = 1;
     }
@@ -424,6 +423,7 @@ static void give_result(int results, uint64_t seed, int from, pid_t child) {
 __attribute__((constructor(101))) static void try_seeds(void) {
     line_bytes = core_setting("RACETRAP_LINE", 32);
     granule_bytes = core_setting("RACETRAP_GRANULE", 32);
+    is_write_through = core_setting("RACETRAP_WRITE_THROUGH", 0);
     if (granule_bytes < SMALLEST_UNIT)
         racetrap_die("Granule must be at least %u bytes, not %zu", SMALLEST_UNIT, granule_bytes);
     pages = map((HEAP_END / PAGE) * sizeof *pages, MAP_PRIVATE);

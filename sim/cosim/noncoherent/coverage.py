@@ -12,7 +12,13 @@ from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.trace.noncoherent.operations import RANGE_KINDS, OperationKind
 from racetrap.sim.cosim.comparison.coverage import BinCounts
-from racetrap.sim.cosim.noncoherent.coverage_bins import BINS, SETS, UNREACHABLE, without_bus
+from racetrap.sim.cosim.noncoherent.coverage_bins import (
+    BINS,
+    SETS,
+    UNREACHABLE,
+    without_bus,
+    without_dirty_lines,
+)
 
 _MOST_BEATS = 256
 
@@ -27,7 +33,9 @@ class Coverage(BinCounts):
     """
 
     def __init__(self, params: NoncoherentParams):
-        super().__init__(BINS, UNREACHABLE | ({} if params.observes_bus else without_bus()))
+        bus = {} if params.observes_bus else without_bus()
+        cache = without_dirty_lines() if params.write_through else {}
+        super().__init__(BINS, UNREACHABLE | bus | cache)
         self._params = params
         self._last = 1 << params.address_bits
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from racetrap.golden_model.axi import AxiBurst
-from racetrap.golden_model.noncoherent.rules import Rule
+from racetrap.golden_model.noncoherent.rules import WRITE_BACK_RULES, Rule
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 
 #: Sets of bytes; those of all engines count together.
@@ -11,6 +11,7 @@ SETS = ("dirty_granules", "dirty_bytes", "valid", "stale", "writing", "reading")
 _EVENTS = ("insert", "merge", "cover", "shrink", "split", "drop", "compact")
 _CERTAINTIES = ("definite", "possible")
 _SYNCED = "Only a sync takes DMA out, all of an engine's at once."
+_WRITE_THROUGH = "With write-through no line is dirty."
 _NO_BUS = "The monitor observes no bus."
 #: Where a burst lies, and how long it is.
 _PLACES = (
@@ -50,6 +51,13 @@ UNREACHABLE = {
     for name in ("writing", "reading")
     for event in ("shrink", "split", "drop")
 }
+
+
+def without_dirty_lines() -> dict[str, str]:
+    """Bins that cannot be hit by a monitor beside a write-through cache, with the reason."""
+    rules = tuple(f"rule.{rule.value}." for rule in WRITE_BACK_RULES)
+    starts = (*rules, "set.dirty_")
+    return {name: _WRITE_THROUGH for name in BINS if name.startswith(starts)}
 
 
 def without_bus() -> dict[str, str]:

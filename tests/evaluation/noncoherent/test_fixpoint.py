@@ -28,5 +28,17 @@ def test_planted_bug(monkeypatch):
     assert reach_fixpoint(_ONE_BYTE[0]).missed > 0
 
 
+def test_planted_bug_of_write_through(monkeypatch):
+    """The rules of a write-back cache, called on the machine without dirty lines."""
+
+    def with_dirty_lines(detector, operations):
+        memory = replace(detector.memory, write_through=False)
+        return run_compiled(replace(detector, memory=memory), operations)
+
+    monkeypatch.setattr(fixpoint, "run_compiled", with_dirty_lines)
+    (machine,) = (one for one in _ONE_BYTE if one.memory.write_through)
+    assert reach_fixpoint(machine).added > 0
+
+
 def test_machines_are_different_ones():
-    assert len(set(TINY_MACHINES)) == len(TINY_MACHINES) == 9
+    assert len(set(TINY_MACHINES)) == len(TINY_MACHINES) == 12

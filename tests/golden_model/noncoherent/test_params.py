@@ -2,6 +2,7 @@
 
 import pytest
 
+from racetrap.golden_model.configuration import configuration_hash
 from racetrap.golden_model.noncoherent.params import Mode, NoncoherentParams
 from racetrap.golden_model.noncoherent.state import state_bits
 
@@ -23,6 +24,10 @@ from racetrap.golden_model.noncoherent.state import state_bits
         (
             {"mode": "thesis", "window_bytes": 4096, "window_base": 512},
             "Parameter window_base must be a multiple of 1024 up to 4294963200, not 512",
+        ),
+        (
+            {"mode": "thesis", "window_bytes": 4096, "write_through": True},
+            "Parameter window_bytes must be 0 with write_through, not 4096",
         ),
         ({"window_base": 1024}, "Parameter window_base must be 0 without a window, not 1024"),
     ],
@@ -54,6 +59,9 @@ def test_sets_and_state_of_each_mode():
         "dirty": 2 * each, "valid": each, "stale": each, "dma": 4 * each
     }  # fmt: skip
     assert state_bits(thesis) == {"dirty": each, "valid": 0, "stale": 0, "dma": 2 * each}
+    through = NoncoherentParams(write_through=True)
+    assert through.set_names == ("valid", "stale", "writing_0", "reading_0")
+    assert state_bits(through) == {"dirty": 0, "valid": each, "stale": each, "dma": 2 * each}
     # A bit a granule, and a tag and a bit a word and for what lies outside.
     bitmap = NoncoherentParams(mode="thesis", window_bytes=4096)
     assert state_bits(bitmap)["dirty"] == 4 * (32 + 32 + 1) + 32 + 1
@@ -62,3 +70,9 @@ def test_sets_and_state_of_each_mode():
 def test_a_report_fits_its_record_in_the_widest_instance():
     widest = NoncoherentParams(address_bits=48, tag_bits=32, engines=64)
     assert widest.report_layout.width <= 256
+
+
+def test_write_through_changes_no_other_configuration():
+    """Names and identification of instances without it are those from before there was one."""
+    assert configuration_hash(NoncoherentParams()) == 182817262
+    assert configuration_hash(NoncoherentParams(write_through=True)) != 182817262

@@ -98,7 +98,7 @@ def test_line_and_granule(racetrap, trace):
         assert code == status
     assert data["memory"] == {
         "line_bytes": 64, "granule_bytes": 64, "engines": 1, "prefetch": False,
-        "uncached_snoops_cache": False,
+        "uncached_snoops_cache": False, "write_through": False,
     }  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def test_record_and_check(racetrap, program, tmp_path):
     assert data["events"] == len(trace) == sum(data["kinds"].values())
     assert data["memory"] == {
         "line_bytes": 64, "granule_bytes": 16, "engines": 1, "prefetch": True,
-        "uncached_snoops_cache": False,
+        "uncached_snoops_cache": False, "write_through": False,
     }  # fmt: skip
     result = racetrap("check", target)
     assert result.exit_code == 1

@@ -10,7 +10,7 @@ from racetrap.golden_model.noncoherent.packets import BusOperation, rows_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 from racetrap.sim.cosim.noncoherent.random_bus_operations import random_bus_operations
-from tests.support.noncoherent.monitor_bench import PLANTED_BUGS, steps_of
+from tests.support.noncoherent.monitor_bench import PLANTED_BUGS, WRITE_THROUGH_BUG, steps_of
 from tests.support.planted_bugs import one_for_each_file
 
 _SMALL = {"entries": 3, "address_bits": 16, "tag_bits": 8, "line_bytes": 8, "granule_bytes": 4}
@@ -48,6 +48,7 @@ def _due(params, operations):
         {"mode": "thesis"},
         {"prefetch": True},
         {"uncached_snoops_cache": True},
+        {"write_through": True},
         {"mode": "thesis", "window_bytes": 256},
     ],
     ids=lambda options: list(options)[-1],
@@ -60,7 +61,9 @@ def test_steps_are_those_of_the_model(options):
 
 
 _FILES = {
-    name: bug.file for name, bug in PLANTED_BUGS.items() if name not in (_MERGE_BUG, _DROP_BUG)
+    name: bug.file
+    for name, bug in PLANTED_BUGS.items()
+    if name not in (_MERGE_BUG, _DROP_BUG, WRITE_THROUGH_BUG)
 }
 
 
@@ -69,6 +72,14 @@ def test_planted_bugs_are_found(name):
     bug = PLANTED_BUGS[name]
     params = _BITMAP if bug.file == "noncoherent/bitmap.py" else _PARAMS
     operations = _operations(params, 150)
+    assert steps_of(params, operations, bug) != _due(params, operations)
+
+
+@pytest.mark.campaign
+def test_planted_bug_of_write_through_is_found():
+    params = NoncoherentParams(engines=2, write_through=True, **_SMALL)
+    operations = _operations(params, 150)
+    bug = PLANTED_BUGS[WRITE_THROUGH_BUG]
     assert steps_of(params, operations, bug) != _due(params, operations)
 
 

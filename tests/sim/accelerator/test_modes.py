@@ -58,6 +58,24 @@ def test_pair(mode, rule):
     assert sentence(race.rule)
     cured = Operation(K.CACHE_FLUSH, 0, 4) if rule in _DIRTY else _SYNC
     assert not _races(mode, first, cured, second)
+    through = MemorySystem(write_through=True)
+    assert _rules(mode, first, second, memory=through) == [rule] * (rule not in _DIRTY)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_granules_mean_nothing_with_write_through(mode):
+    operations = [_word(K.DMA_WRITE), _word(K.CACHED_WRITE, 4)]
+    assert _rules(mode, *operations) == ["4g"]
+    assert _rules(mode, *operations, memory=MemorySystem(write_through=True)) == []
+
+
+def test_stale_lines_with_write_through():
+    through = MemorySystem(write_through=True)
+    read, written = _word(K.CACHED_READ), _word(K.DMA_WRITE)
+    assert _rules("strict", read, written, _SYNC, read, memory=through) == ["stale-read"]
+    # A cached write updates memory and the line.
+    operations = read, written, _SYNC, _word(K.CACHED_WRITE), read
+    assert _rules("strict", *operations, memory=through) == []
 
 
 @pytest.mark.parametrize(

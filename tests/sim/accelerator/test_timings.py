@@ -39,8 +39,8 @@ def program(tmp_path_factory):
     return TimingProgram([folder / "case.c"], folder)
 
 
-def _run(program, *arguments, seed=1):
-    memory = MemorySystem(line_bytes=32, granule_bytes=16, prefetch=True)
+def _run(program, *arguments, seed=1, **options):
+    memory = MemorySystem(line_bytes=32, granule_bytes=16, prefetch=True, **options)
     return program.run(arguments, 100, memory=memory, seed=seed)
 
 
@@ -60,6 +60,11 @@ def test_omissions_show(program, omission):
     # A seed gives the same run again, whatever the number of runs before.
     again = _run(program, omission, seed=runs.first_wrong)
     assert again.first_wrong == runs.first_wrong
+
+
+def test_write_through_needs_no_flush(program):
+    assert _run(program, "flush", write_through=True).wrong == 0
+    assert _run(program, "invalidate", write_through=True).wrong > 0
 
 
 def test_failing_program(program):

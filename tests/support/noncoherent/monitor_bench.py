@@ -24,8 +24,8 @@ _FILES = (
 )  # fmt: skip
 #: Cycles without a step after which the hardware has lost one.
 _SILENCE = 200
-
-
+#: Changes only what a monitor beside a write-through cache does.
+WRITE_THROUGH_BUG = "write-through-widens-to-lines"
 PLANTED_BUGS = {
     # Row splitter
     "splitter-takes-a-row-less": Patch(
@@ -137,6 +137,11 @@ PLANTED_BUGS = {
     "stale-bytes-are-not-cut": Patch(
         "noncoherent/monitor.py",
         "with m.If(entry.end > bounds.end):", "with m.If(entry.end < bounds.first):"
+    ),
+    WRITE_THROUGH_BUG: Patch(
+        "noncoherent/monitor.py",
+        "(self._granules, self._params.memory.write_unit)",
+        "(self._granules, self._params.line_bytes)",
     ),
     "later-hit-wins": Patch(
         "noncoherent/monitor.py",

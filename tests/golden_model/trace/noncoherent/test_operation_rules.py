@@ -73,6 +73,7 @@ def test_just_legal():
         ({"line_bytes": 32, "granule_bytes": 64}, "Write-back granule must be from 1 to 32"),
         ({"engines": 65}, "Engines must be from 1 to 64, not 65"),
         ({"prefetch": 2}, "prefetch must be 0 or 1, not 2"),
+        ({"write_through": 2}, "write_through must be 0 or 1, not 2"),
     ],
 )
 def test_memory(fields, words):

@@ -103,7 +103,7 @@ class Detector(ABC):
         access = Access(
             Origin(number, operation.kind, operation.engine, operation.pc),
             ranges,
-            widen(ranges, self.memory.granule_bytes),
+            widen(ranges, self.memory.write_unit),
             widen(ranges, self.memory.line_bytes),
         )
         return self._steps[operation.kind](access)
@@ -154,6 +154,8 @@ class Detector(ABC):
         return []
 
     def _make_dirty(self, access: Access) -> None:
+        if self.memory.write_through:
+            return
         for first, last in access.granules:
             self.dirty_granules.add(first, last, access.origin)
         for first, last in access.bytes:
