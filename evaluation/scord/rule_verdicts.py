@@ -18,7 +18,7 @@ from racetrap.evaluation.scord.programs import (
 from racetrap.evaluation.table import Cell, Table
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import DEFAULT_REGION_LOG2
-from racetrap.sim.gpu.oracle import ORACLE_RULES, run_oracle
+from racetrap.sim.gpu.oracle import ORACLE_RULES, OracleRule, run_oracle
 from racetrap.sim.gpu.suites.concurrency.cases import BARRIER_DIVERGENCE, GROUPS, Case
 from racetrap.sim.gpu.suites.concurrency.runner import capture
 
@@ -147,11 +147,11 @@ def _summary_row(group: str, members: list[Verdicts], is_racy: bool) -> tuple[st
 
 
 def _group_table(group: str, members: list[Verdicts]) -> Table:
-    apart = [f"{rule}, listed apart" for rule in ORACLE_RULES[:-1]]
+    apart = [f"{rule}, listed apart" for rule in OracleRule]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             each.subject.name, _meaning(each.subject.is_racy), *each.races.values(),
-            *(each.strong[rule] for rule in ORACLE_RULES[:-1]),
+            *(each.strong[rule] for rule in OracleRule),
         )
         for each in members
     )  # fmt: skip

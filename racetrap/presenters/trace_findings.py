@@ -10,7 +10,7 @@ from racetrap.presenters.gpu_races import left_out_sentence
 from racetrap.presenters.line_pairs import number_text, pair_to_dict, seen_text, times_text
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.race_findings import finding_to_dict
-from racetrap.sim.gpu.oracle import PAPER_RULE
+from racetrap.sim.gpu.oracle import assumes_lockstep
 from racetrap.verdict.codes import code_of, level_of
 from racetrap.verdict.gpu.detector_verdict import verdict_of
 from racetrap.verdict.gpu.trace_check import TraceCheck
@@ -90,7 +90,7 @@ def _opening(check: TraceCheck) -> list[str]:
     """What lockstep hides, if lanes ran in it."""
     if check.independent:
         return []
-    if check.rule in (None, PAPER_RULE):
+    if check.rule is None or assumes_lockstep(check.rule):
         hidden = "races inside a warp are not looked for"
     elif found := len(check.lockstep):
         more = f"{number_text(found, 'more pair')} of source lines would race"

@@ -246,9 +246,9 @@ lockstep = click.option(
 MEMORY_MODELS = ("views", "write-buffers")
 
 
-#: Rules of the oracle, the judge's first and that of the paper's tables last; what knows them is
+#: Rules of the oracle, the judge's first and that of ScoRD's tables last; what knows them is
 #: slow to import.
-ORACLE_RULES = ("causality", "ptx", "scoped")
+ORACLE_RULES = ("causality", "ptx", "barracuda", "scoped")
 #: Word for no rule: the verdict is the detector's.
 NO_RULE = "none"
 
@@ -260,8 +260,9 @@ def oracle(default: str = ORACLE_RULES[0], *, others: tuple[str, ...] = ()) -> _
         "--oracle", type=Choice((*ORACLE_RULES, *others)), default=default,
         show_default=True, metavar="RULE",
         help="Rule of the exact analysis: causality (PTX's memory model; volatile accesses must be "
-        "ordered), ptx (the same, read literally: volatile accesses need no order), scoped (the "
-        f"ScoRD paper's: weak accesses need barriers){none}.  See docs/oracle.md.",
+        "ordered), ptx (the same, read literally: volatile accesses need no order), barracuda (its "
+        "paper's: a store behind a fence releases, a load before one acquires), scoped (the ScoRD "
+        f"paper's: weak accesses need barriers){none}.  See docs/oracle.md.",
     )  # fmt: skip
 
 

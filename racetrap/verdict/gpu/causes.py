@@ -20,7 +20,7 @@ from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
 from racetrap.golden_model.barracuda.race import Missing, Race, RaceClass, RaceKind
 from racetrap.golden_model.events import AtomicOp, EventKind, MemoryOrder, Scope, Space
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.oracle import PAPER_RULE
+from racetrap.sim.gpu.oracle import assumes_lockstep
 from racetrap.sim.gpu.oracle.compiled_oracle import CompiledOracle
 from racetrap.sim.gpu.oracle.findings import OracleRule
 
@@ -155,7 +155,7 @@ def causes_of(trace: Trace, rule: str, races: Sequence[Race], independent: bool)
         within = race.race_class is not RaceClass.INTER_BLOCK
         if race.kind not in _DECIDED and race.race_class is not RaceClass.INTER_LAUNCH:
             open_races[race.kernel, within].append(number)
-    if rule == PAPER_RULE or not open_races:
+    if assumes_lockstep(rule) or not open_races:
         return found
     oracle = CompiledOracle(OracleRule(rule), independent)
     for kernel in kernels_of(trace):

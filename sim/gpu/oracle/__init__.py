@@ -1,4 +1,4 @@
-"""Race oracle: by PTX's memory model in C++, and by the paper's rule."""
+"""Race oracle: by PTX's memory model in C++, and by the papers' rules."""
 
 from racetrap.sim.gpu.oracle.compiled_oracle import CompiledOracle
 from racetrap.sim.gpu.oracle.findings import OracleRule
@@ -6,6 +6,7 @@ from racetrap.sim.gpu.oracle.rules import (
     JUDGE,
     ORACLE_RULES,
     PAPER_RULE,
+    assumes_lockstep,
     ordered_by_lockstep,
     run_oracle,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "Judgement",
     "OracleRule",
     "RunningJudge",
+    "assumes_lockstep",
     "judge_trace",
     "ordered_by_lockstep",
     "run_oracle",

@@ -1,21 +1,31 @@
-"""Race oracle by any rule: PTX's memory model, and the paper's.
+"""Race oracle by any rule: PTX's memory model, and the papers'.
 
 Ref: ScoRD (ISCA'20) Section V-A; BARRACUDA (PLDI'17) Section 3; PTX ISA 9.0, Section 8.7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
-from racetrap.golden_model.barracuda import Race, Result, ScopedOracle
+from racetrap.golden_model.barracuda import Barracuda, Race, Result, ScopedOracle
 from racetrap.golden_model.events import Space
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle.compiled_oracle import CompiledOracle
 from racetrap.sim.gpu.oracle.findings import OracleRule
 
-#: Rules by which the oracle can judge: the default first, and that of the paper's tables last.
-ORACLE_RULES = (*(rule.value for rule in OracleRule), "scoped")
+#: Rules of papers, whose warps run in lockstep: BARRACUDA's, and that of the ScoRD paper's tables.
+_OF_PAPERS: Mapping[str, type[Barracuda] | type[ScopedOracle]] = MappingProxyType(
+    {"barracuda": Barracuda, "scoped": ScopedOracle}
+)
+#: Rules by which the oracle can judge: the default first, and that of ScoRD's tables last.
+ORACLE_RULES = (*(rule.value for rule in OracleRule), *_OF_PAPERS)
 JUDGE, PAPER_RULE = ORACLE_RULES[0], ORACLE_RULES[-1]
+
+
+def assumes_lockstep(rule: str) -> bool:
+    """Whether a rule takes the lanes of a warp for ordered by lockstep, however they ran."""
+    return rule in _OF_PAPERS
 
 
 def run_oracle(trace: Trace, rule: str, independent: bool = False) -> Result:
@@ -28,10 +38,10 @@ def run_oracle(trace: Trace, rule: str, independent: bool = False) -> Result:
     rule : str
         What is a race.
     independent : bool
-        Whether the lanes of a warp are scheduled independently; the paper's rule assumes lockstep.
+        Whether the lanes of a warp are scheduled independently; the papers' rules assume lockstep.
     """
-    if rule == PAPER_RULE:
-        return ScopedOracle().run(trace)
+    if own := _OF_PAPERS.get(rule):
+        return own().run(trace)
     return CompiledOracle(OracleRule(rule), independent).run(trace)
 
 
@@ -47,7 +57,7 @@ def ordered_by_lockstep(trace: Trace, rule: str, found: Iterable[Race]) -> list[
     found : iterable of Race
         Races of the run in lockstep, which are left out.
     """
-    if rule == PAPER_RULE:
+    if assumes_lockstep(rule):
         return []
     return without_known(run_oracle(trace, rule, True).races, found)
 

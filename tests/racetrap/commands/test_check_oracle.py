@@ -57,6 +57,24 @@ def test_rule_of_the_oracle(racetrap, write):
     assert result.exit_code == 0
 
 
+def test_rule_of_barracuda(racetrap, write):
+    """One device fence of two orders a flag; the narrower side's scope counts by PTX's rules."""
+    found = {}
+    for reader in ("device", "block"):
+        path = write(
+            access("store", 0, 1, 0x40) + fence(0, 1, 0x44, "device")
+            + access("store", 0, 1, 0x48, FLAG, value="=1") + access("load", 1, 2, 0x4C, FLAG)
+            + fence(1, 2, 0x50, reader) + access("load", 1, 2, 0x54)
+        )  # fmt: skip
+        for rule in ("barracuda", "causality"):
+            result = racetrap("check", path, f"--oracle={rule}", "--json", "-")
+            races = json.loads(result.stdout)["oracle"]["races"]
+            found[reader, rule] = [race["later"]["pc"] for race in races]
+    assert found["device", "barracuda"] == found["block", "barracuda"] == []
+    assert found["device", "causality"] == []
+    assert found["block", "causality"] == [0x4C, 0x54]
+
+
 def test_threads_have_one_rule(racetrap, tmp_path):
     path = tmp_path / "threads.txt"
     path.write_text(THREADS.read_text())

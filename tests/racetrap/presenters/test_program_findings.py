@@ -60,6 +60,7 @@ def test_what_lockstep_hides_is_said_first():
     for rule, pairs, said in (
         ("causality", hidden, "without it, 2 more pairs of source lines would race"),
         ("ptx", [], "this hides no race of the runs checked"),
+        ("barracuda", [], "races inside a warp are not looked for"),
         ("scoped", [], "races inside a warp are not looked for"),
     ):
         (line,) = _found({"independent": False, "lockstep": pairs, "rule": rule}).opening
