@@ -1,0 +1,69 @@
+"""The descriptor tap against its model on random accesses, and planted bugs."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from racetrap.golden_model.noncoherent.taps.descriptor_tap import (
+    ACCESS_LAYOUT,
+    DescriptorTap,
+    RegisterAccess,
+)
+from racetrap.golden_model.noncoherent.taps.params import EngineRegisters
+from tests.support.noncoherent.taps.system import PARAMS, REGISTERS, module_of, outputs_of
+from tests.support.planted_bugs import one_for_each_file
+
+#: A copying engine with one start bit, which shares the register with what it polls.
+_COPYING = replace(
+    REGISTERS, rows=None, stride=None, start=0x18, read_mask=4, write_mask=4, done_mask=3
+)
+_READER = EngineRegisters(source=0, length=4, start=8, read_mask=0xFF, status=12, done_mask=0x100)
+_BUGS = {
+    "copy-is-from-before-the-store": (
+        "descriptor_tap", "operation.address.eq(shadow[name])",
+        "operation.address.eq(Signal(32, name=name))",
+    ),
+    "polling-is-a-sync": (
+        "descriptor_tap", "== registers.status) & is_done", "== registers.status)"
+    ),
+    "store-to-status-is-a-sync": (
+        "descriptor_tap", "reads & (access.address == registers.status)",
+        "access.valid & (access.address == registers.status)",
+    ),
+    "load-of-start-starts": (
+        "descriptor_tap", "writes & (access.address == registers.start)",
+        "access.valid & (access.address == registers.start)",
+    ),
+    "every-start-writes": ("descriptor_tap", "starts & (access.data & mask).any()", "starts"),
+    "engine-is-the-first": (
+        "descriptor_tap", "operation.engine.eq(self._engine), operation.address",
+        "operation.engine.eq(0), operation.address",
+    ),
+}  # fmt: skip
+
+
+def _found_and_due(registers, bug):
+    random, inputs, due, model = Random(5), [], [], DescriptorTap(registers, 1)
+    for _ in range(400):
+        address = random.choice((0, 4, 8, 0xC, 0x10, 0x14, 0x18, 0x1C))
+        data = random.choice((0, 1, 2, 3, 4, 0x103, random.getrandbits(32)))
+        access = RegisterAccess(random.random() < 0.9, random.random() < 0.7, address, data)
+        tag = random.getrandbits(32)
+        inputs.append({"i_access": ACCESS_LAYOUT.pack(access._asdict()), "i_tag": tag})
+        due.append(list(model.step(access, tag)))
+    dut = module_of("descriptor_tap", bug).DescriptorTap(PARAMS.monitor, registers, 1)
+    return outputs_of(dut, inputs), due
+
+
+@pytest.mark.parametrize("registers", [REGISTERS, _COPYING, _READER])
+def test_operations_are_those_of_the_model(registers):
+    found, due = _found_and_due(registers, None)
+    assert found == due
+    assert sum(map(len, due)) > 10
+
+
+@pytest.mark.parametrize("name", one_for_each_file({name: bug[0] for name, bug in _BUGS.items()}))
+def test_planted_bug_is_found(name):
+    found, due = _found_and_due(REGISTERS, _BUGS[name])
+    assert found != due
