@@ -1,0 +1,151 @@
+"""The cache against a plain memory on random accesses, and planted bugs."""
+
+from random import Random
+
+import pytest
+
+from racetrap.rtl.soc.cache import CacheParams, Maintenance
+from tests.support.campaign import one_in
+from tests.support.planted_bugs import module_with
+from tests.support.rtl.streams import simulate
+
+_MEMORY = 0x400
+_BUGS = {
+    "flush-forgets-to-clean": (
+        "cleans.eq(maintenance.kind != Maintenance.INVALIDATE)",
+        "cleans.eq(maintenance.kind == Maintenance.CLEAN)",
+    ),
+    "write-leaves-the-line-clean": ("self._dirty.bit_select(self._index, 1).eq(1)",
+                                    "self._dirty.bit_select(self._index, 1).eq(0)"),
+    "line-makes-room-unwritten": (
+        "self._valid.bit_select(self._index, 1) & self._dirty.bit_select(self._index, 1)", "0"
+    ),
+    "last-word-is-not-filled": ("memory.ready.replicate(_WORD_BYTES)",
+                                "(memory.ready & ~word.all()).replicate(_WORD_BYTES)"),
+    "every-byte-is-written": ("self._write.en.eq(cpu.wstrb)",
+                              "self._write.en.eq(cpu.wstrb.any().replicate(4))"),
+    "clean-does-nothing": (
+        "is_meant & cleans & self._dirty",
+        "is_meant & (maintenance.kind == Maintenance.FLUSH) & self._dirty",
+    ),
+    "all-is-one-line": ("~maintenance.is_all | self._walk.all()", "1"),
+}  # fmt: skip
+
+
+class _Run:
+    """Random accesses and maintenance; memory behind the cache, and what the CPU must see.
+
+    Uncached accesses come only to memory whose lines were flushed before, and an invalidation after
+    a clean: the program is race-free, so the cache must not show.
+    """
+
+    def __init__(self, dut, params, seed):
+        self._dut, self._params, self._random = dut, params, Random(seed)
+        self._memory, self._plain = {}, {}
+        self.wrong = 0
+
+    async def serve(self, ctx):
+        """Memory with random latency."""
+        port = self._dut.memory
+        while True:
+            *_, valid, address, wdata, wstrb = await ctx.tick().sample(
+                port.valid, port.address, port.wdata, port.wstrb
+            )
+            if not valid or self._random.random() < 0.3:
+                continue
+            word = self._memory.get(address, 0)
+            if wstrb:
+                self._memory[address] = _merged(word, wdata, wstrb)
+            ctx.set(port.rdata, word)
+            ctx.set(port.ready, 1)
+            await ctx.tick()
+            ctx.set(port.ready, 0)
+
+    async def play(self, ctx, count):
+        for _ in range(count):
+            address, kind = 4 * self._random.randrange(_MEMORY // 4), self._random.randrange(20)
+            if kind < 12:
+                await self._access(ctx, address, 1)
+            elif kind < 14:
+                await self._maintain(ctx, Maintenance.FLUSH, address)
+                await self._access(ctx, address, 0)
+            elif kind < 16:
+                await self._maintain(ctx, Maintenance.CLEAN, address)
+                await self._maintain(ctx, self._random.choice(list(Maintenance)), address)
+            elif kind == 16:
+                # Whatever was written must be in memory.
+                await self._maintain(ctx, Maintenance.CLEAN, address, 1)
+                self.wrong += any(self._memory.get(at, 0) != word for at, word in
+                                  self._plain.items())  # fmt: skip
+            elif kind == 17:
+                await self._maintain(ctx, Maintenance.FLUSH, address, 1)
+                await self._access(ctx, address, 0)
+
+    async def _access(self, ctx, address, is_cached):
+        port, wstrb = self._dut.cpu, self._random.choice((0, 0, 1, 8, 6, 15))
+        wdata = self._random.getrandbits(32)
+        for signal, value in (
+            (port.address, address), (port.wdata, wdata), (port.wstrb, wstrb),
+            (self._dut.i_is_cached, is_cached), (port.valid, 1),
+        ):  # fmt: skip
+            ctx.set(signal, value)
+        word = await _wait(ctx, port.ready, port.rdata)
+        ctx.set(port.valid, 0)
+        due = self._plain.get(address, 0)
+        self.wrong += not wstrb and word != due
+        self._plain[address] = _merged(due, wdata, wstrb)
+
+    async def _maintain(self, ctx, kind, address, is_all=0):
+        port = self._dut.maintenance
+        for signal, value in (
+            (port.kind, kind), (port.address, address), (port.is_all, is_all), (port.valid, 1)
+        ):  # fmt: skip
+            ctx.set(signal, value)
+        await _wait(ctx, port.ready, port.ready)
+        ctx.set(port.valid, 0)
+
+
+async def _wait(ctx, ready, value):
+    for _ in range(2000):
+        *_, is_ready, word = await ctx.tick().sample(ready, value)
+        if is_ready:
+            return word
+    raise TimeoutError("The cache must answer within 2000 cycles")
+
+
+def _merged(word, wdata, wstrb):
+    mask = sum(0xFF << 8 * byte for byte in range(4) if wstrb >> byte & 1)
+    return word & ~mask | wdata & mask
+
+
+def _wrong(params, count, seed=1, bug=None):
+    """Words that differ from a plain memory's."""
+    dut = module_with("soc/cache.py", bug).Cache(params)
+    run = _Run(dut, params, seed)
+    simulate(dut, lambda ctx: run.play(ctx, count), background=[run.serve], cycles=10_000_000)
+    return run.wrong
+
+
+_SMALL = CacheParams(lines=4, line_bytes=16)
+
+
+@pytest.mark.parametrize("params", [_SMALL, CacheParams(4, 16, write_through=True)])
+def test_cache_is_a_plain_memory(params):
+    assert _wrong(params, 120) == 0
+
+
+@pytest.mark.parametrize("name", one_in(len(_BUGS), _BUGS))
+def test_planted_bug_is_found(name):
+    assert _wrong(_SMALL, 120, bug=_BUGS[name]) > 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lines": 3}, "Lines of the cache must be a power of two, not 3"),
+        ({"line_bytes": 4}, "Line of the cache must be from 8 to 4096, not 4"),
+    ],
+)
+def test_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        CacheParams(**settings)

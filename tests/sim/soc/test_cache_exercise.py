@@ -1,0 +1,29 @@
+"""The verilated cache against a plain memory on a million random steps, and a planted bug."""
+
+import pytest
+
+from racetrap.rtl.soc.cache import CacheParams
+from racetrap.sim.soc.cache_exercise import wrong_words
+from tests.support.planted_bugs import module_with
+
+#: Minutes of builds.
+pytestmark = pytest.mark.campaign
+_STEPS, _SEED = 1_000_000, 1
+_FORGETS_TO_CLEAN = (
+    "cleans.eq(maintenance.kind != Maintenance.INVALIDATE)",
+    "cleans.eq(maintenance.kind == Maintenance.CLEAN)",
+)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [CacheParams(lines=16, line_bytes=16), CacheParams(16, 16, write_through=True), CacheParams()],
+    ids=["write-back", "write-through", "as-in-the-system"],
+)
+def test_a_million_steps(params):
+    assert wrong_words(params, _STEPS, _SEED) == 0
+
+
+def test_planted_bug_is_found():
+    cache = module_with("soc/cache.py", _FORGETS_TO_CLEAN).Cache
+    assert wrong_words(CacheParams(16, 16), 2000, _SEED, cache, "flush-forgets-to-clean") > 0
