@@ -91,7 +91,7 @@ class LaunchRequests:
         except ValueError:
             raise RequestError(CudaError.INVALID_CONFIGURATION) from None
         except ExecutionError as error:
-            too_large = request.cooperative and "cooperative" in str(error)
+            too_large = request.cooperative and "Cooperative" in str(error)
             raise RequestError(
                 CudaError.COOPERATIVE_LAUNCH_TOO_LARGE
                 if too_large

@@ -147,8 +147,8 @@ _MESSAGES = (
         "reset", 20, "Free all memory, and destroy all streams and events.",
     ),
     Message(
-        "not_supported", 21, "Name a function that the program has called and the library lacks.",
-        (), (), "name of the function",
+        "not_supported", 21, "Name what the program has called and the library lacks.",
+        (_SITE,), (), "what it is",
     ),
 )  # fmt: skip
 

@@ -42,8 +42,9 @@ class ModuleRequests:
             raise RequestError(CudaError.INVALID_DEVICE_FUNCTION)
         try:
             number = modules.add_kernel(module, name)
-        except ExecutionError:
-            raise RequestError(CudaError.INVALID_DEVICE_FUNCTION) from None
+        except ExecutionError as error:
+            known = "" if name not in module.functions else str(error)
+            raise RequestError(CudaError.INVALID_DEVICE_FUNCTION, known) from None
         except PtxError as error:
             raise RequestError(CudaError.INVALID_PTX, str(error)) from None
         program = modules.kernel(number).program

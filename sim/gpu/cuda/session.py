@@ -135,5 +135,7 @@ class Session:
 
     def not_supported(self, request: Any) -> None:
         """The program has called what the library does not have."""
-        name = request.tail.decode(errors="replace")
-        self._context.problems.append(f"{name} is not supported")
+        name, sites = request.tail.decode(errors="replace"), self._context.sites
+        place = sites.locations().get(sites.pc(request.site))
+        where = f" ({place})" if place else ""
+        self._context.problems.append(f"{name} is not supported{where}")

@@ -315,9 +315,12 @@ class Device:
         block: int | Sequence[int],
         arguments: Sequence[int | float | bytes] | bytes,
         dynamic_shared: int = 0,
+        cooperative: bool = False,
     ) -> LaunchStats:
         """Run a kernel to its end: `prepare` and `run`."""
-        return self.run(self.prepare(module, kernel, grid, block, arguments, dynamic_shared))
+        return self.run(
+            self.prepare(module, kernel, grid, block, arguments, dynamic_shared, cooperative)
+        )
 
     def prepare(
         self,

@@ -116,7 +116,10 @@ def capture(
     try:
         for kernel, table in zip(kernels, tables, strict=True):
             own, values = values[: len(table.arguments)], values[len(table.arguments) :]
-            device.launch(module, kernel.name, table.grid, table.block, own, table.dynamic_shared)
+            device.launch(
+                module, kernel.name, table.grid, table.block, own, table.dynamic_shared,
+                table.cooperative,
+            )  # fmt: skip
     except KernelFault as error:
         fault = error
     contents = {

@@ -85,6 +85,8 @@ class LaunchTable(Table):
         Arguments in order.
     dynamic_shared : int
         Bytes of dynamic shared memory.
+    cooperative : bool
+        Whether all blocks must be on the GPU at once, to wait for each other.
     """
 
     kernel: Annotated[str, AfterValidator(_name)]
@@ -92,6 +94,7 @@ class LaunchTable(Table):
     block: BlockShape
     arguments: list[Argument]
     dynamic_shared: Annotated[int, Field(ge=0, le=_SHARED_BYTES)] = 0
+    cooperative: bool = False
 
 
 class LaunchSpec(LaunchTable, TomlFile):

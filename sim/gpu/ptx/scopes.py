@@ -19,6 +19,9 @@ SPECIAL_REGISTERS = (
     "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi",
     "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%total_smem_size",
     "%dynamic_smem_size", "%envreg1", "%envreg2",
+    *(f"%{name}.{axis}"
+      for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid") for axis in "xyz"),
+    "%cluster_ctarank", "%cluster_nctarank",
 )  # fmt: skip
 
 #: Names that mean the same everywhere.

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "handles.h"
+#include "graphs.h"
 #include "kernels.h"
 #include "memory.h"
 #include "missing.h"
@@ -28,6 +28,8 @@ char *end_of(const void *pointer, uint32_t in_file) {
 cudaError_t copy(const Rows &rows, cudaMemcpyKind direction, cudaStream_t handle, bool asynchronous,
                  uint32_t site) {
   if (!rows.width || !rows.height) return cudaSuccess;
+  if (asynchronous && is_captured(handle))
+    return keep(handle, [=](cudaStream_t stream) { return copy(rows, direction, stream, true, site); });
   if (rows.height > 1 && (rows.width > rows.target_pitch || rows.width > rows.source_pitch))
     return note(cudaErrorInvalidPitchValue);
   Guard held = guard();
@@ -55,6 +57,10 @@ cudaError_t copy(void *target, const void *source, size_t bytes, cudaMemcpyKind 
 cudaError_t fill(void *target, size_t pitch, int value, size_t width, size_t height,
                  cudaStream_t handle, bool asynchronous, uint32_t site) {
   if (!width || !height) return cudaSuccess;
+  if (asynchronous && is_captured(handle))
+    return keep(handle, [=](cudaStream_t stream) {
+      return fill(target, pitch, value, width, height, stream, true, site);
+    });
   if (height > 1 && width > pitch) return note(cudaErrorInvalidPitchValue);
   Guard held = guard();
   uint32_t stream;
@@ -99,7 +105,7 @@ size_t start_of(const cudaPitchedPtr &pitched, const cudaPos &position, size_t s
 
 cudaError_t copy_box(const cudaMemcpy3DParms &box, cudaStream_t stream, bool asynchronous,
                      uint32_t site) {
-  if (box.srcArray || box.dstArray) return missing("cudaMemcpy3D of an array");
+  if (box.srcArray || box.dstArray) return missing("cudaMemcpy3D of an array", site);
   for (size_t slice = 0; slice < box.extent.depth; ++slice) {
     Rows rows{static_cast<char *>(box.dstPtr.ptr) + start_of(box.dstPtr, box.dstPos, slice),
               box.dstPtr.pitch,

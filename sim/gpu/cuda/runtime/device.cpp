@@ -128,7 +128,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int num
   bool known = true;
   *value = attribute_of(properties, attribute, known);
   if (known) return cudaSuccess;
-  return racetrap::missing(("attribute " + std::to_string(attribute) + " of a device").c_str());
+  return racetrap::missing(("attribute " + std::to_string(attribute) + " of a device").c_str(), RACETRAP_FROM);
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "handles.h"
+#include "graphs.h"
 #include "kernels.h"
 #include "missing.h"
 
@@ -21,6 +21,30 @@ struct Configuration {
 thread_local std::vector<Configuration> pushed;
 thread_local uint32_t site_of_launch = 0;
 
+// What a launch asks for by an attribute that it cannot have; null if it can.
+const char *refused(const cudaLaunchAttribute &attribute) {
+  switch (attribute.id) {
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributePriority:
+      return nullptr;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributeProgrammaticEvent:
+    case cudaLaunchAttributeLaunchCompletionEvent:
+      return "programmatic dependent launch";
+    case cudaLaunchAttributeClusterDimension:
+    case cudaLaunchAttributePreferredClusterDimension:
+      return "cluster of blocks";
+    default:
+      return "attribute of cudaLaunchKernelExC";
+  }
+}
+
+// Words that name a kernel.
+std::string of_kernel(const void *function) {
+  Kernel *kernel = nullptr;
+  return find_kernel(function, kernel) ? "" : " of kernel " + kernel->name;
+}
+
 cudaError_t launch(const void *function, const dim3 &grid, const dim3 &block, void **arguments,
                    size_t shared_bytes, cudaStream_t handle, bool cooperative, uint32_t site) {
   Guard held = guard();
@@ -37,7 +61,11 @@ cudaError_t launch(const void *function, const dim3 &grid, const dim3 &block, vo
   }
   LaunchRequest request{kernel->facts.kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                         static_cast<uint32_t>(shared_bytes), stream, cooperative, site};
-  return note(tell(request, bytes.data(), bytes.size()));
+  if (!is_captured(handle)) return note(tell(request, bytes.data(), bytes.size()));
+  return keep(handle, [request, bytes](cudaStream_t own) mutable {
+    cudaError_t error = stream_of(own, request.stream);
+    return error ? error : tell(request, bytes.data(), bytes.size());
+  });
 }
 
 }  // namespace
@@ -90,8 +118,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const v
     const cudaLaunchAttribute &attribute = configuration->attrs[number];
     if (attribute.id == cudaLaunchAttributeCooperative)
       cooperative = attribute.val.cooperative != 0;
-    else if (attribute.id != cudaLaunchAttributeIgnore && attribute.id != cudaLaunchAttributePriority)
-      return racetrap::missing("attribute of cudaLaunchKernelExC");
+    else if (const char *name = racetrap::refused(attribute))
+      return racetrap::missing((name + racetrap::of_kernel(function)).c_str(), RACETRAP_FROM);
   }
   return launch(function, configuration->gridDim, configuration->blockDim, arguments,
                 configuration->dynamicSmemBytes, configuration->stream, cooperative,
@@ -101,9 +129,10 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const v
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void *data) {
   uint32_t stream;
   cudaError_t error = racetrap::stream_of(handle, stream);
+  if (error) return racetrap::note(error);
   // All earlier work of the stream is done first.
-  if (error == cudaSuccess) function(data);
-  return racetrap::note(error);
+  const auto call = [=](cudaStream_t) { return function(data), cudaSuccess; };
+  return racetrap::is_captured(handle) ? racetrap::keep(handle, call) : call(handle);
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t function, void *data,
@@ -135,7 +164,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
   if (error != cudaSuccess) return racetrap::note(error);
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
-    return racetrap::missing("attribute of cudaFuncSetAttribute");
+    return racetrap::missing("attribute of cudaFuncSetAttribute", RACETRAP_FROM);
   if (value < 0 || value + kernel->facts.shared_bytes > racetrap::device().shared_per_sm)
     return racetrap::note(cudaErrorInvalidValue);
   kernel->dynamic_limit = static_cast<size_t>(value);

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "handles.h"
+#include "graphs.h"
 #include "memory.h"
 #include "missing.h"
 
@@ -86,6 +86,14 @@ bool is_registered(const void *pointer) {
   return range != registered().end() && address - range->first < range->second;
 }
 
+cudaError_t allocate_in_stream(void **pointer, size_t bytes, cudaStream_t handle, const void *from) {
+  uint32_t stream;
+  cudaError_t error = stream_of(handle, stream);
+  if (error) return note(error);
+  if (is_captured(handle)) return missing("cudaMallocAsync in a stream that is captured", from);
+  return allocate(pointer, bytes, AllocationKind::DEVICE, from);
+}
+
 }  // namespace racetrap
 
 using racetrap::AllocationKind;
@@ -128,16 +136,15 @@ cudaError_t cudaFree(void *pointer) { return racetrap::release(pointer, false); 
 cudaError_t cudaFreeHost(void *pointer) { return racetrap::release(pointer, true); }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t handle) {
-  uint32_t stream;
-  cudaError_t error = racetrap::stream_of(handle, stream);
-  if (error) return note(error);
-  return racetrap::allocate(pointer, bytes, AllocationKind::DEVICE, RACETRAP_FROM);
+  return racetrap::allocate_in_stream(pointer, bytes, handle, RACETRAP_FROM);
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
   uint32_t stream;
   cudaError_t error = racetrap::stream_of(handle, stream);
   if (error != cudaSuccess || !pointer) return note(error);
+  if (racetrap::is_captured(handle))
+    return racetrap::missing("cudaFreeAsync in a stream that is captured", RACETRAP_FROM);
   racetrap::Guard held = guard();
   uint32_t site = RACETRAP_SITE;
   if (!racetrap::forget(pointer, false)) return note(cudaErrorInvalidValue);
@@ -171,7 +178,7 @@ cudaError_t cudaHostGetDevicePointer(void **pointer, void *host, unsigned) {
                 number_of(host) - found->first < found->second.bytes;
   *pointer = inside ? host : nullptr;
   return inside ? cudaSuccess
-                : racetrap::missing("cudaHostGetDevicePointer of registered memory");
+                : racetrap::missing("cudaHostGetDevicePointer of registered memory", RACETRAP_FROM);
 }
 
 cudaError_t cudaHostGetFlags(unsigned *flags, void *) {

@@ -7,14 +7,18 @@
 
 #include "missing_functions.h"
 
-cudaError_t racetrap::missing(const char *name) {
+cudaError_t racetrap::missing(const char *name, uint32_t site) {
   Guard held = guard();
   static auto *said = new std::set<std::string>;
   if (said->insert(name).second) {
     std::fprintf(stderr, "racetrap: %s is not supported\n", name);
-    tell(NotSupportedRequest{}, name, std::strlen(name));
+    tell(NotSupportedRequest{site}, name, std::strlen(name));
   }
   return note(cudaErrorNotSupported);
 }
 
-int racetrap::missing_function(const char *name) { return missing(name); }
+cudaError_t racetrap::missing(const char *name, const void *from) {
+  return missing(name, site_of(from));
+}
+
+int racetrap::missing_function(const char *name, const void *from) { return missing(name, from); }

@@ -3,9 +3,11 @@
 
 namespace racetrap {
 
-int missing_function(const char *name);
+int missing_function(const char *name, const void *from);
 
 }  // namespace racetrap
 
 #define RACETRAP_MISSING(name) \
-  extern "C" int name() { return racetrap::missing_function(#name); }
+  extern "C" int name() {        \
+    return racetrap::missing_function(#name, __builtin_return_address(0)); \
+  }

@@ -35,6 +35,7 @@ from racetrap.sim.gpu.ptx.control_flow import (
     successors,
 )
 from racetrap.sim.gpu.ptx.errors import PtxError
+from racetrap.sim.gpu.ptx.kernel_names import written_name
 from racetrap.sim.gpu.ptx.module import (
     TYPE_BYTES,
     Instruction,
@@ -158,6 +159,8 @@ def _code(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     except (KeyError, IndexError, ValueError):
         # Modifiers or operands are missing, or there are too many.
         sentence = str(UnknownInstruction.named(instruction))
+    if location := instruction.location:
+        sentence += f" ({location.own}, in {written_name(flow.function.name)})"
     raise PtxError(flow.module.name, instruction.line, sentence)
 
 

@@ -22,6 +22,9 @@ from racetrap.sim.gpu.executor.machine.collectives import REDUCTIONS, VOTES
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import Immediate, Instruction, Operand, Vector
 
+#: Version of PTX from which on newer GPUs have shuffles with ``.sync`` alone.
+_SHUFFLES_NEED_SYNC = [6, 4]
+
 _U32 = np.dtype("u4")
 _BOOL = np.dtype(bool)
 
@@ -83,11 +86,24 @@ def _vote(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 def _shuffle(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     flags = only(instruction, "sync", "up", "down", "bfly", "idx")
-    if len(flags) != 2 or flags[0] != "sync":
+    if flags[:-1] not in ((), ("sync",)) or flags[-1:] in ((), ("sync",)):
         raise UnknownInstruction(f"Shuffle must be shfl.sync.mode.b32, not {instruction.name}")
-    _, *operands, _ = instruction.operands
-    rows = ", ".join(e.source(operand, _U32) for operand in operands)
-    return _run_together(e, instruction, f"shuffle({flags[1]!r}, {rows})", _U32, _BOOL)
+    destination, value, lane, clamp, *_ = instruction.operands
+    rows = ", ".join(e.source(operand, _U32) for operand in (value, lane, clamp))
+    call = f"shuffle({flags[-1]!r}, {rows})"
+    if len(flags) > 1:
+        return _run_together(e, instruction, call, _U32, _BOOL)
+    version = [int(part) for part in flow.module.version.split(".")]
+    if version >= _SHUFFLES_NEED_SYNC and int(flow.module.target[3:5]) >= 70:
+        raise UnknownInstruction(
+            f"Shuffle must be shfl.sync.mode.b32 for .target sm_70 and later from PTX 6.4 on, not "
+            f"{instruction.name}"
+        )
+    # Lanes that run it together take part.
+    pair = destination.elements if isinstance(destination, Vector) else (destination,)
+    if len(pair) < 2:
+        call = f"{call}[0]"
+    return e.assign_call(call, list(zip(pair, (_U32, _BOOL), strict=False)), e.active_lanes)
 
 
 def _match(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:

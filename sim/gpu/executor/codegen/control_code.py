@@ -156,6 +156,10 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
             f"w.pc = {flow.following(instruction)}",
             f"call_device_function(w, {function.name!r}, {pc}, *{names!r})",
         ]
+    if function.name.startswith(_LAUNCHES_FROM_KERNELS):
+        raise UnknownInstruction(
+            f"Instruction {instruction.name} {function.name} (dynamic parallelism) is not supported"
+        )
     if not function.defined:
         raise UnknownInstruction(
             f"Called function {function.name} is only declared: define it in the same module, "
@@ -164,6 +168,12 @@ def _call(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     site = _site(flow, instruction, callee.name)
     return [f"w.call({e.bind(site, ('call', instruction.index))})"]
 
+
+#: Functions of CUDA's device runtime by which a kernel launches another.
+_LAUNCHES_FROM_KERNELS = (
+    "__cudaCDP2GetParameterBuffer", "__cudaCDP2LaunchDevice", "cudaGetParameterBuffer",
+    "cudaLaunchDevice",
+)  # fmt: skip
 
 CONTROL_HANDLERS: dict[str, Handler] = {
     "bra": _branch,

@@ -68,7 +68,10 @@ def launch_rows(launch: Launch) -> dict[str, Row]:
     rows = _lane_masks()
     for axis, threads, blocks in zip(_AXES, launch.block_shape, launch.grid, strict=True):
         rows[f"%ntid.{axis}"] = _row(threads)
-        rows[f"%nctaid.{axis}"] = _row(blocks)
+        # Every block is a cluster of its own.
+        rows[f"%nctaid.{axis}"] = rows[f"%nclusterid.{axis}"] = _row(blocks)
+        rows[f"%cluster_ctaid.{axis}"], rows[f"%cluster_nctaid.{axis}"] = _row(0), _row(1)
+    rows["%cluster_ctarank"], rows["%cluster_nctarank"] = _row(0), _row(1)
     rows["%nwarpid"] = _row(geometry.warps_per_sm)
     rows["%nsmid"] = _row(geometry.sm_count)
     rows["%gridid"] = _row(launch.number)
@@ -91,6 +94,6 @@ def special_rows(
     own: dict[str, Row] = {"%warpid": _row(number), "%smid": _row(block.sm)}
     for axis, position, coordinate in zip(_AXES, thread, place, strict=True):
         own[f"%tid.{axis}"] = position.astype(np.uint32)
-        own[f"%ctaid.{axis}"] = _row(coordinate)
+        own[f"%ctaid.{axis}"] = own[f"%clusterid.{axis}"] = _row(coordinate)
     common = launch.common_rows
     return [own[name] if name in own else common[name] for name in names]

@@ -42,8 +42,11 @@ def test_constructs_are_in_kernels_that_run_or_are_refused():
 @pytest.mark.parametrize("kernel", sorted(REFUSED))
 def test_what_is_not_known_is_refused_by_name(kernel):
     sentence = refusal(kernel)
-    assert re.match(
-        r"^(Instruction|Kernel) [a-z0-9_:.]+ .*(not|only .* is) supported$", sentence
+    place = rf"refused_sm90\.cu:\d+, in {kernel}"
+    assert re.fullmatch(
+        rf"Instruction [a-z0-9_:.]+ .*is not supported \({place}\)|"
+        r"Kernel [a-z0-9_]+ .* only .* is supported",
+        sentence,
     ), sentence
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.events import EventKind
+from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.launch.kernel_source import is_kernel_file, read_kernel_file
 from racetrap.sim.gpu.launch.launch_arguments import ELEMENT_TYPES
@@ -84,6 +85,22 @@ def test_kernel_without_memory_accesses(tmp_path):
     assert captured.buffers == {}
     assert not len(captured.trace.lanes)
     assert captured.trace.header.source == "k.ptx k"
+
+
+def test_blocks_of_a_cooperative_launch_are_all_there(tmp_path):
+    """The executor gives them a word to wait with; a grid that does not fit is refused."""
+    body = "mov.u32 %r1, %envreg2; st.global.u32 [%rd1], %r1; ret;"
+    body = f"ld.param.u64 %rd1, [a]; {body}"
+    module = parse_ptx(kernel_text(body, parameters=".param .u64 a"), "k.ptx")
+    arguments = '[[arguments]]\nbuffer = "zeros"\ntype = "u32"\ncount = 1\n'
+    words = [
+        capture(module, _launch(tmp_path, arguments, more)).buffers[0][0]
+        for more in ("", "cooperative = true")
+    ]
+    assert words[0] == 0 < words[1]
+    small = "cooperative = true\ngpu = {sm_count = 1, blocks_per_sm = 1}"
+    with pytest.raises(ExecutionError, match="Cooperative launch has 2 blocks"):
+        capture(module, _launch(tmp_path, arguments, small))
 
 
 def test_launch_that_does_not_fit(tmp_path):

@@ -10,7 +10,7 @@ from tests.support.gpu.ptx_text import HEADER, kernel_text
 @pytest.mark.parametrize(
     ("body", "line", "sentence"),
     [
-        ("ld.global.u32 %r1, [%rd1", 9, "Text must go on with '+', '-' or ']', not '}'"),
+        ("ld.global.u32 %r1, [%rd1", 9, "Text must go on with '+', ',', '-' or ']', not '}'"),
         ("mov.u32 %r1 %r2;", 8, "not '%r2'"),
         ("mov.u32 %r1, 09;", 8, "not '09'"),
         ("mov.u32 %r1, 0f3F80;", 8, "an operand, not '0f3F80'"),

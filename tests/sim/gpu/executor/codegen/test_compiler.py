@@ -37,6 +37,21 @@ def test_nothing_is_run_or_recorded_before():
     assert len(device.trace("nothing")) == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "family"),
+    [
+        ("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%d1, {%r1}];", "textures"),
+        ("sust.b.1d.b32.trap [%d1, {%r1}], {%r2};", "surfaces"),
+        ("griddepcontrol.wait;", "programmatic dependent launch"),
+        ("call cudaLaunchDeviceV2;", "dynamic parallelism"),
+    ],
+)
+def test_what_is_not_supported_is_named_with_line_and_kernel(text, family):
+    line = '.file 1 "a.cu"\n.extern .func cudaLaunchDeviceV2;\n'
+    with pytest.raises(PtxError, match=rf"\({family}\) is not supported \(a\.cu:7, in test\)"):
+        Run(f".loc 1 7 3\n{text}", outside=line)
+
+
 def test_the_error_names_the_source_line():
     with pytest.raises(PtxError, match=r"test\.ptx:23: Instruction frob is not supported"):
         Run("mov.u32 %r1, 0;\n\nfrob %r1;")

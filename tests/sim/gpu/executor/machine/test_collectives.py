@@ -5,8 +5,12 @@ import re
 import numpy as np
 import pytest
 
+from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
-from tests.support.gpu.ptx_kernels import Run
+from racetrap.sim.gpu.ptx.errors import PtxError
+from racetrap.sim.gpu.ptx.parser import parse_ptx
+from tests.support.gpu.ptx_kernels import GEOMETRY, Run
+from tests.support.gpu.ptx_text import kernel_text
 
 
 def shuffle(mode, lane, operand, c):
@@ -35,6 +39,25 @@ def test_shuffles(mode, c, operand):
     expected = [shuffle(mode, lane, operand, c) for lane in range(32)]
     assert run.out()[:32].tolist() == [source + 100 * inside for source, inside in expected]
     assert not run.events("WARP_BARRIER")  # no order of memory
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_shuffles_of_older_ptx_take_the_lanes_that_run_together(independent):
+    """Without ``.sync``, up to PTX 6.3 or sm_62."""
+    text = kernel_text(
+        "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;"
+        "add.u64 %rd1, %rd1, %rd2; setp.lt.u32 %p1, %r1, 8; @!%p1 bra DONE;"
+        "shfl.bfly.b32 %r2|%p2, %r1, 1, 31; selp.u32 %r3, 100, 0, %p2; add.u32 %r2, %r2, %r3;"
+        "shfl.idx.b32 %r2, %r2, 3, 31; st.global.u32 [%rd1], %r2;\nDONE: ret;",
+        parameters=".param .u64 out",
+    )
+    older = text.replace("9.0", "6.0", 1).replace("sm_75", "sm_60", 1)
+    device = Device(GEOMETRY, independent_threads=independent)
+    out = device.allocate(128)
+    device.launch(parse_ptx(older, "k.ptx"), "k", 1, 32, [out])
+    assert device.read(out, np.uint32, 32).tolist() == [102] * 8 + [0] * 24
+    with pytest.raises(PtxError, match=r"for \.target sm_70 and later"):
+        Device(GEOMETRY).launch(parse_ptx(text, "k.ptx"), "k", 1, 32, [out])
 
 
 @pytest.mark.parametrize(
