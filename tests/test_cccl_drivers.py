@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tests.cccl_drivers import FOLDER, DriverRow, check_driver, kept_rows
-from tests.support.gpu.cccl.results import RESULTS, is_right
+from tests.support.gpu.cccl.results import OWN_RACES, REFUSED, RESULTS, is_right
 from tests.support.gpu.cuda_programs import needs_compiler
 
 ROWS = {(row.name, row.is_racy): row for row in kept_rows()}
@@ -28,6 +28,8 @@ def test_what_is_not_as_expected_is_noticed():
     for change in ({"problem": "no end"}, {"result": False}, {"races": ["a.cu:1 and a.cu:2"]}):
         assert not dataclasses.replace(right, **change).is_as_expected
     assert not dataclasses.replace(right, is_racy=True).is_as_expected
+    for name in (*OWN_RACES, *REFUSED):
+        assert not dataclasses.replace(right, name=name).is_as_expected
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -45,4 +47,4 @@ def test_another_result_is_wrong(name):
 @pytest.mark.parametrize("form", ROWS)
 def test_drivers_of_the_table_do_as_it_says(form):
     found, kept = check_driver(*form), ROWS[form]
-    assert (found.problem, found.result, found.races) == ("", kept.result, kept.races)
+    assert (found.problem, found.result, found.races) == (kept.problem, kept.result, kept.races)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-Results = Mapping[str, np.ndarray]
+Results = dict[str, np.ndarray]
 
 COUNT = 1000
 _THREADS, _ITEMS = 128, 4
@@ -43,6 +43,16 @@ def _chosen(values: np.ndarray, rest: np.ndarray | None = None) -> Results:
 def _runs(values: np.ndarray) -> np.ndarray:
     """First of each run of equal values."""
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+
+
+def _long_runs(values: np.ndarray) -> Results:
+    """First and length of each run of more than one."""
+    first = _runs(values)
+    length = np.diff([*first, COUNT])
+    chosen = first[length > 1]
+    rest = np.zeros(COUNT - len(chosen), np.int64)
+    more = np.concatenate([length[length > 1], rest])
+    return _chosen(chosen) | {"more": more}
 
 
 def _differences(values: np.ndarray) -> np.ndarray:
@@ -105,6 +115,9 @@ RESULTS: Mapping[str, Callable[[], Results]] = {
     "device_select_if": lambda: _chosen(_IN[_IN % 2 == 1]),
     "device_select_unique": lambda: _chosen(_BITS[_runs(_BITS)]),
     "device_partition": lambda: _chosen(_IN[_IN % 2 == 1], _IN[_IN % 2 == 0][::-1]),
+    "device_partition_flagged": lambda: _chosen(_IN[_BITS == 1], _IN[_BITS == 0][::-1]),
+    "device_select_flagged": lambda: _chosen(_IN[_BITS == 1]),
+    "device_sort_find_non_trivial_runs": lambda: _long_runs(_SORTED),
     "device_histogram": lambda: {"out": _counted(_IN // 100, 10)},
     "device_run_length_encode": lambda: _chosen(np.diff([*_runs(_BITS), COUNT])),
     "device_segmented_reduce": lambda: {
@@ -127,15 +140,34 @@ RESULTS: Mapping[str, Callable[[], Results]] = {
 }
 #: Drivers with a form that uses temporary storage again without a barrier.
 RACY = frozenset({"block_reduce_twice"})
+#: Drivers of algorithms that race by themselves, with the reason.
+OWN_RACES = {
+    "thrust_unique": (
+        "In place, a block loads the last item of the tile before (`ld.global.nc`), while that "
+        "tile's block may store its items behind those that it keeps.  No edge is missed: the "
+        "block of the first tile waits for no other before it stores, so neither release and "
+        "acquire patterns nor barriers (PTX ISA 9.0, Section 8.9) order the pair, which is a "
+        "data race (8.7.1), and `ld.global.nc` asks for memory that nobody writes meanwhile "
+        "(9.7.9.9).  The result is right since an item is only stored there if none before it was "
+        "dropped, and then in its own place."
+    ),
+    "device_sort_find_non_trivial_runs": (
+        "Items that begin no run go to one slot of shared memory, which nobody loads; lanes of one "
+        "store have different values, and no barrier of the warp (8.9) orders it behind the next."
+    ),
+}
+#: Drivers of algorithms that cannot run, with the beginning of the sentence that says so.
+REFUSED = {"device_merge_sort": "programmatic dependent launch of kernel "}
 #: Headers of drivers whose name does not begin with that of theirs.
 _HEADERS = {
     "thrust_count_if": "thrust/count.h", "thrust_max_element": "thrust/extrema.h",
     "thrust_copy_if": "thrust/copy.h", "thrust_sort_by_key": "thrust/sort.h",
+    "device_sort_find_non_trivial_runs": "cub/device/device_run_length_encode.cuh",
 }  # fmt: skip
 #: Words behind the algorithm's name.
 _FORMS = (
     "_sum", "_raking", "_twice", "_exclusive", "_inclusive", "_warps", "_transpose", "_atomic",
-    "_sort", "_of_some", "_max", "_by_key", "_keys", "_pairs", "_if", "_unique",
+    "_sort", "_of_some", "_max", "_by_key", "_keys", "_pairs", "_if", "_unique", "_flagged",
 )  # fmt: skip
 _SORTS = ("radix_sort", "merge_sort")
 

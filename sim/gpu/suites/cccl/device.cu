@@ -3,6 +3,9 @@
 #include "driver.cuh"
 
 #include HEADER
+#ifdef DRIVER_device_sort_find_non_trivial_runs
+#include <cub/device/device_radix_sort.cuh>
+#endif
 
 // Calls an algorithm twice: for the size of its temporary storage, and with it.
 #define CALL(algorithm, ...)                                                                       \
@@ -62,6 +65,23 @@ int main()
     CALL(cub::DevicePartition::If, in, out, count, INPUTS, IsOdd());
     print("count", count, 1);
     print("out", out, INPUTS);
+#elif defined(DRIVER_device_partition_flagged)
+    int *flags = to_device(inputs<int>(INPUTS, 2));
+    CALL(cub::DevicePartition::Flagged, in, flags, out, count, INPUTS);
+    print("count", count, 1);
+    print("out", out, INPUTS);
+#elif defined(DRIVER_device_select_flagged)
+    int *flags = to_device(inputs<int>(INPUTS, 2));
+    CALL(cub::DeviceSelect::Flagged, in, flags, out, count, INPUTS);
+    print("count", count, 1);
+    print("out", out, INPUTS);
+#elif defined(DRIVER_device_sort_find_non_trivial_runs)
+    int *lengths = zeros<int>(INPUTS), *offsets = zeros<int>(INPUTS);
+    CALL(cub::DeviceRadixSort::SortPairs, in, out, values, more, INPUTS);
+    CALL(cub::DeviceRunLengthEncode::NonTrivialRuns, out, offsets, lengths, count, INPUTS);
+    print("count", count, 1);
+    print("out", offsets, INPUTS);
+    print("more", lengths, INPUTS);
 #elif defined(DRIVER_device_histogram)
     CALL(cub::DeviceHistogram::HistogramEven, in, out, 11, 0, 1000, INPUTS);
     print("out", out, 10);
