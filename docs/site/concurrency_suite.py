@@ -48,6 +48,8 @@ def remarks(case: Case, outcome: CaseOutcome) -> str:
     text = case.reason
     if case.scoped_reason:
         text += f" Scope-aware: {case.scoped_reason}."
+    if case.truth:
+        text += f" In truth {case.truth}: {case.truth_reason}"
     if remark := _scord_remark(case, outcome):
         text += f" ScoRD: {remark}."
     return text
@@ -82,6 +84,7 @@ def _counts(outcomes: Mapping[str, CaseOutcome]) -> str:
                 str(sum(bool(getattr(outcome, verdict)) for outcome in group))
                 for verdict in ("races", "scoped", "scord")
             ),
+            str(sum(case.is_racy for case in cases)),
         ])  # fmt: skip
     columns = [
         "group",
@@ -90,6 +93,7 @@ def _counts(outcomes: Mapping[str, CaseOutcome]) -> str:
         "BARRACUDA: racy",
         "scope-aware: racy",
         "ScoRD: racy",
+        "in truth: racy",
     ]
     return table(columns, rows)
 

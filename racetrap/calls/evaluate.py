@@ -16,6 +16,7 @@ from racetrap.golden_model.checks import unknown_name
 #: What is evaluated, and what that gives.
 EVALUATIONS = MappingProxyType({
     "advice": "Compare advised fences with those in the programs' correct versions.",
+    "barracuda": "Table 1 and Figures 9 and 10 of the BARRACUDA paper.",
     "bugaroo": "Tables II, III and IV of the Bugaroo paper.",
     "noncoherent": "Figures and Table 5.1 of the thesis on non-coherent accelerators.",
     "overhead": "Figures 8 to 11 of the ScoRD paper: what detection costs in time.",
@@ -36,7 +37,7 @@ def evaluate(
     Parameters
     ----------
     name : str
-        The evaluation: ``advice``, ``bugaroo``, ``noncoherent``, ``overhead``,
+        The evaluation: ``advice``, ``barracuda``, ``bugaroo``, ``noncoherent``, ``overhead``,
         ``policies``, ``rules``, ``scord`` or ``sigrace``.
     programs : str
         Programs to evaluate; by default all.  ``sigrace`` also takes files with recordings.

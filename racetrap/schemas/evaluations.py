@@ -91,6 +91,26 @@ class EvaluateAdvice(LongWorkDocument):
     ]
 
 
+class EvaluateBarracuda(LongWorkDocument):
+    """`racetrap evaluate barracuda`."""
+
+    schedules: Annotated[int, "schedules of each benchmark"]
+    seed: Annotated[int, "`--seed`"]
+    benchmarks: Annotated[int, "benchmarks that ran"]
+    small_kernels: Annotated[int, "small kernels judged"]
+    tables: Annotated[
+        Tables,
+        "`table-1` (columns that begin with `paper` are the paper's), `figure-9` (percent of the "
+        "static instructions), `figure-10` (checked over untraced run, and MiB), `small-kernels` "
+        "(witnesses and verdicts), `wrong-verdicts` (kernels on which a rule errs)",
+    ]
+    problems: Annotated[
+        list[str],
+        "failures, in sentences: programs that fail their own check, kernels whose witnesses "
+        "differ from their truth",
+    ]
+
+
 class EvaluateBugaroo(LongWorkDocument):
     """`racetrap evaluate bugaroo`."""
 

@@ -30,6 +30,7 @@ DOCUMENTS: Mapping[str, str] = {
     "coverage": "hardware:Coverage",
     "doctor": "upkeep:Doctor",
     "evaluate advice": "evaluations:EvaluateAdvice",
+    "evaluate barracuda": "evaluations:EvaluateBarracuda",
     "evaluate bugaroo": "evaluations:EvaluateBugaroo",
     "evaluate noncoherent": "evaluations:EvaluateNoncoherent",
     "evaluate overhead": "evaluations:EvaluateOverhead",

@@ -77,8 +77,8 @@ def _lasting(function: Function, index: int) -> tuple[int, ...]:
     return tuple(s for s in following if not ends(s)) or following
 
 
-def _leaders(function: Function) -> list[int]:
-    """First instructions of the basic blocks, ascending."""
+def leaders_of(function: Function) -> list[int]:
+    """First instructions of a function's basic blocks, ascending."""
     leaders = {0} if function.instructions else set()
     for index, instruction in enumerate(function.instructions):
         if is_branch(instruction):
@@ -154,7 +154,7 @@ def reconvergence(function: Function) -> tuple[int | None, ...]:
     points: list[int | None] = [None] * end
     if not any(map(may_diverge, function.instructions)):
         return tuple(points)
-    leaders = _leaders(function)
+    leaders = leaders_of(function)
     lasts = [leader - 1 for leader in leaders[1:]] + [end - 1]
     edges = _edges(function, dict(zip(leaders, lasts, strict=False)))
     found = immediate_post_dominators(edges, end)

@@ -24,6 +24,8 @@ INTRA_BLOCK: RaceClasses = frozenset({"intra-block"})
 INTER_BLOCK: RaceClasses = frozenset({"inter-block"})
 BARRIER_DIVERGENCE: RaceClasses = frozenset({"barrier divergence"})
 
+_TRUTHS = _RACY, _RACE_FREE = "racy", "race-free"
+
 _Class = Annotated[str, one_of(DIVERGENCE | INTRA_BLOCK | INTER_BLOCK | BARRIER_DIVERGENCE)]
 _Races = Annotated[frozenset[_Class], Field(strict=False)]
 
@@ -45,6 +47,10 @@ class Case(Table):
         Those that the scope-aware oracle finds, if different.
     scoped_reason : str
         Why they are.
+    truth : str
+        ``racy`` or ``race-free``, where BARRACUDA's analysis errs; empty where its verdict is true.
+    truth_reason : str
+        Why, where a verdict of the papers' analyses is not true.
     scord_reason : str
         Why ScoRD's verdict is not the scope-aware oracle's, if it is not.
     dynamic_shared : int
@@ -62,6 +68,8 @@ class Case(Table):
     reason: str
     scoped: _Races | None = None
     scoped_reason: str = ""
+    truth: Annotated[str, one_of(("", *_TRUTHS))] = ""
+    truth_reason: str = ""
     scord_reason: str = ""
     dynamic_shared: int = 0
     launches: int = 1
@@ -72,7 +80,18 @@ class Case(Table):
         if (self.scoped_races != self.races) != bool(self.scoped_reason):
             rule = f"given where the verdicts on {self.name} differ and only there"
             raise rule_error("scoped_reason", rule, self.scoped_reason)
+        if self.truth and (self.truth == _RACY) == bool(self.races):
+            rule = f"given where BARRACUDA's verdict on {self.name} errs and only there"
+            raise rule_error("truth", rule, self.truth)
         return self
+
+    @property
+    def is_racy(self) -> bool:
+        """Whether it has a race, or a barrier that some threads do not reach, whatever an analysis
+        finds: two accesses, not both atomics of a scope that includes both threads, that neither
+        barriers nor fences beside strong accesses of wide enough scopes order.  Lanes of a warp run
+        in lockstep, and the sides of a branch in any order."""
+        return self.truth == _RACY if self.truth else bool(self.races)
 
     @property
     def scoped_races(self) -> RaceClasses:

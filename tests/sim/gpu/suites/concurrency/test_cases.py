@@ -31,6 +31,16 @@ def test_every_kernel_is_a_case(source):
     assert kernels == {case.name for case in CASES.values() if case.source == source}
 
 
+def test_a_truth_stands_only_where_barracuda_errs():
+    case = CASES["atomics_blocks_block"]
+    assert case.is_racy
+    assert not case.races
+    assert not CASES["weak_data"].is_racy
+    with pytest.raises(ValueError, match="atomics_blocks_block errs and only there"):
+        Case.model_validate(case.model_dump() | {"grid": 2, "block": 32, "truth": "race-free"})
+    assert [each.name for each in CASES.values() if each.truth and not each.truth_reason] == []
+
+
 def test_every_class_of_race_is_there_many_times():
     counts = Counter(case.races for case in CASES.values())
     for verdict, least in (
