@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras same-python demo test lint format types unit bench campaign mutants fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog second-simulator verdicts foreign-builds packages load kills clean
+.PHONY: help setup extras same-python demo test lint format types unit bench campaign mutants fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog second-simulator verdicts foreign-builds soc packages load kills clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV) (EXTRAS=cuda: install one extra, once more if it is there)"
@@ -44,6 +44,7 @@ help:
 	@echo "make second-simulator  replay what Verilator did at the pins of each small detector on Icarus Verilog"
 	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
 	@echo "make foreign-builds  build Debian source packages by their own build systems, and record them"
+	@echo "make soc       run firmware on PicoRV32 with a cache, a DMA engine and the bus monitor (installs the extra soc)"
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
 
@@ -198,6 +199,10 @@ verdicts: $(READY)
 
 foreign-builds: $(READY)
 	$(BIN)/python -m tests.foreign_builds
+
+soc: $(READY)
+	$(call install,soc)
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "" tests/rtl/soc tests/sim/soc tests/racetrap/commands/test_soc_run.py
 
 foreign-programs: $(READY)
 	$(BIN)/python -m tests.foreign_programs

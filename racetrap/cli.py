@@ -42,6 +42,7 @@ _LINES = {
     "run": "Run a CUDA program without a GPU and check its kernels for races.",
     "schema": "Print the JSON Schema of a command's --json output.",
     "simulate": "Run hardware and golden model together.",
+    "soc": "Run firmware on an example system with the bus monitor.",
     "stress": "Run a kernel under weak memory until it fails, and name the missing fence.",
     "sweep": "Measure cost and detection quality over a grid of parameters.",
     "trace": "Record, inspect and convert trace files.",

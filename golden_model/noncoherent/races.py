@@ -70,3 +70,29 @@ class Race:
     def is_false_sharing(self) -> bool:
         """Whether it cannot corrupt a byte that either operation uses."""
         return is_harmless_alone(self.rule, self.earlier.kind, self.overlap)
+
+
+class MonitorRace(NamedTuple):
+    """A rule that an operation breaks, definitely or possibly.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rule.
+    later, earlier : int
+        Numbers of the operations in the trace.
+    is_definite : bool
+        Whether the matching set has exactly the bytes inserted.
+    has_others : bool
+        Whether the matching entry has bytes of other operations, too.
+    first, last : int
+        Bytes of the later operation's row.
+    """
+
+    rule: Rule
+    later: int
+    earlier: int
+    is_definite: bool
+    has_others: bool
+    first: int
+    last: int

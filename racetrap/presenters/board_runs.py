@@ -10,11 +10,11 @@ from racetrap.fpga.gpu.run import BoardRun
 from racetrap.fpga.noncoherent.run import OperationRun
 from racetrap.fpga.sigrace.run import ProgramRun
 from racetrap.golden_model.happens_before.race import ThreadRace
+from racetrap.golden_model.noncoherent.races import MonitorRace
 from racetrap.golden_model.trace import NoncoherentTrace, ThreadTrace, Trace
 from racetrap.presenters.gpu_races import print_kinds
 from racetrap.presenters.race_choice import RaceList
 from racetrap.presenters.sigrace_races import print_result, race_count, result_to_dict
-from racetrap.verdict.accelerators.hardware import MonitorRace
 from racetrap.verdict.gpu.findings import Finding
 
 

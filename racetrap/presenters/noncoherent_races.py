@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from racetrap.golden_model.noncoherent.oracle import RacyBytes
-from racetrap.golden_model.noncoherent.races import Origin, Race
+from racetrap.golden_model.noncoherent.races import MonitorRace, Origin, Race
 from racetrap.golden_model.noncoherent.rules import Overlap, cure, kind_name, sentence
 from racetrap.golden_model.trace.noncoherent.noncoherent_trace import NoncoherentTrace
 from racetrap.golden_model.trace.noncoherent.operations import ENGINE_KINDS
@@ -22,7 +22,6 @@ from racetrap.schemas.accelerator_races import (
     MonitorRaceDocument,
     OperationParty,
 )
-from racetrap.verdict.accelerators.hardware import MonitorRace
 
 _LAYOUT_REMARKS = {
     "host": "Addresses are those of the host: on the target other objects may share a line.",

@@ -214,6 +214,31 @@ class AcceleratorSimulation(SimulatedTrace):
     races: Annotated[list[MonitorRaceDocument], "races; the hardware found the same"]
 
 
+class WrongRead(TypedDict):
+    """A read of other data than coherent memory would have held."""
+
+    pc: Annotated[int | None, "program counter; null if the engine has read"]
+    location: Annotated[str | None, "line of the source; null if unknown"]
+    operation: Annotated[int, "operations that the monitor had taken before"]
+
+
+class SocRun(Call):
+    """`racetrap soc run`: firmware on an example system."""
+
+    system: Annotated[str, "name of the system"]
+    firmware: Annotated[str, "file, as given"]
+    status: Annotated[int, "what the firmware's `main` has returned"]
+    console: Annotated[str, "output of the firmware"]
+    cycles: Annotated[int, "clock cycles"]
+    instructions: Annotated[int, "instructions of the core"]
+    operations: Annotated[int, "operations that the monitor has taken, without empty ones"]
+    empty_operations: Annotated[int, "operations of no bytes, which are not checked"]
+    lost_operations: Annotated[int, "operations that found the queue full: not checked"]
+    wrong_reads: Annotated[int, "reads of other data than coherent memory would have held"]
+    first_wrong_read: Annotated[WrongRead | None, "the first of them; null if there is none"]
+    races: Annotated[list[MonitorRaceDocument], "races that the monitor has reported"]
+
+
 class MicroBenchmarkVerdict(TypedDict):
     """Verdict on a micro-benchmark."""
 

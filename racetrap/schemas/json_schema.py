@@ -48,6 +48,7 @@ DOCUMENTS: Mapping[str, str] = {
     "presets": "hardware:Presets",
     "run": "checks:ProgramVerdict",
     "simulate": "hardware:Simulate",
+    "soc run": "hardware:SocRun",
     "stress": "weak_memory:Stress",
     "sweep": "cost:Sweep",
     "trace capture": "traces:Capture",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 
 from racetrap.golden_model.checks import check_integer
@@ -155,10 +155,10 @@ class TapParams:
 
     Parameters
     ----------
-    monitor : NoncoherentParams
-        The monitor behind the taps.
     regions : tuple of Region
         Address map; the first that contains an address decides, and addresses in none are ignored.
+    monitor : NoncoherentParams
+        The monitor behind the taps.
     windows : int
         Programmable windows of uncached memory.
     maintenance : tuple of MaintenanceWord
@@ -172,8 +172,8 @@ class TapParams:
         If a value has the wrong type or is out of range.
     """
 
-    monitor: NoncoherentParams
     regions: tuple[Region, ...]
+    monitor: NoncoherentParams = field(default_factory=NoncoherentParams)
     windows: int = 0
     maintenance: tuple[MaintenanceWord, ...] = ZICBOM
     depth: int = 16

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
 
 from racetrap.golden_model.noncoherent.monitor import Monitor
 from racetrap.golden_model.noncoherent.packets import MonitorStep, bus_operation, rules_of
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.golden_model.noncoherent.rules import Rule
+from racetrap.golden_model.noncoherent.races import MonitorRace
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.noncoherent.fast_compare import check_run
@@ -18,32 +17,6 @@ from racetrap.sim.cosim.noncoherent.fast_simulation import FastSim
 #: Operations of a run; the ring is read after each.
 _RUN = 2000
 _CAPACITY_LOG2 = 10
-
-
-class MonitorRace(NamedTuple):
-    """A rule that an operation breaks, definitely or possibly.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    later, earlier : int
-        Numbers of the operations in the trace.
-    is_definite : bool
-        Whether the matching set has exactly the bytes inserted.
-    has_others : bool
-        Whether the matching entry has bytes of other operations, too.
-    first, last : int
-        Bytes of the later operation's row.
-    """
-
-    rule: Rule
-    later: int
-    earlier: int
-    is_definite: bool
-    has_others: bool
-    first: int
-    last: int
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,122 @@
+"""Firmware for the example systems, from C sources that the recorder takes as well.
+
+``python -m racetrap.sim.soc.firmware`` compiles the programs with accelerators and keeps their
+images beside this file; it needs the compiler of the package ``ziglang``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from racetrap.rtl.soc import dma_engine
+from racetrap.rtl.soc import picorv32_system as soc
+from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS, AcceleratorProgram
+from racetrap.sim.failure import Failure
+from racetrap.sim.gnu_tools import run_tool
+from racetrap.sim.soc.build import definitions
+from racetrap.sim.soc.image import read_image, write_image
+from racetrap.sim.soc.systems import ARGUMENTS
+
+#: Kept images, by program.
+IMAGES = Path(__file__).parent / "images"
+_FOLDER = Path(__file__).parent / "firmware"
+_ACCELERATOR = Path(__file__).parents[1] / "accelerator"
+_PAGE = 4096
+_TARGET = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m")
+_COMPILE = (
+    *_TARGET, "-O2", "-g", "-ffreestanding", "-fno-builtin", "-fno-sanitize=all",
+    "-fno-stack-protector", "-fdata-sections", "-ffunction-sections", "-fno-pic",
+)  # fmt: skip
+_RUNTIME = ("api", "drivers", "descriptors", "vbx")
+
+
+def image_of(program: str) -> Path:
+    """The kept image of a program with accelerators."""
+    return IMAGES / f"{program}.hex"
+
+
+def addresses(program: AcceleratorProgram) -> str:
+    """Header with the system's addresses, and the layout of a program's heap."""
+    registers = (
+        *((f"ENGINE_{name.upper()}", at) for name, at in dma_engine.REGISTERS.items()),
+        *((f"CONTROL_{name.upper()}", at) for name, at in soc.CONTROL.items()),
+    )
+    heap, line = program.allocator, soc.SocParams().cache.line_bytes
+    values = (
+        ("LOCAL_BASE", soc.LOCAL_BASE), ("MEMORY_BASE", soc.MEMORY_BASE),
+        ("MEMORY_BYTES", soc.MEMORY_BYTES), ("ENGINE_BASE", soc.ENGINE_BASE),
+        ("CONTROL_BASE", soc.CONTROL_BASE), ("ARGUMENTS", ARGUMENTS), ("PAGE", _PAGE),
+        ("LINE_BYTES", line), ("WINDOWS", soc.WINDOWS), ("WINDOWS_AT", soc.WINDOWS_AT),
+        ("ENGINE_START_READ", dma_engine.START_READ),
+        ("ENGINE_START_WRITE", dma_engine.START_WRITE), ("ENGINE_DONE", dma_engine.DONE),
+        ("ENGINE_ROOM", dma_engine.ROOM), ("HEAP_OFFSET", heap.base or 0),
+        ("HEAP_PADDING", heap.padding), ("HEAP_ALIGNMENT", heap.alignment), *registers,
+    )  # fmt: skip
+    # The linker's scripts know no suffix of numbers.
+    return "\n".join(line.removesuffix("u") for line in definitions(values)) + "\n"
+
+
+def compile_firmware(program: AcceleratorProgram, target: Path) -> None:
+    """Compile a program with accelerators for the example systems.
+
+    Parameters
+    ----------
+    program : AcceleratorProgram
+        The program.
+    target : Path
+        The ELF file.
+
+    Raises
+    ------
+    Failure
+        If the compiler is missing or refuses a source.
+    """
+    if find_spec("ziglang") is None:
+        raise Failure("Package ziglang is missing: install the extra soc (pip install '.[soc]')")
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
+        folder = Path(name)
+        (folder / "addresses.h").write_text(addresses(program), encoding="ascii")
+        include = [f"-I{each}" for each in (folder, _FOLDER, _FOLDER / "include",
+                                            _ACCELERATOR / "include")]  # fmt: skip
+        sources = [
+            (program.source, "program.o", ()),
+            *((_FOLDER / each, f"{each}.o", ()) for each in ("start.S", "target.c", "library.c")),
+            *((_ACCELERATOR / "runtime" / f"{each}.c", f"{each}.o", ("-include", "target.h"))
+              for each in _RUNTIME),
+        ]  # fmt: skip
+        for source, made, options in sources:
+            _zig(*_COMPILE, *include, *options, "-c", str(source), "-o", str(folder / made))
+        script = folder / "link.ld"
+        text = (_FOLDER / "link.ld").read_text(encoding="ascii")
+        for line in addresses(program).splitlines():
+            _, word, value = line.split()
+            text = text.replace(f"@{word}@", value)
+        script.write_text(text, encoding="ascii")
+        _zig(
+            *_TARGET, "-O2", "-nostdlib", "-Wl,--gc-sections", f"-Wl,-T,{script}",
+            *(str(folder / made) for _, made, _ in sources), "-lcompiler_rt", "-o", str(target),
+        )  # fmt: skip
+
+
+def _zig(*options: str) -> None:
+    run_tool([sys.executable, "-m", "ziglang", "cc", *options], "Firmware cannot be compiled")
+
+
+def _main() -> None:
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
+        for program in ACCELERATOR_PROGRAMS.values():
+            elf = Path(name) / f"{program.name}.elf"
+            compile_firmware(program, elf)
+            comments = (
+                f"sim/accelerator/programs/{program.source.name}, compiled by "
+                "`python -m racetrap.sim.soc.firmware`",
+            )
+            write_image(read_image(elf), image_of(program.name), comments)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,108 @@
+"""Programs with accelerators on the live system, beside the recorder, the software and the exact
+machine; and a cache with a bug."""
+
+import io
+import tempfile
+from importlib.util import find_spec
+
+import pytest
+from rich.console import Console
+
+from racetrap.golden_model.noncoherent.noncoherent import Noncoherent, has_races
+from racetrap.golden_model.noncoherent.oracle import racy_bytes
+from racetrap.presenters.race_choice import RaceChoice
+from racetrap.presenters.soc_runs import print_soc_run
+from racetrap.rtl.soc.picorv32_system import SocParams
+from racetrap.sim.accelerator.compiled.detector import run_compiled
+from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
+from racetrap.sim.accelerator.recorder import record_accelerator
+from racetrap.sim.cosim.verilator.patch import Patch
+from racetrap.sim.soc.firmware import image_of
+from racetrap.sim.soc.image import read_image
+from racetrap.sim.soc.run import run_firmware
+from racetrap.sim.soc.systems import build_system
+from tests.support.planted_bugs import modules_with
+
+pytestmark = [
+    pytest.mark.campaign,
+    pytest.mark.skipif(
+        find_spec("pythondata_cpu_picorv32") is None, reason="Core PicoRV32: extra soc"
+    ),
+    # One build, which all wait for.
+    pytest.mark.xdist_group("soc"),
+]
+_PARAMS = SocParams()
+_MEMORY = _PARAMS.taps.monitor.memory
+
+
+def _run(name, *omissions, seed=1):
+    program = ACCELERATOR_PROGRAMS[name]
+    image = read_image(image_of(name))
+    return run_firmware("picorv32", _PARAMS, image, [str(program.small), *omissions], seed=seed)
+
+
+def _host_output(name):
+    """What the program prints on the host."""
+    program = ACCELERATOR_PROGRAMS[name]
+    with tempfile.TemporaryFile("w+") as file:
+        record_accelerator(
+            [program.source], [str(program.small)], memory=_MEMORY, allocator=program.allocator,
+            output=file,
+        )  # fmt: skip
+        file.seek(0)
+        return file.read()
+
+
+@pytest.mark.parametrize("name", ACCELERATOR_PROGRAMS)
+def test_whole_program_is_silent_and_right(name):
+    run = _run(name)
+    assert run.races == ()
+    assert run.console == _host_output(name)
+    assert (run.status, run.wrong_reads, run.lost_operations, run.empty_operations) == (0,) * 4
+    assert len(run.trace) > 100
+
+
+_OMISSIONS = [
+    (name, omission)
+    for name, program in ACCELERATOR_PROGRAMS.items()
+    for omission in program.omissions
+]
+
+
+@pytest.mark.parametrize(("name", "omission"), _OMISSIONS)
+def test_omission_is_reported_if_and_only_if_it_can_do_harm(name, omission):
+    run = _run(name, omission)
+    racy = racy_bytes(_MEMORY, list(run.trace))
+    assert bool(run.races) == bool(racy)
+    assert run.lost_operations == 0
+    found = run_compiled(Noncoherent(_MEMORY), run.trace.events)
+    assert has_races(found.races) == bool(racy)
+    # The first report is that of the software on the same operations, and of the machine.
+    first = min((race.later for race in run.races), default=None)
+    assert first == found.first == (racy[0].operation if racy else None)
+    if run.first_wrong is not None:
+        assert first is not None
+        assert first <= run.first_wrong[1]
+
+
+def test_wrong_data_without_a_race_is_the_caches():
+    """A flush that forgets to clean: the program is right, memory is wrong."""
+    bug = Patch(
+        "soc/cache.py", "cleans.eq(maintenance.kind != Maintenance.INVALIDATE)",
+        "cleans.eq(maintenance.kind == Maintenance.CLEAN)",
+    )  # fmt: skip
+    top = modules_with(["soc/cache.py", "soc/picorv32_system.py"], bug)["soc/picorv32_system.py"]
+    program = build_system("picorv32", _PARAMS, make=top.Picorv32System, bug="forgets-to-clean")
+    image = read_image(image_of("crypto"))
+    run = run_firmware("picorv32", _PARAMS, image, ["2"], program=program)
+    assert run.races == ()
+    assert run.wrong_reads > 0
+    console = Console(record=True, width=200, file=io.StringIO())
+    print_soc_run(console, RaceChoice(), run)
+    assert "look at the cache" in console.export_text()
+
+
+def test_seed_sets_the_delays():
+    one, same, other = (_run("adc_ring", seed=seed) for seed in (1, 1, 2))
+    assert one.cycles == same.cycles != other.cycles
+    assert one.console == other.console
