@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := golden_model rtl generators sim tb fpga evaluation racetrap
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras same-python demo test lint format types unit bench campaign mutants fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog second-simulator verdicts foreign-builds soc packages load kills clean
+.PHONY: help setup extras same-python demo test lint format types unit bench campaign mutants fuzz evaluate boards board-simulation docs tutorials kernels programs foreign-programs planted-bugs prove lint-verilog second-simulator verdicts foreign-builds soc packages load kills vortex clean
 
 help:
 	@echo "make setup     make the virtual environment $(VENV) (EXTRAS=cuda: install one extra, once more if it is there)"
@@ -36,6 +36,7 @@ help:
 	@echo "make docs      make a site of docs/ in $(BUILD)/site (SLOW=1: parts from long runs again, too)"
 	@echo "make tutorials follow every tutorial as printed and run the command lines of other pages, compare their output, and show the time of each"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
+	@echo "make vortex    install the Verilog of an open GPU and a compiler for it, build it, and run kernels beside each detector"
 	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
 	@echo "make planted-bugs  plant every bug in hardware and models; the tests must find each"
@@ -206,6 +207,14 @@ soc: $(READY)
 
 foreign-programs: $(READY)
 	$(BIN)/python -m tests.foreign_programs
+
+# The packages of the core's package are tools that nothing here needs.
+vortex: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps logikbench==1.0.0
+	@command -v riscv64-unknown-elf-gcc > /dev/null || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
+	$(BIN)/racetrap vortex run sim/cosim/vortex/kernels/messages.c --set blocks=2
+	$(BIN)/pytest -m campaign tests/racetrap/commands/test_vortex_run.py
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -46,6 +46,7 @@ _LINES = {
     "stress": "Run a kernel under weak memory until it fails, and name the missing fence.",
     "sweep": "Measure cost and detection quality over a grid of parameters.",
     "trace": "Record, inspect and convert trace files.",
+    "vortex": "Run kernels on an open GPU's Verilog with a detector beside it.",
 }
 
 

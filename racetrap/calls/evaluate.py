@@ -24,6 +24,7 @@ EVALUATIONS = MappingProxyType({
     "rules": "Verdicts of the exact analysis under each of its rules.",
     "scord": "Tables VI and VII of the ScoRD paper.",
     "sigrace": "Figures 7 to 10 and Table 7 of the SigRace paper.",
+    "vortex": "Races of the ScoR micro-benchmarks on an open GPU's Verilog.",
 })  # fmt: skip
 
 
@@ -38,7 +39,7 @@ def evaluate(
     ----------
     name : str
         The evaluation: ``advice``, ``barracuda``, ``bugaroo``, ``noncoherent``, ``overhead``,
-        ``policies``, ``rules``, ``scord`` or ``sigrace``.
+        ``policies``, ``rules``, ``scord``, ``sigrace`` or ``vortex``.
     programs : str
         Programs to evaluate; by default all.  ``sigrace`` also takes files with recordings.
     jobs : int

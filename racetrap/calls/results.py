@@ -121,6 +121,33 @@ def _cell(value: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class VortexResult(Result):
+    """Result of ``vortex_run``.
+
+    Parameters
+    ----------
+    kernel : str
+        The kernel, as given.
+    reports : sequence of mapping
+        Reports of the hardware by instruction and kind.
+    has_findings : bool
+        Whether the hardware or the exact analysis has found a race.
+    """
+
+    kernel: str
+    reports: Sequence[Mapping[str, Any]] = ()
+    has_findings: bool = False
+
+    def _title(self) -> str:
+        from racetrap.presenters.line_pairs import number_text  # slow to import
+
+        return f"{self.kernel}: {number_text(len(self.reports), 'report')}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [dict(row) for row in self.reports]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CheckResult(Result):
     """Result of ``check``.
 

@@ -149,6 +149,19 @@ class EvaluateOverhead(LongWorkDocument):
     problems: Annotated[list[str], "failures: a detector without costs that takes time"]
 
 
+class EvaluateVortex(LongWorkDocument):
+    """`racetrap evaluate vortex`."""
+
+    programs: Annotated[int, "micro-benchmarks that ran"]
+    seeds: Annotated[int, "runs of each beside each detector"]
+    tables: Annotated[
+        Tables,
+        "`micro-benchmarks` (runs in which each detector reports a race, and those that are racy "
+        "by the exact analysis), `sums` (words missed and reported besides, amounts compared)",
+    ]
+    problems: Annotated[list[str], "verdicts that are not as expected, in sentences"]
+
+
 class EvaluatePolicies(LongWorkDocument):
     """`racetrap evaluate policies`."""
 

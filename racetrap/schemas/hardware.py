@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from racetrap.fpga.boards.table import Board
 from racetrap.generators.state import StatePart
 from racetrap.schemas.accelerator_races import MonitorRaceDocument
+from racetrap.schemas.checks import GpuCheck
 from racetrap.schemas.gpu_races import DetectorRace
 from racetrap.schemas.thread_races import SigraceFigures, ThreadRaceDocument
 from racetrap.schemas.values import (
@@ -395,3 +396,32 @@ class ThreadBoardRun(StreamedTrace, SigraceFigures):
 
 
 BoardRun: TypeAlias = GpuBoardRun | ThreadBoardRun | AcceleratorBoardRun
+
+
+class VortexReport(TypedDict):
+    """Reports of the hardware of one instruction and kind."""
+
+    line: Annotated[str, "source line; empty if unknown"]
+    pc: Annotated[int, "program counter"]
+    kind: Annotated[str, "kind of the race, in the detector's words"]
+    scope: Annotated[Literal["block", "device"], "scope of the race"]
+    address: Annotated[int, "address of the first"]
+    count: Annotated[int, "number of reports"]
+
+
+class VortexRunDocument(Call):
+    """`racetrap vortex run`."""
+
+    kernel: Annotated[str, "the C source, as given"]
+    macros: Annotated[list[str], "macros, as given"]
+    machine: Annotated[dict[str, int | bool], "size, memory and launch of the simulated GPU"]
+    cycles: Annotated[int, "cycles with the detector"]
+    cycles_without: Annotated[int, "cycles without it"]
+    console: Annotated[str, "what the kernel has printed"]
+    result: Annotated[list[int], "words of its variable `result`; empty without one"]
+    result_without: Annotated[list[int], "the same of the run without the detector"]
+    instructions: Annotated[int, "instructions of all front ends, compared"]
+    transactions: Annotated[int, "transactions of the detector, compared"]
+    counters: Annotated[dict[str, int], "counters of the detector"]
+    reports: Annotated[list[VortexReport], "what the hardware has reported"]
+    exact: Annotated[GpuCheck, "verdict on the trace of the run, as of `racetrap check`"]

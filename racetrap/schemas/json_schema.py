@@ -38,6 +38,7 @@ DOCUMENTS: Mapping[str, str] = {
     "evaluate rules": "evaluations:EvaluateRules",
     "evaluate scord": "evaluations:EvaluateScord",
     "evaluate sigrace": "evaluations:EvaluateSigrace",
+    "evaluate vortex": "evaluations:EvaluateVortex",
     "fpga boards": "hardware:Boards",
     "fpga build": "hardware:BoardBuildDocument",
     "fpga run": "hardware:BoardRun",
@@ -55,6 +56,7 @@ DOCUMENTS: Mapping[str, str] = {
     "trace info": "traces:TraceInfo",
     "trace record": "traces:Record",
     "trace slice": "traces:Slice",
+    "vortex run": "hardware:VortexRunDocument",
 }
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 #: Entry of a docstring's section ``Parameters``: names, and the lines of their meaning.

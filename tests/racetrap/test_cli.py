@@ -16,7 +16,7 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.build_cache import BuildError
 
 #: Most options on one page of help, and of all commands together, `--help` not counted.
-_MOST_ON_A_PAGE, _MOST_OPTIONS = 15, 180
+_MOST_ON_A_PAGE, _MOST_OPTIONS = 15, 186
 _LEAVES = list(contexts(cli_module.cli, None))
 
 

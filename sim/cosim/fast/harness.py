@@ -41,6 +41,8 @@ class Harness:
         From Verilog and parameters to Verilog with the same behaviour that simulates faster.
     rewrite_least : callable
         Likewise, but only what the shim needs, for any design with these ports.
+    shared : tuple of Path
+        Further headers that the shim includes.
     """
 
     folder: Path
@@ -52,6 +54,7 @@ class Harness:
     instances: Callable[[Any], Sequence[Instances]] = lambda params: ()
     rewrite: Callable[[str, Any], str] = folded
     rewrite_least: Callable[[str, Any], str] = lambda verilog, params: verilog
+    shared: tuple[Path, ...] = ()
 
     @property
     def sources(self) -> list[Path]:
@@ -61,4 +64,5 @@ class Harness:
     @property
     def native(self) -> list[Path]:
         """C++ sources and headers."""
-        return sorted([*self.folder.glob("*.h"), *self.folder.glob("*.cpp")])
+        own = [*self.folder.glob("*.h"), *self.folder.glob("*.cpp")]
+        return sorted([*own, *self.shared])

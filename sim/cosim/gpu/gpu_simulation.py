@@ -101,9 +101,11 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
 
     step_type: ClassVar[Any]
     packet_type: ClassVar[Any]
+    #: Functions of the shim.
+    functions: ClassVar[Functions] = _FUNCTIONS
 
     def __init__(self, model: FastModel[Any], seed: int = 0, timing: MemoryTiming | None = None):
-        super().__init__(model, seed, _FUNCTIONS, timing or MemoryTiming(), SimStats)
+        super().__init__(model, seed, self.functions, timing or MemoryTiming(), SimStats)
         self._params: GpuParams = model.params
         self._places = model.places
         self._entry_words = entry_words(self._params)

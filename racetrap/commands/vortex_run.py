@@ -1,0 +1,50 @@
+"""`racetrap vortex run`: a C kernel on simulated cores of Vortex beside a detector."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from racetrap.calls.report import Report
+from racetrap.calls.vortex_run import DETECTOR, vortex_run
+from racetrap.commands.shared import options
+from racetrap.commands.shared.input_files import InputFile
+from racetrap.commands.shared.output_files import OutputFile
+from racetrap.commands.shared.terminal import exit_on, report_console, write_json
+from racetrap.presenters.race_choice import RaceChoice
+
+
+@click.command("run")
+@click.argument("kernel", metavar="KERNEL.c", type=InputFile())
+@click.argument("macros", metavar="[MACRO[=VALUE]]...", nargs=-1)
+@options.detector(f"Preset of the detector beside the cores.  [default: {DETECTOR}]")
+@options.setting
+@options.seed
+@click.option(
+    "--trace", "trace_file", metavar="FILE", type=OutputFile(),
+    help="Write the trace of the run to FILE, in the order in which memory was accessed.",
+)  # fmt: skip
+@options.result
+def command(
+    kernel: str, macros: tuple[str, ...], detector: str | None, settings: tuple[str, ...],
+    seed: int, trace_file: str | None, json_file: str | None,
+) -> None:  # fmt: skip
+    """Run the C kernel KERNEL.c on simulated cores of Vortex, with a detector's hardware beside it.
+
+    MACROs are defined for the compiler.  Hardware and golden models are compared at every step,
+    reports of the hardware are printed with source lines, an exact analysis judges the trace of the
+    run, and a second run without the detector shows what it costs.  --set changes parameters of
+    the detector, and `cores` (4), `blocks` (8), `threads` (16) of a block, `l1` (false), `latency`
+    (20) and `jitter` (0) of the memory, `argument` of the kernel and `most_cycles`.
+
+    Exit status: 0 no race, 1 races found, 2 bad input, 3 hardware and golden model disagree, the
+    kernel does not end, or Vortex or a compiler is not installed.
+    """
+    choice = replace(RaceChoice(), has_json=json_file is not None)
+    result = vortex_run(
+        kernel, macros, detector=detector, settings=settings, seed=seed, trace=trace_file,
+        report=Report(report_console(), choice),
+    )  # fmt: skip
+    write_json(json_file, result.document)
+    exit_on(result.has_findings)

@@ -1,0 +1,90 @@
+"""Shared library of a detector with adapters, and the testbench with Vortex cores around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from racetrap.generators.systems import system_of
+from racetrap.golden_model.gpu.params import GpuParams
+from racetrap.golden_model.vortex.adapter import AdapterError
+from racetrap.golden_model.vortex.issue_decoder import ISSUE_LAYOUT
+from racetrap.golden_model.vortex.window_access import MONITORED, Window
+from racetrap.sim.cosim.fast.build import FastModel, build_library
+from racetrap.sim.cosim.fast.harness import Harness, folded
+from racetrap.sim.cosim.fast.ports import Internals, PortGroup, words_of_bits
+from racetrap.sim.cosim.verilator.build_cache import WITH_VORTEX
+from racetrap.sim.twins import constants, enumeration, positions
+
+#: What the launcher gets of a kernel.
+KERNEL_FIELDS = (
+    "entry", "argument", "blocks", "threads", "l1", "latency", "jitter", "detector",
+    "most_cycles",
+)  # fmt: skip
+#: Upper address bits of code and stacks.
+WINDOW_CODE = 8
+_TWINS = (
+    positions("KernelField", KERNEL_FIELDS, prefix="KERNEL_"),
+    enumeration(AdapterError, prefix="ADAPTER_"),
+    constants({
+        "WINDOW_CODE": WINDOW_CODE,
+        **{f"WINDOW_{window.name}": int(window) for window in Window},
+        "MONITORED": sum(1 << window for window in MONITORED),
+    }),
+)  # fmt: skip
+_WATCHED = ("valid", "ready", "payload")
+#: Signals of each core.
+_SIGNALS = ("passed", "full", "held", "error", "error_pc")
+
+
+def build_beside(preset: str, params: GpuParams) -> FastModel[Any]:
+    """Library of a detector for Vortex cores, built or found in the cache.
+
+    Raises
+    ------
+    BuildError
+        If generation, Verilator or the C++ compiler fails.
+    """
+    own = system_of(params).own("sim.cosim", "fast_harness").HARNESS
+    return build_library(preset, params, _beside(own), part=WITH_VORTEX)
+
+
+def _beside(own: Harness) -> Harness:
+    """The detector's harness with the ports of adapters, and Vortex's shim."""
+
+    def ports(params: Any) -> Sequence[PortGroup]:
+        cores = params.sm_count
+        groups = [group for group in own.ports(params) if group.member != "transaction"]
+        streams = {
+            "transaction": ("o_transaction__{}__", _WATCHED),
+            "instruction": ("o_instruction__{}__", _WATCHED),
+            "outcome": ("o_outcome__{}__", _WATCHED),
+            "issue": ("i_issue__{}__", _WATCHED[::2]),
+            "start": ("i_start__{}__", _WATCHED[::2]),
+            "found": ("i_found__{}__", _WATCHED),
+            **{name: (f"o_{name}__{{}}", ()) for name in _SIGNALS},
+        }  # fmt: skip
+        groups += [
+            PortGroup(f"{name.title()}Port", name, prefix, signals, cores)
+            for name, (prefix, signals) in streams.items()
+        ]
+        return [*groups, PortGroup("IdlePort", "idle", "o_idle", (), 1)]
+
+    def numbers_of(params: Any) -> Mapping[str, int]:
+        words = words_of_bits(params.instruction_layout.width)
+        return {
+            **own.constants(params), "INSTRUCTION_WORDS": words,
+            "ISSUE_WORDS": words_of_bits(ISSUE_LAYOUT.width),
+        }  # fmt: skip
+
+    def internals(params: Any) -> Sequence[Internals]:
+        return [replace(each, path=f"detector.{each.path}") for each in own.internals(params)]
+
+    return replace(
+        own, folder=Path(__file__).parent, ports=ports, constants=numbers_of, internals=internals,
+        shared=(own.folder / "gpu_testbench.h",),
+        scripts=(__file__, *(str(own.folder / name) for name in own.scripts)),
+        twins=(*own.twins, *_TWINS), rewrite=folded, rewrite_least=folded,
+    )  # fmt: skip
