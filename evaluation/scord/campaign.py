@@ -1,4 +1,4 @@
-"""Random tests of ScoRD: cases of two launches.
+"""Random tests of ScoRD: cases of two launches, and of two more with the model of its cycles.
 
 Stimulus, timing of the memories, region and report ring are drawn for each case.  A quarter
 of the regions are of any size that the parameters take.  The very first launch really sweeps 2**20
@@ -8,6 +8,7 @@ metadata entries.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from random import Random
 
@@ -28,12 +29,15 @@ from racetrap.golden_model.gpu.region_table import (
     RegionTable,
     table_of,
 )
+from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.register_exercise import exercise_registers
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 from racetrap.sim.cosim.gpu.refused_launch import refuse_launches
 from racetrap.sim.cosim.scord.coverage import Coverage
+from racetrap.sim.cosim.scord.cycle_compare import check_cycles
+from racetrap.sim.cosim.scord.cycle_model import CycleModel, has_no_model
 from racetrap.sim.cosim.scord.fast_compare import check_launch
 from racetrap.sim.cosim.scord.fast_simulation import FastSim
 from racetrap.sim.cosim.scord.knobs import KNOBS
@@ -66,6 +70,31 @@ def play(
             exercise_registers(sim, random)
             refuse_launches(sim, model.params, region, random)
             yield _launch(sim, model, region, number, random, accesses, sweep, observer)
+    if model.places is None and not has_no_model(model.params):
+        _compare_cycles(model, number, random)
+
+
+def _compare_cycles(model: FastModel[ScordParams], number: int, random: Random) -> None:
+    """Two further launches, compared with the model of the hardware's cycles."""
+    params, timing = model.params, replace(memory_timing(random), read_errors=0, write_errors=0)
+    with ExitStack() as stack:
+        sim = stack.enter_context(FastSim(model, random.getrandbits(63)))
+        own = stack.enter_context(CycleModel(params, _region(random, params, False)))
+        for accesses in (ACCESSES[1], ACCESSES[1] // 4):
+            region = _region(random, params, False)
+            played = _transactions(params, region, number, random, accesses)
+            check_cycles(sim, own, params, region, played, timing, random.getrandbits(32))
+
+
+def _transactions(
+    params: ScordParams, region: MonitoredRegion, number: int, random: Random, accesses: int
+) -> Iterator[tuple[int, Transaction]]:
+    """Random transactions in the style of case ``number``."""
+    knobs = list(KNOBS.values())[number % len(KNOBS)]
+    # An access with n active lanes gives about n/2 accesses to words.
+    instructions = 2 * accesses // (knobs.lanes + 1)
+    events = random_events(params, region, knobs, random.getrandbits(32), instructions)
+    return transactions_of(events, params)
 
 
 def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
@@ -134,12 +163,8 @@ def _launch(
     random: Random, accesses: int, sweep: bool, observer: Coverage | None,
 ) -> LaunchResult:  # fmt: skip
     params, places = model.params, model.places
-    knobs = list(KNOBS.values())[number % len(KNOBS)]
-    # An access with n active lanes gives about n/2 accesses to words.
-    instructions = 2 * accesses // (knobs.lanes + 1)
     playing = params if places is None else places.playing
-    events = random_events(playing, region, knobs, random.getrandbits(32), instructions)
-    transactions = transactions_of(events, playing)
+    transactions = _transactions(playing, region, number, random, accesses)
     if observer is not None:
         observer.launch(region)
     return check_launch(

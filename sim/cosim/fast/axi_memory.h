@@ -79,6 +79,16 @@ template <class Port, int WORDS = 1> class ReadSide {
             answer(port, timing, random, now);
     }
 
+    // Answers the oldest read of an id now.
+    void answer_to(Port& port, uint32_t id) {
+        size_t chosen = 0;
+        while (chosen + 1 < pending.size() && pending[chosen].id != id) chosen++;
+        if (chosen == pending.size()) return;
+        uint64_t beat[WORDS];
+        for (int number = 0; number < WORDS; number++) beat[number] = *pending[chosen].words[number];
+        show(port, chosen, beat, 0);
+    }
+
     // True if anything moved.
     bool sample(Port& port, const Timing& timing, Random& random, Memory& memory, Failure& failure,
                 uint64_t now) {
@@ -146,15 +156,19 @@ template <class Port, int WORDS = 1> class ReadSide {
         if (request.due > now) return;
         bool error = random.below(65536) < timing.read_errors;
         errors += error;
-        port.rvalid = 1;
-        port.rid = request.id;
-        port.rresp = error ? SLVERR : 0;
         uint64_t beat[WORDS];
         for (int number = 0; number < WORDS; number++)
             beat[number] = error               ? random.next()
                            : request.use_early ? request.early[number]
                                                : *request.words[number];
-        load(port.rdata, reinterpret_cast<uint32_t*>(beat));
+        show(port, chosen, beat, error ? SLVERR : 0);
+    }
+
+    void show(Port& port, size_t chosen, const uint64_t* beat, uint8_t response) {
+        port.rvalid = 1;
+        port.rid = pending[chosen].id;
+        port.rresp = response;
+        load(port.rdata, reinterpret_cast<const uint32_t*>(beat));
         port.rlast = 1;
         if (chosen) pending.erase(pending.begin() + chosen);
         else pending.pop_front();
@@ -173,6 +187,14 @@ template <class Port, int WORDS = 1> class WriteSide {
         if (port.bvalid || complete.empty() || complete.front().due > now ||
             random.percent(timing.back_pressure))
             return;
+        bool error = random.below(65536) < error_rate;
+        errors += error;
+        answer_next(port, memory, failure, error ? SLVERR : 0);
+    }
+
+    // Answers the oldest write now.
+    void answer_next(Port& port, Memory& memory, Failure& failure, uint8_t response = 0) {
+        if (complete.empty()) return;
         Burst burst = complete.front();
         complete.pop_front();
         for (uint32_t beat = 0; beat < burst.length; beat++) {
@@ -185,11 +207,9 @@ template <class Port, int WORDS = 1> class WriteSide {
             data.pop_front();
         }
         claimed -= burst.length;
-        bool error = random.below(65536) < error_rate;
-        errors += error;
         port.bvalid = 1;
         port.bid = burst.id;
-        port.bresp = error ? SLVERR : 0;
+        port.bresp = response;
     }
 
     bool sample(Port& port, const Timing& timing, Random& random, Failure& failure, uint64_t now) {

@@ -15,6 +15,7 @@ from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup,
 from racetrap.sim.cosim.fast.simulation import simulation_twins
 from racetrap.sim.cosim.gpu.gpu_simulation import SimStats, entry_words
 from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, index_width
+from racetrap.sim.gpu.timing.detector_ports import PORT_TWINS
 
 _READ = (
     "arid", "araddr", "arlen", "arsize", "arburst", "arlock", "arcache", "arprot", "arvalid",
@@ -118,5 +119,5 @@ def gpu_harness(
         }
 
     own = ("gpu_harness.py", "sweep.py", *map(str, scripts))
-    twins = (*simulation_twins(MemoryTiming, SimStats), *AXI_TWINS)
+    twins = (*simulation_twins(MemoryTiming, SimStats), *AXI_TWINS, *PORT_TWINS)
     return Harness(Path(__file__).parent, ports, constants, own, twins, _internals, rewrite=rewrite)

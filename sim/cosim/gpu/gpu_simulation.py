@@ -6,7 +6,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from ctypes import c_int, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_int, c_uint32, c_uint64, c_void_p
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from racetrap.sim.cosim.fast.packing import (
 from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
 from racetrap.sim.cosim.gpu.sweep import is_swept, last_index
+from racetrap.sim.gpu.timing.detector_ports import PORT_TWINS, DetectorPorts, SliceCycle, SmCycle
 
 _WORD_BITS = 64
 _RECORD_WORDS = 4  # 64-bit words of a report
@@ -50,6 +51,7 @@ _FUNCTIONS: Functions = {
     "sim_begin": (c_int, [c_void_p, c_uint64]),
     "sim_reset": (None, [c_void_p]),
     "sim_interrupt": (c_int, [c_void_p]),
+    "sim_cycle": (c_int, [c_void_p, POINTER(SmCycle), POINTER(SliceCycle)]),
 }
 
 
@@ -105,7 +107,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
     functions: ClassVar[Functions] = _FUNCTIONS
 
     def __init__(self, model: FastModel[Any], seed: int = 0, timing: MemoryTiming | None = None):
-        super().__init__(model, seed, self.functions, timing or MemoryTiming(), SimStats)
+        super().__init__(
+            model, seed, self.functions, timing or MemoryTiming(), SimStats, PORT_TWINS
+        )
         self._params: GpuParams = model.params
         self._places = model.places
         self._entry_words = entry_words(self._params)
@@ -238,12 +242,25 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._must(not self._library.sim_begin(self._sim, cycles))
         self._library.sim_reset(self._sim)
 
+    def forget_steps(self) -> None:
+        """Forget the steps of all banks so far, as a run does."""
+        self._library.sim_prepare(self._sim)
+
+    def detector_ports(self) -> DetectorPorts:
+        """The system for a GPU around it that decides each cycle what its ports do.
+
+        Metadata and report ring stay those of the last launch.
+        """
+        params = self._params
+        slices = 0 if params.local_bytes else params.metadata_ports
+        return DetectorPorts(self._library.sim_cycle, self._sim, params.sm_count, slices)
+
     def _offer(
         self,
         queues: Sequence[NDArray[np.uint32]],
         order: Sequence[Sequence[tuple[int, int]]] | None = None,
     ) -> None:
-        self._library.sim_prepare(self._sim)
+        self.forget_steps()
         for sm, words in enumerate(queues):
             self._load(sm, words, None if order is None else order[sm])
 

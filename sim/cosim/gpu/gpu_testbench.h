@@ -22,6 +22,15 @@ class Sim : public Testbench {
 
     bool interrupts() const { return ports.interrupt[0].value; }
 
+    // A cycle in which the SMs and the metadata's memory are outside: it says what they offer and
+    // take.
+    int cycle(SmCycle* sms, SliceCycle* slices) {
+        outside = {sms, slices};
+        bool goes_on = tick();
+        outside = {};
+        return goes_on;
+    }
+
     // So many cycles of a run.
     int begin(uint64_t cycles) {
         while (cycles--)
@@ -81,9 +90,10 @@ class Sim : public Testbench {
 
   protected:
     void drive() override {
-        for (int sm = 0; sm < SMS; sm++)
+        if (outside.sms) drive_outside();
+        for (int sm = 0; sm < SMS && !outside.sms; sm++)
             if (may_offer(queues[sm])) queues[sm].offer(ports.transaction[sm]);
-        for (int port = 0; port < METADATA_PORTS; port++) {
+        for (int port = 0; port < METADATA_PORTS && !outside.sms; port++) {
             reads[port].drive(ports.metadata[port], timing, random, now);
             writes[port].drive(ports.metadata[port], timing, random, metadata, timing.write_errors,
                                failure, now);
@@ -109,6 +119,7 @@ class Sim : public Testbench {
         moved |= reports.sample(ports.report, timing, random, failure, now);
         for (int bank = 0; bank < BANKS; bank++) moved |= capture(bank);
         for (int n = 0; n < COLLECTORS; n++) moved |= listen(ports.collector[n]);
+        if (outside.sms) tell_outside();
         return moved;
     }
 
@@ -155,6 +166,10 @@ class Sim : public Testbench {
     WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];
     WriteSide<ReportPort> reports;
     bool sweeps[METADATA_PORTS + 1] = {};
+    struct {
+        SmCycle* sms = nullptr;
+        SliceCycle* slices = nullptr;
+    } outside;
 
     // Steps, and what a collector has settled.
     uint64_t seen() const {
@@ -194,6 +209,53 @@ class Sim : public Testbench {
         told.take(port.payload, TOLD_WORDS, now);
         settled += (told.words[TOLD_WORDS * (told.count() - 1)] & TOLD_KINDS) == TOLD_DONE;
         return true;
+    }
+
+    void drive_outside() {
+        for (int sm = 0; sm < SMS; sm++) {
+            auto& port = ports.transaction[sm];
+            port.valid = outside.sms[sm].transaction != nullptr;
+            if (port.valid) load(port.payload, outside.sms[sm].transaction);
+        }
+        for (int number = 0; number < METADATA_PORTS; number++) {
+            auto& port = ports.metadata[number];
+            const SliceCycle& slice = outside.slices[number];
+            port.arready = slice.takes_read;
+            port.awready = slice.takes_address;
+            port.wready = slice.takes_data;
+            if (slice.answers_read) reads[number].answer_to(port, slice.answered_id);
+            if (slice.answers_write) writes[number].answer_next(port, metadata, failure);
+        }
+    }
+
+    void tell_outside() {
+        for (int sm = 0; sm < SMS; sm++) {
+            auto& port = ports.transaction[sm];
+            outside.sms[sm].is_taken = port.valid && port.ready;
+            port.valid = 0;
+        }
+        for (int sm = 0; sm < FENCING; sm++) {
+            uint32_t words[2] = {};
+            store(ports.fencing[sm].value, words);
+            outside.sms[sm].fencing = words[0] | uint64_t(words[1]) << 32;
+        }
+        for (int number = 0; number < METADATA_PORTS; number++) {
+            auto& port = ports.metadata[number];
+            SliceCycle& slice = outside.slices[number];
+            slice.offers_read = port.arvalid;
+            slice.read_id = port.arid;
+            slice.read_address = port.araddr;
+            slice.offers_address = port.awvalid;
+            slice.write_address = port.awaddr;
+            slice.offers_data = port.wvalid;
+            constexpr int WORDS = BANKS / (METADATA_PORTS ? METADATA_PORTS : 1);
+            slice.steps = slice.fences = 0;
+            for (int word = 0; word < WORDS; word++)
+                slice.steps |= uint32_t(bool(ports.trace[WORDS * number + word].valid)) << word;
+            for (int lane = 0; lane < OTHER_LANES; lane++)
+                slice.fences |=
+                    uint32_t(bool(ports.fences[OTHER_LANES * WORDS * number + lane].valid)) << lane;
+        }
     }
 
     // Keep what an SM is shown of its fences if it has changed.
@@ -250,5 +312,6 @@ int sim_interrupt(Sim* sim) { return sim->interrupts(); }
 void sim_prepare(Sim* sim) { sim->prepare(); }
 int sim_run(Sim* sim, uint64_t steps) { return sim->run(steps); }
 int sim_begin(Sim* sim, uint64_t cycles) { return sim->begin(cycles); }
+int sim_cycle(Sim* sim, SmCycle* sms, SliceCycle* slices) { return sim->cycle(sms, slices); }
 void sim_reset(Sim* sim) { sim->reset(); }
 }

@@ -145,6 +145,18 @@ public:
         return step;
     }
 
+    // Index of the entry of a monitored address, and its tag.
+    bool locate(uint64_t address, uint64_t &index, uint64_t &tag) const {
+        for (const Region &region : regions_) {
+            if (address < region.data_base || address >= region.end) continue;
+            uint64_t granule = (address >> settings_.granularity_bits) - region.frame;
+            tag = granule / region.entries;
+            index = region.first_index + granule % region.entries;
+            return true;
+        }
+        return false;
+    }
+
 private:
     const Settings &settings_;
     const std::vector<Region> &regions_;
@@ -157,17 +169,6 @@ private:
 
     size_t slot(uint64_t block, uint64_t warp) const {
         return block >> settings_.slot_bits << settings_.warp_bits | warp;
-    }
-
-    bool locate(uint64_t address, uint64_t &index, uint64_t &tag) const {
-        for (const Region &region : regions_) {
-            if (address < region.data_base || address >= region.end) continue;
-            uint64_t granule = (address >> settings_.granularity_bits) - region.frame;
-            tag = granule / region.entries;
-            index = region.first_index + granule % region.entries;
-            return true;
-        }
-        return false;
     }
 
     Step fence(const Packet &packet) {

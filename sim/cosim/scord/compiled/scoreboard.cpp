@@ -129,7 +129,7 @@ private:
         bool is_fence = packet.kind == FENCE;
         uint32_t number = packets_[sm].size();
         packets_[sm].push_back(packet);
-        uint32_t first = is_fence ? 0 : bank_of(packet.word);
+        uint32_t first = is_fence ? 0 : bank_of(settings_, packet.word);
         uint32_t last = is_fence ? settings_.banks - 1 : first, banks = 0;
         for (uint32_t bank = first; bank <= last; bank++) {
             if (absent_[bank]) continue;
@@ -140,17 +140,6 @@ private:
             due_[bank]++;
         }
         return banks;
-    }
-
-    // As racetrap.golden_model.scord.interleaver.
-    uint32_t bank_of(uint64_t word) const {
-        uint64_t index = word >> (settings_.granularity_bits - WORD_SHIFT);
-        if (settings_.odd_ports == 1) return index & (settings_.banks - 1);
-        uint32_t lanes = settings_.words_per_cycle, low = settings_.port_bits;
-        uint64_t segment = index / lanes;
-        uint64_t residue = segment >> low & ((uint64_t(1) << settings_.residue_bits) - 1);
-        uint64_t port = residue % settings_.odd_ports << low | (segment & ((1u << low) - 1));
-        return port * lanes + index % lanes;
     }
 
     void pack(const Packet &packet, const Step &step, std::vector<uint32_t> &words) const {

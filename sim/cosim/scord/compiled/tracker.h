@@ -30,6 +30,17 @@ struct Packet {
     uint32_t generation;
 };
 
+// Bank of a word, as racetrap.golden_model.scord.interleaver.
+inline uint32_t bank_of(const Settings &settings, uint64_t word) {
+    uint64_t index = word >> (settings.granularity_bits - WORD_SHIFT);
+    if (settings.odd_ports == 1) return index & (settings.banks - 1);
+    uint32_t lanes = settings.words_per_cycle, low = settings.port_bits;
+    uint64_t segment = index / lanes;
+    uint64_t residue = segment >> low & ((uint64_t(1) << settings.residue_bits) - 1);
+    uint64_t port = residue % settings.odd_ports << low | (segment & ((1u << low) - 1));
+    return port * lanes + index % lanes;
+}
+
 // Mask of words reduced to granules: the lowest word of each stands for it.
 inline uint32_t granule_mask(uint32_t mask, unsigned granularity_bits) {
     unsigned words = 1 << (granularity_bits - WORD_SHIFT);

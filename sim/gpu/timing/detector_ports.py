@@ -1,0 +1,65 @@
+"""Cycle of a detector's ports, as the GPU around it sees them: what both sides offer and take.
+
+A detector, in hardware or as a model of it, is a function of C that advances it by a cycle.  It
+reads what the GPU offers and takes in that cycle, and writes what the detector offers and takes in
+the same cycle.  Data of the metadata are the detector's own: the GPU decides only when they are
+read and written.
+"""
+
+from __future__ import annotations
+
+from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_uint8, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+from typing import Any
+
+from racetrap.sim.twins import structure
+
+
+class SmCycle(Structure):
+    """An SM's port: words of the transaction that is offered, or none; whether it is taken; the
+    warps with a fence in flight."""
+
+    _fields_ = (("transaction", c_void_p), ("fencing", c_uint64), ("is_taken", c_uint32))
+
+
+class SliceCycle(Structure):
+    """A metadata port, of AXI4, and the banks behind it.
+
+    What is ``answered`` or taken is the GPU's, what is offered the detector's.  ``steps`` has a bit
+    for each bank that makes a step, ``fences`` one for each further fence of the same step.
+    """
+
+    _fields_ = (
+        ("read_address", c_uint64), ("write_address", c_uint64),
+        ("read_id", c_uint32), ("answered_id", c_uint32),
+        ("steps", c_uint32), ("fences", c_uint32),
+        ("takes_read", c_uint8), ("answers_read", c_uint8),
+        ("takes_address", c_uint8), ("takes_data", c_uint8), ("answers_write", c_uint8),
+        ("offers_read", c_uint8), ("offers_address", c_uint8), ("offers_data", c_uint8),
+    )  # fmt: skip
+
+
+#: A cycle of the detector whose state is at the first argument; 0 after an error.
+CYCLE_FUNCTION = CFUNCTYPE(c_int, c_void_p, POINTER(SmCycle), POINTER(SliceCycle))
+#: Declarations of the ports in C++.
+PORT_TWINS = (structure(SmCycle, types={"transaction": "const uint32_t *"}), structure(SliceCycle))
+
+
+@dataclass(frozen=True)
+class DetectorPorts:
+    """A detector that is ready for a launch's first cycle.
+
+    Parameters
+    ----------
+    cycle : ctypes function
+        As ``CYCLE_FUNCTION``.
+    state : int
+        Address of its state.
+    sms, slices : int
+        Its ports.
+    """
+
+    cycle: Any
+    state: int
+    sms: int
+    slices: int
