@@ -58,6 +58,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "mutant-scores": mutant_scores,
     "nvcc-options": nvcc_options_table,
     "overhead-paper": partial(overhead_tables, "paper"),
+    "overhead-tiny": partial(overhead_tables, "tiny"),
     "overhead-small": partial(overhead_tables, "small"),
     "presets": presets_tables,
     "ptx-instructions": instructions_table,

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from racetrap.evaluation.scord.overhead_forms import DetectorForms
 from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.timing.instruction_gaps import InstructionGaps
@@ -72,11 +73,14 @@ class OverheadRun:
         Size of its input.
     seed : int
         Seed of its input.
+    has_hardware : bool
+        Whether the Verilated hardware runs, too.
     """
 
     program: str
     size: str
     seed: int
+    has_hardware: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,13 +96,21 @@ class Overhead:
     counts : mapping of str to TimingCounts
         Cycles and traffic of each configuration.
     seconds : float
-        CPU time of all replays.
+        CPU time of these replays.
+    models, hardware : mapping of str to TimingCounts
+        Likewise with each model of the hardware's cycles, and with the hardware of presets.
     """
 
     program: str
     events: int
     counts: Mapping[str, TimingCounts]
     seconds: float
+    models: Mapping[str, TimingCounts] = field(default_factory=dict)
+    hardware: Mapping[str, TimingCounts] = field(default_factory=dict)
+
+    def slowdown_of(self, forms: Mapping[str, TimingCounts], name: str) -> float:
+        """Cycles with a model or hardware for each without detection."""
+        return forms[name].cycles / self.counts["none"].cycles
 
     def slowdown(self, name: str = "ScoRD", beside: str = "none") -> float:
         """Cycles of a configuration for each of another one."""
@@ -143,4 +155,7 @@ def measure(run: OverheadRun) -> Overhead:
                 for name, params in CONFIGURATIONS.items()
                 if params.segment_log2 == segment_log2
             }
-    return Overhead(run.program, len(trace), counts, time.process_time() - started)
+    seconds = time.process_time() - started
+    forms = DetectorForms(trace, gaps.array(len(trace)), CONFIGURATIONS["ScoRD, distant words"])
+    hardware = forms.hardware() if run.has_hardware else {}
+    return Overhead(run.program, len(trace), counts, seconds, forms.models(), hardware)

@@ -10,6 +10,7 @@ from statistics import fmean
 from types import MappingProxyType
 
 from racetrap.evaluation.scord.overhead import COSTS, MEMORIES, VARIATIONS, Overhead
+from racetrap.evaluation.scord.overhead_forms import HARDWARE, MODELS
 from racetrap.evaluation.table import Cell, Table
 
 _MEAN = "mean"
@@ -101,6 +102,31 @@ def make_tables(found: Sequence[Overhead]) -> list[Table]:
             ),
         ),
         Table(
+            "models", "Cycles with ScoRD's hardware for each without detection, by a model",
+            "The model has the hardware's cycles. In flight are the segments of a port between the "
+            "read of their metadata and the answer to their write; presets are named.",
+            ("program", "no time of its own", *MODELS),
+            tuple(
+                (name, *_rounded(row))
+                for name, row in _with_mean(found, lambda each: [
+                    each.slowdown("ScoRD, distant words"),
+                    *(each.slowdown_of(each.models, name) for name in MODELS),
+                ])
+            ),
+        ),
+        Table(
+            "hardware", "Cycles with the hardware of a preset for each without detection",
+            "The Verilated hardware runs beside the GPU.",
+            ("program", *HARDWARE),
+            tuple(
+                (name, *_rounded(row))
+                for name, row in _with_mean(
+                    [each for each in found if each.hardware],
+                    lambda each: [each.slowdown_of(each.hardware, name) for name in HARDWARE],
+                )
+            ),
+        ),
+        Table(
             "statements", "Statements of the paper, and what is found",
             "Of all applications of this run.",
             ("statement", "found", "holds"), tuple(_statements(found)) if found else (),
@@ -147,9 +173,19 @@ def _word(holds: bool) -> str:
 
 
 def problems_of(found: Sequence[Overhead]) -> list[str]:
-    """What must not be: a detector without costs that takes time."""
+    """What must not be: a detector without costs that takes time, or a model that takes another
+    time than its hardware."""
     return [
-        f"{each.program}: ScoRD without costs takes other cycles than no detection"
-        for each in found
-        if each.counts["ScoRD without costs"].cycles != each.counts["none"].cycles
+        *(
+            f"{each.program}: ScoRD without costs takes other cycles than no detection"
+            for each in found
+            if each.counts["ScoRD without costs"].cycles != each.counts["none"].cycles
+        ),
+        *(
+            f"{each.program}: the model of {name} must take the cycles of the hardware, "
+            f"{counts.cycles}, not {each.models[name].cycles}"
+            for each in found
+            for name, counts in each.hardware.items()
+            if name in each.models and each.models[name] != counts
+        ),
     ]

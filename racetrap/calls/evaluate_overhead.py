@@ -16,7 +16,12 @@ CHOICES = tuple(WORKLOADS)
 
 
 def evaluate(
-    work: LongWork, workloads: Sequence[str] = (), *, size: str = "tiny", seed: int = 1
+    work: LongWork,
+    workloads: Sequence[str] = (),
+    *,
+    size: str = "tiny",
+    seed: int = 1,
+    hardware: bool = False,
 ) -> EvaluationResult:
     """Reproduce Figures 8 to 11 of the ScoRD paper: cycles and DRAM accesses of ScoRD.
 
@@ -30,9 +35,11 @@ def evaluate(
         Size of their inputs.
     seed : int
         Seed of their inputs.
+    hardware : bool
+        Whether the Verilated hardware of presets runs beside the GPU, too.
     """
     runs = {
-        name: OverheadRun(name, size, seed)
+        name: OverheadRun(name, size, seed, hardware)
         for name in CHOICES
         if not workloads or name in workloads
     }

@@ -143,10 +143,15 @@ class EvaluateOverhead(LongWorkDocument):
         Tables,
         "`figure-8` (cycles for each without detection), `figure-9` (DRAM accesses likewise), "
         "`figure-10` (shares of the costs in percent), `figure-11` (cycles by memory), "
-        "`sensitivity` (cycles by what is changed), `statements` (the paper's, and whether they "
-        "hold)",
+        "`sensitivity` (cycles by what is changed), `models` (cycles with ScoRD's hardware), "
+        "`hardware` (likewise, with the hardware itself; no rows without `--hardware`), "
+        "`statements` (the paper's, and whether they hold)",
     ]
-    problems: Annotated[list[str], "failures: a detector without costs that takes time"]
+    problems: Annotated[
+        list[str],
+        "failures: a detector without costs that takes time, a model of the hardware that takes "
+        "other cycles",
+    ]
 
 
 class EvaluateVortex(LongWorkDocument):

@@ -115,7 +115,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._entry_words = entry_words(self._params)
         self._software = GpuSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
-        self._is_preset = self._may_interrupt = self._is_offered = False
+        self._is_preset = self._may_interrupt = self._is_offered = self._is_outside = False
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
@@ -150,6 +150,9 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         waiting : sequence of array of uint32
             Transactions of each SM that it offers while the launch lasts; the run begins with them.
         """
+        if self._is_outside:  # reports may still be on their way
+            self._software.wait_idle()
+        self._is_outside = False
         last_base = (1 << self._params.address_bits) - (RECORD_BYTES << capacity_log2)
         # Anywhere: the ring has a memory of its own.
         ring_base = RECORD_BYTES * int(self._junk.integers(0, last_base // RECORD_BYTES + 1))
@@ -251,7 +254,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
 
         Metadata and report ring stay those of the last launch.
         """
-        params = self._params
+        params, self._is_outside = self._params, True
         slices = 0 if params.local_bytes else params.metadata_ports
         return DetectorPorts(self._library.sim_cycle, self._sim, params.sm_count, slices)
 

@@ -7,8 +7,6 @@
 
 #include "twins.h"
 
-using Cycle = int (*)(void *, SmCycle *, SliceCycle *);
-
 // xorshift64*.
 class Random {
 public:
@@ -82,7 +80,7 @@ public:
     }
 
     // Whether both have done the same until nothing was left to do.
-    bool run(Cycle one, void *state, Cycle other, void *other_state, Result &result) {
+    bool run(CycleFunction one, void *state, CycleFunction other, void *other_state, Result &result) {
         for (uint64_t quiet = 0; quiet < environment_.quiet; quiet = moves() ? 0 : quiet + 1) {
             if (result.cycles == environment_.most) return false;
             for (uint64_t sm = 0; sm < sms_.size(); sm++) offer(sm);
@@ -180,7 +178,7 @@ private:
     std::vector<PortMemory> memories_;
 };
 
-extern "C" int racetrap_lockstep_run(const Environment *environment, const Queue *queues, Cycle one,
-                                     void *state, Cycle other, void *other_state, Result *result) {
+extern "C" int racetrap_lockstep_run(const Environment *environment, const Queue *queues, CycleFunction one,
+                                     void *state, CycleFunction other, void *other_state, Result *result) {
     return Lockstep(*environment, queues).run(one, state, other, other_state, *result);
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import POINTER, c_int, c_uint64, c_void_p, cast
+from ctypes import POINTER, c_int, c_uint64, c_void_p
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -120,7 +120,7 @@ def run_lockstep(
     of_sms = (_Queue * one.sms)(*(_Queue(words.ctypes.data, len(words)) for words in rows))
     result = np.zeros(len(_RESULT), np.uint64)
     ends = _library().racetrap_lockstep_run(
-        environment.ctypes.data, of_sms, _address(one), one.state, _address(other), other.state,
+        environment.ctypes.data, of_sms, one.address, one.state, other.address, other.state,
         result.ctypes.data,
     )  # fmt: skip
     found = dict(zip(_RESULT, result.tolist(), strict=True))
@@ -139,10 +139,6 @@ def _sentence(found: dict[str, int]) -> str:
         f"{place} {found['place']}, cycle {found['cycles']}, after {found['steps']} steps: {what} "
         f"must be {found['one']:#x}, not {found['other']:#x}"
     )
-
-
-def _address(ports: DetectorPorts) -> int | None:
-    return cast(ports.cycle, c_void_p).value
 
 
 @cache

@@ -5,13 +5,13 @@
 #include <deque>
 
 #include "caches.h"
-#include "machine.h"
+#include "detector.h"
 #include "program.h"
 
 class Cores {
 public:
-    explicit Cores(Machine &machine)
-        : m_(machine), settings_(machine.settings),
+    Cores(Machine &machine, Detector &detector, const DetectorArrays *given)
+        : m_(machine), settings_(machine.settings), detector_(detector), given_(given),
           segments_log2_(LINE_LOG2 - machine.settings.segment_log2) {
         for (uint64_t sm = 0; sm < settings_.sms; sm++) sms_.emplace_back(settings_);
     }
@@ -71,7 +71,8 @@ public:
         if (does == Does::BARRIER) {
             reach_barrier(warp);
         } else if (does == Does::FENCE || does == Does::DEVICE_FENCE) {
-            own.is_fencing = own.unacknowledged;
+            own.is_told = tell(own.sm, instruction(warp), FENCED, warp, true);
+            own.is_fencing = own.unacknowledged || own.is_told;
             if (!own.is_fencing) pass_fence(warp);
         } else {
             sms_[own.sm].queue.push_back(warp);
@@ -81,9 +82,24 @@ public:
         m_.at(now() + 1, SCHEDULE, own.sm, own.scheduler);
     }
 
-    // The load/store unit is done with an instruction.
+    // The detector has a fence of the warp.
+    void fenced(uint32_t warp) {
+        Warp &own = warps_[warp];
+        own.is_told = false;
+        if (!own.unacknowledged) pass_fence(warp);
+    }
+
+    // The detector has taken what the unit's instruction tells it.
+    void taken(uint32_t sm) {
+        sms_[sm].is_told = false;
+        if (sms_[sm].is_done) unit_done(sm);
+    }
+
+    // The load/store unit is done with an instruction, unless that waits for the detector.
     void unit_done(uint32_t sm) {
         Sm &own = sms_[sm];
+        own.is_done = own.is_told;
+        if (own.is_told) return;
         uint32_t warp = own.queue.front();
         own.queue.pop_front();
         own.is_busy = false;
@@ -108,7 +124,7 @@ public:
         m_.counts.delivered++;
         if (request.asks == Asks::STORE) {
             Warp &own = warps_[request.warp];
-            if (!--own.unacknowledged && own.is_fencing) pass_fence(request.warp);
+            if (!--own.unacknowledged && own.is_fencing && !own.is_told) pass_fence(request.warp);
         } else if (request.asks != Asks::LOAD) {
             answer(request.warp);
         } else {
@@ -131,6 +147,7 @@ private:
         uint32_t unanswered = 0;      // packets that a load or atomic waits for
         uint32_t unacknowledged = 0;  // packets of stores
         bool is_fencing = false, is_in_unit = false;
+        bool is_told = false;  // the detector of its fence, which not all banks have
     };
 
     struct BlockState {
@@ -152,6 +169,8 @@ private:
         InFlight missing;
         std::deque<uint32_t> queue;  // warps whose instruction the load/store unit has or gets
         bool is_busy = false;
+        bool is_told = false;  // the detector of the instruction, which it has not taken
+        bool is_done = false;  // all but that
         std::vector<Time> leaves;  // when the last packets of the injection queue leave it
         uint64_t injected = 0;
         Time out_free = 0, in_free = 0;
@@ -174,6 +193,7 @@ private:
     void place(uint32_t number) {
         const Block &block = program_->blocks[number];
         blocks_[number].live = block.warps;
+        tell(block.sm, block, NOTHING, 0);
         for (uint32_t warp = block.first_warp; warp < block.first_warp + block.warps; warp++) {
             Warp &own = warps_[warp];
             own.sm = block.sm;
@@ -208,6 +228,8 @@ private:
         const Block &block = program_->blocks[warps_[warp].block];
         if (++state.at_barrier < block.warps) return;
         state.at_barrier = 0;
+        tell(warps_[warp].sm, program_->warps[block.first_warp][warps_[block.first_warp].next],
+             NOTHING, 0);
         for (uint32_t each = block.first_warp; each < block.first_warp + block.warps; each++)
             proceed(each);
     }
@@ -222,6 +244,20 @@ private:
         if (own.unanswered || own.is_in_unit) return;
         own.next++;
         wake(warp);
+    }
+
+    // Whether there is a detector, and something to tell it of an instruction or a block.
+    template <class Telling>
+    bool tell(uint32_t sm, const Telling &of, What then, uint32_t who, bool is_fence = false) {
+        if (!detector_.is_there() || !of.told) return false;
+        uint32_t slot = 0;
+        if constexpr (requires { of.does; }) slot = of.slot;
+        for (uint32_t place = 0; place < of.told; place++) {
+            uint64_t number = program_->told[of.first_told + place];
+            detector_.tell(sm, {given_->words + number * given_->width, who, then,
+                                place + 1 == of.told, is_fence, slot});
+        }
+        return true;
     }
 
     // Whether the L1 has room for all misses of a load.
@@ -245,6 +281,7 @@ private:
         const Instruction &next = instruction(warp);
         if (next.does == Does::LOAD && !has_room(own, next)) return;
         own.is_busy = warps_[warp].is_in_unit = true;
+        own.is_told = tell(sm, next, TAKEN, sm);
         Time time = now(), last_hit = 0;
         for (uint32_t place = next.first; place < next.first + next.count; place++, time++) {
             if (next.does == Does::LOAD)
@@ -335,6 +372,8 @@ private:
 
     Machine &m_;
     const Settings &settings_;
+    Detector &detector_;
+    const DetectorArrays *given_;
     int segments_log2_;
     const Program *program_ = nullptr;
     std::vector<Sm> sms_;

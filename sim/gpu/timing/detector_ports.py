@@ -8,11 +8,15 @@ read and written.
 
 from __future__ import annotations
 
-from ctypes import CFUNCTYPE, POINTER, Structure, c_int, c_uint8, c_uint32, c_uint64, c_void_p
+from collections.abc import Callable
+from ctypes import Structure, c_uint8, c_uint32, c_uint64, c_void_p, cast
 from dataclasses import dataclass
 from typing import Any
 
-from racetrap.sim.twins import structure
+import numpy as np
+from numpy.typing import NDArray
+
+from racetrap.sim.twins import Twin, structure
 
 
 class SmCycle(Structure):
@@ -39,10 +43,12 @@ class SliceCycle(Structure):
     )  # fmt: skip
 
 
-#: A cycle of the detector whose state is at the first argument; 0 after an error.
-CYCLE_FUNCTION = CFUNCTYPE(c_int, c_void_p, POINTER(SmCycle), POINTER(SliceCycle))
-#: Declarations of the ports in C++.
-PORT_TWINS = (structure(SmCycle, types={"transaction": "const uint32_t *"}), structure(SliceCycle))
+#: Declarations of the ports in C++, and of a cycle of the detector whose state is at the first
+#: argument: 0 after an error.
+PORT_TWINS = (
+    structure(SmCycle, types={"transaction": "const uint32_t *"}), structure(SliceCycle),
+    Twin("using CycleFunction = int (*)(void *, SmCycle *, SliceCycle *);\n", {}),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class DetectorPorts:
     Parameters
     ----------
     cycle : ctypes function
-        As ``CYCLE_FUNCTION``.
+        A ``CycleFunction``.
     state : int
         Address of its state.
     sms, slices : int
@@ -63,3 +69,46 @@ class DetectorPorts:
     state: int
     sms: int
     slices: int
+
+    @property
+    def address(self) -> int | None:
+        """Address of the function."""
+        return cast(self.cycle, c_void_p).value
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the SMs tell a detector of each event of a trace.
+
+    Parameters
+    ----------
+    words : array of uint32
+        Transactions, a row each.
+    first : array of uint64
+        Number of the first transaction of each event, and of all.
+    """
+
+    words: NDArray[np.uint32]
+    first: NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class TimedDetector:
+    """A detector with cycles of its own, beside a GPU of the timing model.
+
+    Parameters
+    ----------
+    ports : DetectorPorts
+        Its ports.
+    launch : callable
+        Launches a kernel; nothing is in flight.
+    told : Told
+        What it is told.
+    segment_bytes : int
+        Bytes of metadata that a port reads and writes as one.
+    """
+
+    ports: DetectorPorts
+    launch: Callable[[], object]
+    told: Told
+    segment_bytes: int

@@ -10,9 +10,13 @@ enum What : uint8_t {
     SCHEDULE, ISSUE, WAKE, LSU_DONE, HITS, RETURN, DELIVER,
     // Of the memory: a slice or a channel, and a request.
     ARRIVE, ACCESS, CHECKED, SERVED, MISS, CHANNEL, FILL,
+    // Of a detector with cycles of its own: a cycle; its answer to a load/store unit, and to a warp
+    // that fences.
+    DETECT, TAKEN, FENCED, NOTHING,
 };
 
-enum class Asks : uint8_t { LOAD, MERGED, VOLATILE_LOAD, STORE, ATOMIC, CHECK, READ_ENTRY, WRITE_ENTRY };
+enum class Asks : uint8_t { LOAD, MERGED, VOLATILE_LOAD, STORE, ATOMIC, CHECK, READ_ENTRY, WRITE_ENTRY,
+                           PORT_READ, PORT_WRITE };
 
 constexpr uint32_t NONE = ~0u;
 
@@ -72,6 +76,7 @@ struct Machine {
     }
 
     static constexpr int INTERLEAVE_LOG2 = 8;
+    static constexpr uint64_t METADATA = uint64_t(1) << 46;  // its place among addresses
 
     const Settings &settings;
     Counts &counts;

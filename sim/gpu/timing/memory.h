@@ -5,13 +5,13 @@
 #include <deque>
 
 #include "caches.h"
+#include "detector.h"
 #include "dram.h"
-#include "machine.h"
 
 class Memory {
 public:
-    explicit Memory(Machine &machine)
-        : m_(machine), settings_(machine.settings),
+    Memory(Machine &machine, Detector &detector)
+        : m_(machine), settings_(machine.settings), detector_(detector),
           segments_log2_(LINE_LOG2 - machine.settings.segment_log2) {
         for (uint64_t slice = 0; slice < m_.slices(); slice++) slices_.emplace_back(settings_);
         for (uint64_t each = 0; each < settings_.channels; each++)
@@ -49,6 +49,11 @@ public:
             if (settings_.merges_in_flight) checking_.remove(line_of(request.segment));
             request.asks = Asks::WRITE_ENTRY;
             m_.at(now() + 1, ACCESS, slice, id);
+            return;
+        }
+        if (request.asks > Asks::WRITE_ENTRY) {
+            detector_.served(request);
+            m_.release(id);
             return;
         }
         Slice &own = slices_[slice];
@@ -99,8 +104,6 @@ private:
         Time port_free = 0, access_free = 0, reply_free = 0;
     };
 
-    static constexpr uint64_t METADATA = uint64_t(1) << 46;
-
     Time now() const { return m_.events.now(); }
     void wake(uint32_t number) {
         wakes_[number] = core_time(channels_[number].next());
@@ -128,7 +131,8 @@ private:
         Request &request = m_.requests[id];
         uint64_t line = line_of(request.segment);
         CacheLine *found = own.cache.find(set_of(line), line);
-        bool writes = request.asks == Asks::STORE || request.asks == Asks::WRITE_ENTRY;
+        bool writes = request.asks == Asks::STORE || request.asks == Asks::WRITE_ENTRY ||
+                      request.asks == Asks::PORT_WRITE;
         uint32_t *first = found || writes ? nullptr : own.missing.find(line);
         if (first && m_.requests[*first].at_l2.count >= settings_.l2_merges) return false;
         if (!found && !writes && !first && own.missing.size() >= settings_.l2_mshrs) return false;
@@ -139,7 +143,10 @@ private:
             own.cache.touch(found)->dirty |= writes || request.asks == Asks::ATOMIC;
         } else if (writes) {
             m_.counts.l2_writes_through++;
-            to_dram(slice, request.segment, NONE, settings_.segment_log2);
+            uint64_t bytes_log2 = settings_.segment_log2;
+            if (request.asks == Asks::PORT_WRITE)
+                bytes_log2 = std::max(bytes_log2, settings_.port_bytes_log2);
+            to_dram(slice, request.segment, NONE, bytes_log2);
         } else if (first) {
             m_.counts.l2_merges++;
             Waiting &head = m_.requests[*first].at_l2;
@@ -172,7 +179,7 @@ private:
     // Request `id` reads; without one, it is a write.
     void to_dram(uint32_t slice, uint64_t segment, uint32_t id, int bytes_log2) {
         uint64_t address = segment << settings_.segment_log2;
-        bool is_metadata = address >= METADATA;
+        bool is_metadata = address >= Machine::METADATA;
         (id == NONE ? is_metadata ? m_.counts.metadata_writes : m_.counts.data_writes
                     : is_metadata ? m_.counts.metadata_reads : m_.counts.data_reads)++;
         uint64_t share = slice % settings_.slices_per_channel;
@@ -191,7 +198,7 @@ private:
 
     // Reads the lines of an access's entries, but those that are being read.
     void check(Request request) {
-        if (!settings_.detects || !settings_.md) return;
+        if (!settings_.detects || !settings_.md || detector_.is_there()) return;
         uint64_t word = request.segment << (settings_.segment_log2 - 2), last = 0;
         uint64_t base = settings_.data_base >> 2, end = base + settings_.data_words;
         for (uint32_t words = request.words; words; words >>= 1, word++) {
@@ -199,7 +206,7 @@ private:
             uint64_t entry = word - base;
             entry = settings_.shares_neighbours ? entry / settings_.ratio
                                                 : entry % (settings_.data_words / settings_.ratio);
-            uint64_t line = (METADATA + entry * ENTRY_BYTES) >> LINE_LOG2;
+            uint64_t line = (Machine::METADATA + entry * ENTRY_BYTES) >> LINE_LOG2;
             if (line == last) continue;
             last = line;
             m_.counts.checks++;
@@ -219,6 +226,7 @@ private:
 
     Machine &m_;
     const Settings &settings_;
+    Detector &detector_;
     int segments_log2_;
     std::vector<Slice> slices_;
     std::vector<Channel> channels_;

@@ -8,7 +8,10 @@
 
 #include "twins.h"
 
-enum class Does : uint8_t { LOAD, VOLATILE_LOAD, STORE, ATOMIC, FENCE, DEVICE_FENCE, BARRIER };
+// TELL: what only a detector sees.
+enum class Does : uint8_t {
+    LOAD, VOLATILE_LOAD, STORE, ATOMIC, TELL, FENCE, DEVICE_FENCE, BARRIER
+};
 
 struct Packet {
     uint64_t segment;
@@ -19,48 +22,75 @@ struct Instruction {
     uint32_t gap;  // instructions of the warp before it that access no memory
     uint32_t first, count;
     Does does;
+    uint32_t first_told, told;  // transactions for a detector
+    uint8_t slot;               // of the warp
 };
 
 struct Block {
     uint32_t sm, slot, first_warp, warps;
+    uint32_t first_told, told;  // at its begin
 };
 
 class Program {
 public:
     Program(const KernelArrays &kernel, uint64_t segment_log2)
-        : warps(kernel.warps), segment_log2_(segment_log2) {
+        : warps(kernel.warps), segment_log2_(segment_log2), told_of_warp_(kernel.warps) {
         for (uint64_t block = 0; block < kernel.blocks; block++)
             blocks.push_back({kernel.block_sm[block], kernel.block_slot[block],
                               uint32_t(kernel.first_warp[block]),
-                              uint32_t(kernel.warp_count[block])});
+                              uint32_t(kernel.warp_count[block]), 0, 0});
         std::vector<uint32_t> gaps(kernel.warps);
+        uint64_t placed = 0;
         for (uint64_t row = 0; row < kernel.rows; row++) {
             const Event &event = kernel.events[row];
+            if (event.kind == EventKind::BLOCK_PLACED) {
+                Block &block = blocks[placed++];
+                block.first_told = told.size();
+                block.told = tell(kernel, row, told);
+            }
             if (event.kind == EventKind::BARRIER) {
                 const Block &block = blocks[kernel.block[row]];
+                tell(kernel, row, told_of_warp_[block.first_warp]);
                 for (uint32_t warp = 0; warp < block.warps; warp++)
                     add(block.first_warp + warp, gaps, Does::BARRIER);
             }
             int32_t warp = kernel.warp[row];
             if (warp < 0) continue;
+            slot_ = event.warp;
             gaps[warp] += kernel.gaps[row];
+            tell(kernel, row, told_of_warp_[warp]);
             if (event.kind == EventKind::FENCE)
                 add(warp, gaps, event.scope ? Does::DEVICE_FENCE : Does::FENCE);
-            else if (event.kind <= EventKind::ATOMIC && event.space)
-                gaps[warp]++;
-            else if (event.kind <= EventKind::ATOMIC)
+            else if (event.kind <= EventKind::ATOMIC && !event.space)
                 access(warp, gaps, event, kernel.lanes + event.first_lane - kernel.first_lane);
+            else if (!told_of_warp_[warp].empty())
+                add(warp, gaps, Does::TELL);
+            else if (event.kind <= EventKind::ATOMIC)
+                gaps[warp]++;
         }
     }
 
     std::vector<std::vector<Instruction>> warps;
     std::vector<Block> blocks;
     std::vector<Packet> packets;
+    std::vector<uint32_t> told;  // numbers of transactions, in the order of instructions
 
 private:
+    // Appends the transactions of a row; how many these are.
+    static uint32_t tell(const KernelArrays &kernel, uint64_t row, std::vector<uint32_t> &numbers) {
+        if (!kernel.first_told) return 0;
+        for (uint64_t each = kernel.first_told[row]; each < kernel.first_told[row + 1]; each++)
+            numbers.push_back(each);
+        return kernel.first_told[row + 1] - kernel.first_told[row];
+    }
+
     void add(uint32_t warp, std::vector<uint32_t> &gaps, Does does, uint32_t first = 0,
              uint32_t count = 0) {
-        warps[warp].push_back({gaps[warp], first, count, does});
+        std::vector<uint32_t> &own = told_of_warp_[warp];
+        warps[warp].push_back({gaps[warp], first, count, does, uint32_t(told.size()),
+                               uint32_t(own.size()), slot_});
+        told.insert(told.end(), own.begin(), own.end());
+        own.clear();
         gaps[warp] = 0;
     }
 
@@ -95,4 +125,6 @@ private:
     }
 
     uint64_t segment_log2_;
+    uint8_t slot_ = 0;
+    std::vector<std::vector<uint32_t>> told_of_warp_;  // with the next instruction
 };

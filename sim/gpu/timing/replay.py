@@ -6,11 +6,12 @@ Ref: ScoRD (ISCA'20) Section V (GPGPU-Sim).
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, byref, c_int, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, byref, c_int, c_uint64, c_void_p
 from dataclasses import astuple, dataclass, fields
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
+from racetrap.sim.gpu.timing.detector_ports import PORT_TWINS, TimedDetector, Told
 from racetrap.sim.gpu.timing.params import TimingParams
-from racetrap.sim.twins import enumeration, numbers, record, structure
+from racetrap.sim.twins import Twin, enumeration, numbers, record, structure
 
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
@@ -46,6 +48,8 @@ class TimingCounts:
         Packets to the SMs, at both ends.
     checks, checks_merged : int
         Segments of metadata that accesses need, and those already in flight.
+    transactions, detector_waits : int
+        What SMs tell a detector with cycles of its own; cycles for which a port of theirs waits.
     data_reads, data_writes, metadata_reads, metadata_writes, dram_activates : int
         DRAM accesses of a segment, and rows opened.
     """
@@ -69,6 +73,8 @@ class TimingCounts:
     delivered: int
     checks: int
     checks_merged: int
+    transactions: int
+    detector_waits: int
     data_reads: int
     data_writes: int
     metadata_reads: int
@@ -81,7 +87,7 @@ class TimingCounts:
         return self.data_reads + self.data_writes + self.metadata_reads + self.metadata_writes
 
 
-_PLACES = ("data_base", "data_words")
+_PLACES = ("data_base", "data_words", "port_bytes_log2")
 _SETTINGS = (*(field.name for field in fields(TimingParams)), *_PLACES)
 _COUNTS = tuple(field.name for field in fields(TimingCounts))
 
@@ -93,10 +99,21 @@ class _Kernel(ctypes.Structure):
         *((name, c_uint64) for name in ("rows", "blocks", "warps", "first_lane")),
         *((name, c_void_p) for name in (
             "events", "lanes", "gaps", "block", "warp", "first_warp", "warp_count", "block_sm",
-            "block_slot",
+            "block_slot", "first_told",
         )),
     )  # fmt: skip
 
+
+class _Detector(ctypes.Structure):
+    """A detector as the library has it beside the GPU, and all that SMs tell it."""
+
+    _fields_ = (
+        ("cycle", c_void_p), ("state", c_void_p), ("launch", c_void_p), ("words", c_void_p),
+        ("width", c_uint64), ("sms", c_uint64), ("slices", c_uint64),
+    )  # fmt: skip
+
+
+_LAUNCH = CFUNCTYPE(c_int)
 
 _TWINS = (
     enumeration(EventKind, bits=8),
@@ -107,6 +124,13 @@ _TWINS = (
         **dict.fromkeys(("gaps", "block_sm", "block_slot"), "const uint32_t *"),
         **dict.fromkeys(("block", "warp"), "const int32_t *"),
         **dict.fromkeys(("first_warp", "warp_count"), "const int64_t *"),
+        "first_told": "const uint64_t *",
+    }),
+    *PORT_TWINS,
+    Twin("using LaunchFunction = int (*)();\n", {}),
+    structure(_Detector, name="DetectorArrays", types={
+        "cycle": "CycleFunction", "state": "void *", "launch": "LaunchFunction",
+        "words": "const uint32_t *",
     }),
     numbers("Settings", _SETTINGS),
     numbers("Counts", _COUNTS),
@@ -114,7 +138,7 @@ _TWINS = (
 _FUNCTIONS: Functions = {
     "racetrap_timing_new": (c_void_p, []),
     "racetrap_timing_add": (None, [c_void_p, POINTER(_Kernel), c_uint64]),
-    "racetrap_timing_run": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "racetrap_timing_run": (c_int, [c_void_p, c_void_p, POINTER(_Detector), c_void_p]),
     "racetrap_timing_delete": (None, [c_void_p]),
 }
 
@@ -130,6 +154,8 @@ class Replay:
         Instructions without an event that the warp of each event ran before it; 0 by default.
     segment_log2 : int
         Log2 of the bytes of a segment.
+    told : Told, optional
+        What the SMs tell a detector with cycles of its own.
 
     Raises
     ------
@@ -139,7 +165,10 @@ class Replay:
         If a kernel has barriers that not all warps of a block wait at.
     """
 
-    def __init__(self, trace: Trace, gaps: np.ndarray | None = None, segment_log2: int = 5) -> None:
+    def __init__(
+        self, trace: Trace, gaps: np.ndarray | None = None, segment_log2: int = 5,
+        told: Told | None = None,
+    ) -> None:  # fmt: skip
         if np.isin(trace.events["kind"], _REFUSED).any():
             raise ValueError("Trace to replay must have only barriers of whole blocks")
         self._library = _library()
@@ -147,6 +176,8 @@ class Replay:
         self._replay = self._library.racetrap_timing_new()
         own_gaps = np.zeros(len(trace), np.uint32) if gaps is None else gaps.astype(np.uint32)
         for kernel in kernels_of(trace):
+            rows = slice(kernel.begin, kernel.begin + len(kernel.events) + 1)
+            first_told = None if told is None else told.first[rows]
             placed = kernel.events[kernel.kind == EventKind.BLOCK_PLACED]
             arrays = (
                 np.ascontiguousarray(kernel.events, EVENT_DTYPE),
@@ -160,6 +191,7 @@ class Replay:
                 byref(_Kernel(
                     len(kernel.events), len(placed), len(kernel.warp_block), kernel.first_lane,
                     *(array.ctypes.data for array in arrays),
+                    None if first_told is None else first_told.ctypes.data,
                 )),
                 segment_log2,
             )  # fmt: skip
@@ -173,8 +205,16 @@ class Replay:
     ) -> None:  # fmt: skip
         self._library.racetrap_timing_delete(self._replay)
 
-    def run(self, params: TimingParams) -> TimingCounts:
+    def run(self, params: TimingParams, detector: TimedDetector | None = None) -> TimingCounts:
         """Cycles and traffic under some parameters.
+
+        Parameters
+        ----------
+        params : TimingParams
+            GPU, and what a detector costs the network.
+        detector : TimedDetector, optional
+            A detector with cycles of its own, which is told what the replay was made with; without
+            it, the detector has no time of its own.
 
         Raises
         ------
@@ -189,15 +229,42 @@ class Replay:
                 f"not 2**{params.segment_log2}"
             )
         region = self._region
+        port_bytes = 1 if detector is None else detector.segment_bytes
         settings = np.array(
-            [*astuple(params), region.data_base, 1 << region.size_log2 >> 2], np.uint64
-        )
+            [*astuple(params), region.data_base, 1 << region.size_log2 >> 2,
+             port_bytes.bit_length() - 1], np.uint64,
+        )  # fmt: skip
         counts = np.zeros(len(_COUNTS), np.uint64)
-        if not self._library.racetrap_timing_run(
-            self._replay, settings.ctypes.data, counts.ctypes.data
-        ):
+        errors: list[Exception] = []
+        given, kept = (None, None) if detector is None else _arrays(detector, errors)
+        has_ended = self._library.racetrap_timing_run(
+            self._replay, settings.ctypes.data, given, counts.ctypes.data
+        )
+        del kept  # what the library has called
+        if errors:
+            raise errors[0]
+        if not has_ended:
             raise RuntimeError("Replay must come to its end: a warp waits, or a packet is left")
         return TimingCounts(*counts.tolist())
+
+
+def _arrays(detector: TimedDetector, errors: list[Exception]) -> tuple[Any, Any]:
+    """The detector for the library, whose launches note their errors; and what must stay alive."""
+
+    def launch() -> int:
+        try:
+            detector.launch()
+        except Exception as error:  # raised again where the run was called
+            errors.append(error)
+        return not errors
+
+    ports, words = detector.ports, detector.told.words
+    call = _LAUNCH(launch)
+    given = _Detector(
+        ports.address, ports.state, ctypes.cast(call, c_void_p), words.ctypes.data,
+        words.shape[1], ports.sms, ports.slices,
+    )  # fmt: skip
+    return byref(given), (given, call, words)
 
 
 @cache

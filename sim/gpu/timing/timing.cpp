@@ -10,14 +10,20 @@ namespace {
 struct Replay {
     std::vector<Program> kernels;
 
-    bool run(const Settings &settings, Counts &counts) const {
+    bool run(const Settings &settings, const DetectorArrays *given, Counts &counts) const {
         Machine machine(settings, counts);
-        Cores cores(machine);
-        Memory memory(machine);
+        Detector detector(machine, given);
+        Cores cores(machine, detector, given);
+        Memory memory(machine, detector);
+        Time last = 0;
         for (const Program &kernel : kernels) {
+            // Time that a detector is given to come to rest is not the kernel's.
+            Time begins = machine.events.now();
+            if (given && !given->launch()) return false;
             cores.begin(kernel);
             machine.events.run([&](const Happening &each) {
                 uint32_t who = each.who, item = each.item;
+                if (each.what != DETECT) last = machine.events.now();
                 switch (What(each.what)) {
                 case SCHEDULE: return cores.schedule(who, item);
                 case ISSUE: return cores.issue(who);
@@ -33,11 +39,15 @@ struct Replay {
                 case MISS: return memory.miss(who, item);
                 case CHANNEL: return memory.channel(who);
                 case FILL: return memory.fill(who, item);
+                case DETECT: return detector.cycle();
+                case TAKEN: return cores.taken(who);
+                case FENCED: return cores.fenced(who);
+                case NOTHING: return;
                 }
             });
-            if (!cores.has_ended() || machine.in_flight()) return false;
+            if (!cores.has_ended() || machine.in_flight() || detector.has_failed()) return false;
+            counts.cycles += std::max({begins, last, detector.last_active()}) - begins;
         }
-        counts.cycles = machine.events.now();
         return true;
     }
 };
@@ -53,8 +63,9 @@ void racetrap_timing_add(void *replay, const KernelArrays *kernel, uint64_t segm
 }
 
 // Whether all warps have come to their ends and nothing is left in flight.
-int racetrap_timing_run(const void *replay, const Settings *settings, Counts *counts) {
-    return static_cast<const Replay *>(replay)->run(*settings, *counts);
+int racetrap_timing_run(const void *replay, const Settings *settings, const DetectorArrays *given,
+                        Counts *counts) {
+    return static_cast<const Replay *>(replay)->run(*settings, given, *counts);
 }
 
 void racetrap_timing_delete(void *replay) { delete static_cast<Replay *>(replay); }

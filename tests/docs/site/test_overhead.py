@@ -4,7 +4,14 @@ from docs.site.history.overhead import evaluate_figures
 from docs.site.history.results import Result
 from docs.site.overhead import overhead_tables
 
-_EMPTY = {"figure-9": [], "figure-10": [], "figure-11": [], "sensitivity": []}
+_EMPTY = {
+    "figure-9": [],
+    "figure-10": [],
+    "figure-11": [],
+    "sensitivity": [],
+    "models": [],
+    "hardware": [],
+}
 
 
 def _kept(value, date):

@@ -1,6 +1,6 @@
 """ScoRD's cost in time: what is measured of an application, and the tables made of it."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -10,6 +10,7 @@ from racetrap.evaluation.scord.overhead import (
     OverheadRun,
     measure,
 )
+from racetrap.evaluation.scord.overhead_forms import HARDWARE, MODELS
 from racetrap.evaluation.scord.overhead_tables import make_tables, problems_of
 from racetrap.sim.gpu.timing.replay import TimingCounts
 
@@ -23,6 +24,18 @@ def _overhead(program="RED", **cycles):
         {name: TimingCounts(**zeros | {"cycles": named.get(name, 100), "data_reads": 8,
                                        "metadata_writes": 2})
          for name in CONFIGURATIONS}, 0.5,
+        dict.fromkeys(MODELS, TimingCounts(**zeros | {"cycles": 100})),
+    )  # fmt: skip
+
+
+def _with_forms(model, hardware):
+    """Results of which the model of a preset has some cycles, and its hardware some."""
+    found = _overhead()
+    counts = found.counts["none"]
+    models = dict.fromkeys(MODELS, counts) | {"scord": replace(counts, cycles=model)}
+    return replace(
+        found, models=models,
+        hardware=dict.fromkeys(HARDWARE, counts) | {"scord": replace(counts, cycles=hardware)},
     )  # fmt: skip
 
 
@@ -38,6 +51,10 @@ def test_an_application_is_measured():
     assert not problems_of([found])
     assert found.counts["ScoRD"].metadata_reads < found.counts["base design"].metadata_reads
     assert found.slowdown() > 1
+    one_bank, wide = (found.models[name].cycles for name in ("scord", "scord-wide"))
+    assert one_bank > wide > found.counts["ScoRD, distant words"].cycles
+    assert {each.transactions > 100 for each in found.models.values()} == {True}
+    assert found.hardware == {}
 
 
 def test_slowdowns_and_their_mean():
@@ -62,6 +79,29 @@ def test_shares_are_of_what_is_saved():
 def test_statements_follow_from_the_numbers(cycles, holds):
     rows = _rows([_overhead(**cycles)], "statements")
     assert rows["caching of metadata helps everywhere"][1] == holds
+
+
+def test_forms_are_beside_each_other():
+    found = [_with_forms(300, 300)]
+    assert _rows(found, "models")["RED"][-1] == 3.0
+    assert _rows(found, "hardware")["RED"] == (1.0, 3.0, 1.0, 1.0)
+    assert _rows([_overhead()], "hardware") == {}
+
+
+def test_a_model_takes_the_cycles_of_its_hardware():
+    assert problems_of([_with_forms(300, 300)]) == []
+    assert problems_of([_with_forms(300, 301)]) == [
+        "RED: the model of scord must take the cycles of the hardware, 301, not 300"
+    ]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("program", ["RED", "GCON"])
+def test_hardware_in_the_loop_takes_the_models_cycles(program):
+    found = measure(OverheadRun(program, "tiny", 1, has_hardware=True))
+    assert problems_of([found]) == []
+    assert found.hardware.keys() == HARDWARE.keys()
+    assert {each.transactions > 100 for each in found.hardware.values()} == {True}
 
 
 def test_a_detector_without_costs_takes_no_time():

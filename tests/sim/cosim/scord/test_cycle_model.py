@@ -112,7 +112,8 @@ def test_other_configurations_agree(name):
 
 
 @pytest.mark.campaign
-def test_wide_detector_at_24_slices_agrees():
+def test_wide_detector_at_24_slices_agrees(monkeypatch):
+    monkeypatch.setenv("RACETRAP_QUICK_BUILDS", "1")  # twenty short launches
     params = find_preset("scord-wide").params
     model = build_fast("scord-wide", replace(params, banks=24 * params.words_per_cycle))
     steps = [each for n in range(5) for each in _launches(model, n, 4, 60)]

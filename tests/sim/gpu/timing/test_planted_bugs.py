@@ -18,6 +18,7 @@ from tests.support.gpu.timing_cases import (
     random_trace,
     run,
 )
+from tests.support.gpu.timing_detector import DETECTOR_CASES
 
 _FOLDER = "sim/gpu/timing"
 #: A replay with a bug may never end.
@@ -87,6 +88,22 @@ BUGS = {
         "machine.h", "if (is_identified) bytes += settings.identity_bytes;", ""),
     "the identity is always sent": _bug(
         "machine.h", "settings.detects && settings.noc", "true"),
+    # A detector with cycles of its own
+    "what is told is forgotten": _bug("detector.h", "sms_[sm].push_back(told);", ""),
+    "what is told is offered at once": _bug(
+        "detector.h", "waiting.front().since < now()", "waiting.front().since <= now()"),
+    "the unit does not wait for the detector": _bug("cores.h", "if (own.is_told) return;", ""),
+    "a fence does not wait for the detector": _bug(
+        "cores.h", "own.unacknowledged || own.is_told", "own.unacknowledged"),
+    "a fence does not wait for the banks": _bug(
+        "detector.h", "cycle.fencing >> fences[place].warp_slot & 1", "false"),
+    "writes are answered before they are made": _bug(
+        "detector.h", "Time since = NEVER", "Time since = 0"),
+    "a block's begin is not told": _bug("cores.h", "tell(block.sm, block, NOTHING, 0);", ""),
+    "a kernel is no launch": _bug("timing.cpp", "given && !given->launch()", "false"),
+    "the detector's rest counts": _bug("timing.cpp", "each.what != DETECT", "true"),
+    "reads are answered as writes": _bug(
+        "detector.h", "if (request.asks == Asks::PORT_READ)", "if (false)"),
     # Programs
     "an atomic is one packet": _bug("program.h", "is_atomic && packet.words & words", "false"),
     "volatile loads are cached": _bug(
@@ -101,6 +118,8 @@ def _differs() -> bool:
         found = case.run()
         if any(getattr(found, key) != value for key, value in case.expected.items()):
             return True
+    if any(case.differences() for case in DETECTOR_CASES.values()):
+        return True
     if run(block_after_block(), PARAMS).cycles != miss(0) + HIT:
         return True
     return any(list(broken_rules(random_trace(seed))) for seed in range(40))
