@@ -24,7 +24,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.packing import pack_tuples
 from racetrap.sim.cosim.scord.cycle_model import CycleModel
-from racetrap.sim.gpu.timing.detector_ports import TimedDetector, Told
+from racetrap.sim.gpu.timing.detector_ports import DetectorInput, TimedDetector
 from racetrap.sim.gpu.timing.params import TimingParams
 from racetrap.sim.gpu.timing.replay import Replay, TimingCounts
 
@@ -101,7 +101,7 @@ class DetectorForms:
 
     def _told(
         self, params: Any, transactions_of: Callable[[Event, Any], Iterable[tuple[int, ...]]]
-    ) -> Told:
+    ) -> DetectorInput:
         """What the SMs tell a detector of each event."""
         rows: list[tuple[int, ...]] = []
         first = [0]
@@ -109,10 +109,10 @@ class DetectorForms:
             rows += transactions_of(event, params)
             first.append(len(rows))
         words = np.ascontiguousarray(pack_tuples(params.transaction_layout, rows))
-        return Told(words, np.array(first, np.uint64))
+        return DetectorInput(words, np.array(first, np.uint64))
 
 
-def _timed(detector: Any, params: Any, region: Region, told: Told) -> TimedDetector:
+def _timed(detector: Any, params: Any, region: Region, told: DetectorInput) -> TimedDetector:
     """A model or hardware beside the GPU."""
     return TimedDetector(
         detector.detector_ports(), lambda: detector.launch(region), told, params.segment_bytes

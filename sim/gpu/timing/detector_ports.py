@@ -77,7 +77,7 @@ class DetectorPorts:
 
 
 @dataclass(frozen=True)
-class Told:
+class DetectorInput:
     """What the SMs tell a detector of each event of a trace.
 
     Parameters
@@ -102,13 +102,13 @@ class TimedDetector:
         Its ports.
     launch : callable
         Launches a kernel; nothing is in flight.
-    told : Told
-        What it is told.
+    told : DetectorInput
+        All that it receives.
     segment_bytes : int
         Bytes of metadata that a port reads and writes as one.
     """
 
     ports: DetectorPorts
     launch: Callable[[], object]
-    told: Told
+    told: DetectorInput
     segment_bytes: int

@@ -20,7 +20,7 @@ from racetrap.golden_model.events import EventKind
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import Functions, compiled_library
-from racetrap.sim.gpu.timing.detector_ports import PORT_TWINS, TimedDetector, Told
+from racetrap.sim.gpu.timing.detector_ports import PORT_TWINS, DetectorInput, TimedDetector
 from racetrap.sim.gpu.timing.params import TimingParams
 from racetrap.sim.twins import Twin, enumeration, numbers, record, structure
 
@@ -154,7 +154,7 @@ class Replay:
         Instructions without an event that the warp of each event ran before it; 0 by default.
     segment_log2 : int
         Log2 of the bytes of a segment.
-    told : Told, optional
+    told : DetectorInput, optional
         What the SMs tell a detector with cycles of its own.
 
     Raises
@@ -167,7 +167,7 @@ class Replay:
 
     def __init__(
         self, trace: Trace, gaps: np.ndarray | None = None, segment_log2: int = 5,
-        told: Told | None = None,
+        told: DetectorInput | None = None,
     ) -> None:  # fmt: skip
         if np.isin(trace.events["kind"], _REFUSED).any():
             raise ValueError("Trace to replay must have only barriers of whole blocks")
@@ -213,7 +213,7 @@ class Replay:
         params : TimingParams
             GPU, and what a detector costs the network.
         detector : TimedDetector, optional
-            A detector with cycles of its own, which is told what the replay was made with; without
+            A detector with cycles of its own, which receives what the replay was made with; without
             it, the detector has no time of its own.
 
         Raises

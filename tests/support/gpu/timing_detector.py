@@ -12,11 +12,11 @@ import numpy as np
 from racetrap.golden_model.events import EventKind, Scope, Space
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.timing.detector_ports import (
+    DetectorInput,
     DetectorPorts,
     SliceCycle,
     SmCycle,
     TimedDetector,
-    Told,
 )
 from racetrap.sim.gpu.timing.params import TimingParams
 from racetrap.sim.gpu.timing.replay import Replay, TimingCounts
@@ -75,7 +75,7 @@ class Scripted:
         """Count the launch."""
         self.launches += 1
 
-    def timed(self, told: Told) -> TimedDetector:
+    def timed(self, told: DetectorInput) -> TimedDetector:
         """The detector beside a GPU of two SMs."""
         return TimedDetector(DetectorPorts(self._function, 0, 2, 1), self.launch, told, 8)
 
@@ -115,7 +115,7 @@ class Scripted:
             self.written.append((self.now, len(self.written)))
 
 
-def told_of(trace: Trace, has_shared: bool = False) -> Told:
+def told_of(trace: Trace, has_shared: bool = False) -> DetectorInput:
     """Kind and warp of each event that is told: of accesses to shared memory only if so."""
     rows, first = [], [0]
     for event in trace:
@@ -123,7 +123,7 @@ def told_of(trace: Trace, has_shared: bool = False) -> Told:
         if event.kind in _TOLD and (has_shared or not is_shared):
             rows.append((event.kind, event.warp))
         first.append(len(rows))
-    return Told(np.array(rows, np.uint32), np.array(first, np.uint64))
+    return DetectorInput(np.array(rows, np.uint32), np.array(first, np.uint64))
 
 
 def run_beside(
