@@ -13,16 +13,13 @@ from racetrap.commands.shared.long_work import LongWork
 @click.command("overhead")
 @options.size
 @click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
-@options.seed
 @click.option(
     "--hardware", is_flag=True,
     help="Also run the Verilated hardware of four presets beside the GPU (minutes for each "
     "application, and as many to build it).",
 )  # fmt: skip
 @options.result
-def command(
-    size: str, workloads: tuple[str, ...], seed: int, hardware: bool, json_file: str | None
-) -> None:
+def command(size: str, workloads: tuple[str, ...], hardware: bool, json_file: str | None) -> None:
     """Reproduce Figures 8 to 11 of the ScoRD paper: cycles and DRAM accesses of ScoRD.
 
     PROGRAM is an application (default: all).  Each runs once; its trace is replayed on a timing
@@ -33,5 +30,5 @@ def command(
     cycles of the hardware, else 3.
     """
     work = LongWork()
-    found = evaluate("overhead", *workloads, work=work, size=size, seed=seed, hardware=hardware)
+    found = evaluate("overhead", *workloads, work=work, size=size, hardware=hardware)
     work.finish_with(found, json_file)
