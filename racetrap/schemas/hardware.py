@@ -223,7 +223,7 @@ class WrongRead(TypedDict):
     operation: Annotated[int, "operations that the monitor had taken before"]
 
 
-class SocRun(Call):
+class SocRun(TypedDict):
     """`racetrap soc run`: firmware on an example system."""
 
     system: Annotated[str, "name of the system"]

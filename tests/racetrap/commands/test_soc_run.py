@@ -1,13 +1,23 @@
 """`racetrap soc run`: what it refuses, what it prints, and the traces that it writes."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
 
+from racetrap.golden_model.noncoherent.races import MonitorRace
+from racetrap.golden_model.noncoherent.rules import Rule
+from racetrap.golden_model.trace import NoncoherentTrace
+from racetrap.golden_model.trace.noncoherent.operations import (
+    NoncoherentTraceHeader,
+    Operation,
+)
+from racetrap.golden_model.trace.noncoherent.operations import OperationKind as K
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc import systems
 from racetrap.sim.soc.firmware import image_of
+from racetrap.sim.soc.run import SystemRun
 
 _NEEDS_CORE = [
     pytest.mark.campaign,
@@ -37,6 +47,38 @@ def test_missing_core_names_the_extra(monkeypatch):
     monkeypatch.setattr(systems, "find_spec", lambda name: None)
     with pytest.raises(Failure, match="pythondata-cpu-picorv32 is missing: install the extra soc"):
         systems.core_source("picorv32")
+
+
+_RUN = SystemRun(
+    status=0, console="done\n", cycles=90, instructions=9, empty_operations=0, lost_operations=1,
+    wrong_reads=2, first_wrong=(0x40, 2),
+    trace=NoncoherentTrace.from_events(
+        NoncoherentTraceHeader(locations={0x40: "a.c:1"}),
+        [Operation(K.CACHED_WRITE, 0, 4, pc=0x40), Operation(K.DMA_READ, 0, 64, pc=0x44)],
+    ),
+    races=(MonitorRace(Rule.DMA_READ_DIRTY, 1, 0, True, False, 0, 63),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "words"),
+    [
+        ({}, 1, "2 reads differ from coherent memory, the first at pc 0x40 (a.c:1)"),
+        ({"races": ()}, 1, "Wrong data, no race: look at the cache."),
+        ({"races": (), "wrong_reads": 0, "first_wrong": None}, 0, "Races: 0 reports"),
+    ],
+)
+def test_what_is_printed(racetrap, monkeypatch, changes, status, words):
+    """JSON is checked against its schema by the fixture."""
+    run = replace(_RUN, **changes)
+    monkeypatch.setattr("racetrap.commands.soc_run.run_firmware", lambda *args, **options: run)
+    result = racetrap("soc", "run", "picorv32", _CRYPTO)
+    assert result.exit_code == status
+    assert words in " ".join(result.stdout.split())
+    assert "Operations were lost" in result.stdout
+    result = racetrap("soc", "run", "picorv32", _CRYPTO, "--json", "-")
+    assert result.exit_code == status
+    assert len(json.loads(result.stdout)["races"]) == len(run.races)
 
 
 @pytest.mark.parametrize(("omission", "status"), [((), 0), (("flush",), 1)])
