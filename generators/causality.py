@@ -216,5 +216,8 @@ CAUSALITY = System(
     codes=_CODES,
     register_parameters=_register_parameters,
     # A sweep of metadata is cut short.
-    back_doors={"accessor.init": {"index": "rw", "o_busy": "rd"}},
+    back_doors={
+        "accessor.init": {"index": "rw", "o_busy": "rd"},
+        "registers": {"*_count": "rw"},
+    },
 )

@@ -122,5 +122,8 @@ HIRACE = System(
     codes=_CODES,
     register_parameters=_register_parameters,
     # A sweep of metadata is cut short.
-    back_doors={"accessor.init": {"index": "rw", "o_busy": "rd"}},
+    back_doors={
+        "accessor.init": {"index": "rw", "o_busy": "rd"},
+        "registers": {"*_count": "rw"},
+    },
 )

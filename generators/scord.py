@@ -235,5 +235,8 @@ SCORD = System(
     codes=_CODES,
     register_parameters=_register_parameters,
     # A sweep of metadata is cut short.
-    back_doors={"accessor.init": {"index": "rw", "o_busy": "rd"}},
+    back_doors={
+        "accessor.init": {"index": "rw", "o_busy": "rd"},
+        "registers": {"*_count": "rw"},
+    },
 )

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
+from racetrap.golden_model.gpu.valid_table import is_covered
 from racetrap.golden_model.layout import index_bits
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.register_exercise import exercise_registers
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 from racetrap.sim.cosim.gpu.refused_launch import refuse_launches
+from racetrap.sim.cosim.gpu.sweep import is_swept
 from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 
 #: Approximate number of accesses in the first launch of a case, and in the second.
 ACCESSES = (16_000, 4_000)
+#: The same of a launch amid transactions, with those before it.
+AMID_ACCESSES = 1_000
 #: Fraction of the regions with any size that the parameters allow.
 ANY_SIZE = 0.25
+#: Fraction of the launches after which no reset comes amid transactions.
+_NO_RESET = 0.5
 #: Only one of so many accesses is made in order: each then waits for the one before.
 _IN_ORDER_SHARE = 8
 #: Log2 of the largest region of most launches.
 _SMALL_LOG2 = 14
+#: Segments of each port that a launch writes in more cycles than software takes to read a register.
+_SEEN_BUSY = 64
+#: The same of short launches, at most.
+_SHORT = 4096
+#: Cycles of transactions before a launch or a reset amid them.
+_AMID_CYCLES = (1, 5, 20, 150, 1000)
 #: Longer than packets take through all queues between tiles, in cycles.
 LATE = 100_000
 #: What a launch counts besides cycles.
@@ -38,7 +51,7 @@ def random_region(random: Random, params: GpuParams) -> Region:
     high = min(params.max_region_log2 - 3, params.address_bits - 4, described)
     size_log2 = random.randint(low, max(low, _SMALL_LOG2))
     if random.random() < ANY_SIZE:
-        size_log2 = random.randint(low, max(low, high))
+        size_log2 = max(low, high if random.random() < 0.5 else random.randint(low, high))
     data_base = random.randrange((1 << params.address_bits - size_log2) - 1) << size_log2
     metadata_bytes = params.entry_bytes * Region(data_base, size_log2).entries(params)
     room = ((1 << params.address_bits) - metadata_bytes) // params.segment_bytes
@@ -54,6 +67,35 @@ def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str,
         "capacity_log2": random.choice((2, 6, 16)),
         "report_filter": random.random() < 0.25,
     }
+
+
+def launches_amid(model: FastModel[Any], region: MonitoredRegion) -> int:
+    """Number of launches in a region that begin amid transactions.
+
+    They must last so long that software sees the hardware busy after these are done; more of them
+    are made if they are short.
+    """
+    params, places = model.params, model.places
+    segments = region.entries(params) // (params.words_per_cycle * params.metadata_ports)
+    if not is_swept(params, region) or is_covered(params, region) or segments < _SEEN_BUSY:
+        return 0
+    return 0 if places is not None and not places.are_all else 4 if segments <= _SHORT else 1
+
+
+def reset_amid(sim: Any, random: Random, transactions: Sequence[tuple[int, Any]]) -> None:
+    """Perhaps reset the hardware while it plays transactions, if there are any; a launch must
+    follow."""
+    if not transactions or random.random() < _NO_RESET:
+        return
+    played = [each for each in transactions if sim.may_come_first(each[1])]
+    sim.reset_after(sim.queues(played), random.choice(_AMID_CYCLES))
+
+
+def amid_options(random: Random, sim: Any) -> Mapping[str, Any]:
+    """Options of a launch amid transactions; memories answer without errors from then on, since
+    those before the launch are not counted."""
+    sim.timing = replace(sim.timing, read_errors=0, write_errors=0)
+    return {"amid": random.choice(_AMID_CYCLES)}
 
 
 def memory_timing(random: Random, places: TilePlaces | None = None) -> MemoryTiming:
@@ -76,8 +118,10 @@ def memory_timing(random: Random, places: TilePlaces | None = None) -> MemoryTim
 
 
 @dataclass(frozen=True)
-class TwoLaunches:
-    """Cases of two launches of random events, which a call plays.
+class LaunchCases:
+    """Cases of two launches of random events, which a call plays, with resets amid transactions;
+    and of further ones amid transactions, in the region of the second, if that is neither very
+    small nor large.
 
     Parameters
     ----------
@@ -114,27 +158,46 @@ class TwoLaunches:
             If the simulation cannot continue.
         """
         params, places = model.params, model.places
-        playing = params if places is None else places.playing
         # In order, all SMs must be ready for the next transaction.
         has_all = places is None or places.are_all
         style = list(self.styles.values())[number % len(self.styles)]
         timing = memory_timing(random, places)
         with self.simulation(model, random.getrandbits(63), timing) as sim:
+            transactions: Sequence[Any] = ()
             for accesses in ACCESSES:
+                reset_amid(sim, random, transactions)
                 region = random_region(random, params)
-                # An access with n lanes at most gives about n/2 accesses to words.
-                instructions = 2 * accesses // (self.share * (style.lanes + 1))
                 if observer is not None:
                     observer.launch(region)
                 seed, options = random.getrandbits(32), launch_options(random, has_all)
                 if options["in_order"]:
-                    instructions //= _IN_ORDER_SHARE
+                    accesses //= _IN_ORDER_SHARE
                 exercise_registers(sim, random)
                 refuse_launches(sim, params, region, random)
-                events = self.random_events(playing, region, style, seed, instructions)
-                transactions = self.transactions_of(events, playing)
-                if self.at_tiles is not None and places is not None:
-                    transactions = self.at_tiles(transactions, places)
+                transactions = self._transactions(model, region, style, seed, accesses)
                 yield self.check_launch(
                     sim, params, region, transactions, **options, observer=observer
                 )
+            for _ in range(launches_amid(model, region)):
+                if observer is not None:
+                    observer.launch(region)
+                seed = random.getrandbits(32)
+                transactions = self._transactions(model, region, style, seed, AMID_ACCESSES)
+                yield self.check_launch(
+                    sim, params, region, transactions, **amid_options(random, sim),
+                    observer=observer,
+                )  # fmt: skip
+
+    def _transactions(
+        self, model: FastModel[Any], region: Region, style: Any, seed: int, accesses: int
+    ) -> Any:
+        """Random transactions for the SMs that are there."""
+        params, places = model.params, model.places
+        # An access with n lanes at most gives about n/2 accesses to words.
+        instructions = 2 * accesses // (self.share * (style.lanes + 1))
+        playing = params if places is None else places.playing
+        events = self.random_events(playing, region, style, seed, instructions)
+        transactions = self.transactions_of(events, playing)
+        if self.at_tiles is not None and places is not None:
+            transactions = self.at_tiles(transactions, places)
+        return transactions

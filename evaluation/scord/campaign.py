@@ -1,4 +1,5 @@
-"""Random tests of ScoRD: cases of two launches, and of two more with the model of its cycles.
+"""Random tests of ScoRD: cases of two launches, further ones amid transactions, and two with the
+model of its cycles.
 
 Stimulus, timing of the memories, region and report ring are drawn for each case.  A quarter
 of the regions are of any size that the parameters take.  The very first launch really sweeps 2**20
@@ -7,18 +8,23 @@ metadata entries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 from racetrap.evaluation.campaign.gpu_volume import (
     ACCESSES,
+    AMID_ACCESSES,
     ANY_SIZE,
     FIGURES,
     LATE,
+    amid_options,
     launch_options,
+    launches_amid,
     memory_timing,
+    reset_amid,
 )
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES
@@ -29,7 +35,6 @@ from racetrap.golden_model.gpu.region_table import (
     RegionTable,
     table_of,
 )
-from racetrap.golden_model.scord.packets import Transaction
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.fast.register_exercise import exercise_registers
@@ -63,14 +68,25 @@ def play(
     SimulationError
         If the simulation cannot continue.
     """
-    with FastSim(model, random.getrandbits(63), memory_timing(random, model.places)) as sim:
+    params, places = model.params, model.places
+    transactions: Sequence[Any] = ()
+    with FastSim(model, random.getrandbits(63), memory_timing(random, places)) as sim:
         for kernel, accesses in enumerate(ACCESSES):
-            sweep = number == kernel == 0 and (model.places is None or model.places.are_all)
-            region = _region(random, model.params, sweep)
+            reset_amid(sim, random, transactions)
+            sweep = number == kernel == 0 and (places is None or places.are_all)
+            region = _region(random, params, sweep)
             exercise_registers(sim, random)
-            refuse_launches(sim, model.params, region, random)
-            yield _launch(sim, model, region, number, random, accesses, sweep, observer)
-    if model.places is None and not has_no_model(model.params):
+            refuse_launches(sim, params, region, random)
+            transactions = _transactions(model, region, number, random, accesses)
+            # A buffer of one place is full behind a barrier, and drops what would be waited for.
+            options = launch_options(random, params.access_policy != AccessPolicy.DROP)
+            yield _launch(sim, model, region, transactions, {**options, "sweep": sweep}, observer)
+        # What a buffer leaves out is counted from the first transaction on.
+        amid = 0 if params.access_buffer_depth else launches_amid(model, region)
+        for _ in range(amid):
+            transactions = _transactions(model, region, number, random, AMID_ACCESSES)
+            yield _launch(sim, model, region, transactions, amid_options(random, sim), observer)
+    if places is None and not has_no_model(params):
         _compare_cycles(model, number, random)
 
 
@@ -82,19 +98,8 @@ def _compare_cycles(model: FastModel[ScordParams], number: int, random: Random) 
         own = stack.enter_context(CycleModel(params, _region(random, params, False)))
         for accesses in (ACCESSES[1], ACCESSES[1] // 4):
             region = _region(random, params, False)
-            played = _transactions(params, region, number, random, accesses)
+            played = _transactions(model, region, number, random, accesses)
             check_cycles(sim, own, params, region, played, timing, random.getrandbits(32))
-
-
-def _transactions(
-    params: ScordParams, region: MonitoredRegion, number: int, random: Random, accesses: int
-) -> Iterator[tuple[int, Transaction]]:
-    """Random transactions in the style of case ``number``."""
-    knobs = list(KNOBS.values())[number % len(KNOBS)]
-    # An access with n active lanes gives about n/2 accesses to words.
-    instructions = 2 * accesses // (knobs.lanes + 1)
-    events = random_events(params, region, knobs, random.getrandbits(32), instructions)
-    return transactions_of(events, params)
 
 
 def _table(random: Random, params: ScordParams, sweep: bool) -> RegionTable:
@@ -158,27 +163,31 @@ def _region(random: Random, params: ScordParams, sweep: bool) -> MonitoredRegion
     return Region(data_base, size_log2, metadata_base)
 
 
-def _launch(
-    sim: FastSim, model: FastModel[ScordParams], region: MonitoredRegion, number: int,
-    random: Random, accesses: int, sweep: bool, observer: Coverage | None,
-) -> LaunchResult:  # fmt: skip
+def _transactions(
+    model: FastModel[ScordParams], region: MonitoredRegion, number: int, random: Random,
+    accesses: int,
+) -> Sequence[Any]:  # fmt: skip
+    """Random transactions for the SMs that are there."""
     params, places = model.params, model.places
+    knobs = list(KNOBS.values())[number % len(KNOBS)]
+    # An access with n active lanes gives about n/2 accesses to words.
+    instructions = 2 * accesses // (knobs.lanes + 1)
     playing = params if places is None else places.playing
-    transactions = _transactions(playing, region, number, random, accesses)
+    events = random_events(playing, region, knobs, random.getrandbits(32), instructions)
+    transactions = transactions_of(events, playing)
+    return list(transactions if places is None else at_tiles(transactions, places))
+
+
+def _launch(
+    sim: FastSim, model: FastModel[ScordParams], region: MonitoredRegion,
+    transactions: Sequence[Any], options: Mapping[str, Any], observer: Coverage | None,
+) -> LaunchResult:  # fmt: skip
     if observer is not None:
         observer.launch(region)
     return check_launch(
-        sim,
-        params,
-        region,
-        transactions if places is None else at_tiles(transactions, places),
-        # A buffer of one place is full behind a barrier, and drops what would be waited for.
-        **launch_options(random, params.access_policy != AccessPolicy.DROP),
-        sweep=sweep,
-        observer=observer,
-        late_cycles=0 if places is None else LATE,
-        places=places,
-    )
+        sim, model.params, region, transactions, **options, observer=observer,
+        late_cycles=0 if model.places is None else LATE, places=model.places,
+    )  # fmt: skip
 
 
 RANDOM_VOLUME = RandomVolume(play, FIGURES)

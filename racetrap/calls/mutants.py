@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError, input_errors
 from racetrap.evaluation.kept_results import result_key
+from racetrap.evaluation.mutants.equivalence import BY_STRUCTURE, FAST_PROOFS, SLOW_PROOFS, Proof
 from racetrap.evaluation.mutants.run import (
-    RESULT_SOURCES,
+    CASE_SOURCES,
+    PROOF_SOURCES,
+    Finding,
     MutantResult,
     MutantRun,
     Outcome,
-    run_mutant,
+    ProofRun,
+    result_of,
+    run_cases,
     run_unchanged,
+    try_proofs,
 )
 from racetrap.evaluation.mutants.table import name_of, tables, unexplained
 from racetrap.evaluation.table import tables_to_json
@@ -25,15 +33,20 @@ from racetrap.generators.presets import find_preset
 from racetrap.generators.system import Params
 from racetrap.golden_model.checks import unknown_name
 from racetrap.presenters.mutants import mutants_to_json, page_of
+from racetrap.sim.content_cache import content_key
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cosim.verilator.mutants import (
+    DESIGN,
     UNCHANGED,
+    Mutant,
     MutantDraw,
     is_inside,
     read_mutants,
 )
 
 _UNCHANGED = "without a mutant"
+#: Cases that are run before the first proof.
+_SHORT_CASES = 4
 
 
 def mutants(
@@ -67,8 +80,8 @@ def mutants(
     found: dict[str, list[MutantResult]] = {}
     if model is not None:
         _check_blocks(model, blocks)
-        run = MutantRun(model, UNCHANGED, seed, tuple(range(cases)), (), proof_seconds)
-        problems, found = _run(work, run, blocks)
+        run = MutantRun(model, UNCHANGED, seed, tuple(range(cases)), ())
+        problems, found = _run(work, run, blocks, proof_seconds)
     every = [result for results in found.values() for result in results]
     if left := unexplained(preset.name, every):
         problems.append(f"{len(left)} survivors have no reason, the first is {name_of(left[0])}")
@@ -88,26 +101,100 @@ def mutants(
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Stage:
+    """Cases or proofs that are tried of all mutants that those before have not decided.
+
+    Parameters
+    ----------
+    title : str
+        Its name.
+    measure : Measure
+        How an item is run.
+    item : callable
+        From a mutant to the item.
+    """
+
+    title: str
+    measure: Measure[Any, Finding]
+    item: Callable[[Mutant], Any]
+
+
+def _stages(run: MutantRun, proof_seconds: int) -> list[_Stage]:
+    """What decides about most mutants soonest comes first."""
+    folder = run.model.folder
+    design = content_key(files=[folder / DESIGN])
+
+    def key_of_proof(function: Callable[..., object], item: ProofRun) -> str:
+        return result_key(function, replace(item, folder=Path()), PROOF_SOURCES)
+
+    def proofs(title: str, each: tuple[Proof, ...]) -> _Stage:
+        return _Stage(
+            title, Measure(try_proofs, _words, key_of_proof),
+            lambda mutant: ProofRun(folder, design, mutant, each, proof_seconds),
+        )  # fmt: skip
+
+    def cases(title: str, which: slice) -> _Stage:
+        part = replace(run, cases=run.cases[which], cycles=run.cycles[which])
+        return _Stage(
+            title, Measure(run_cases, _words, partial(result_key, patterns=CASE_SOURCES)),
+            lambda mutant: replace(part, mutant=mutant),
+        )  # fmt: skip
+
+    stages = [
+        proofs("Structure", BY_STRUCTURE), cases("Short cases", slice(_SHORT_CASES)),
+        proofs("Fast proofs", FAST_PROOFS), cases("Other cases", slice(_SHORT_CASES, None)),
+        proofs("Slow proofs", SLOW_PROOFS),
+    ]  # fmt: skip
+    return stages if proof_seconds else [stages[0], stages[1], stages[3]]
+
+
 def _run(
-    work: LongWork, unchanged: MutantRun, blocks: Sequence[str]
+    work: LongWork, unchanged: MutantRun, blocks: Sequence[str], proof_seconds: int
 ) -> tuple[list[str], dict[str, list[MutantResult]]]:
     """Run the design as it is, and its mutants if it has no difference; gives problems and
     results."""
-    key = partial(result_key, patterns=RESULT_SOURCES)
+    key = partial(result_key, patterns=CASE_SOURCES)
     first = work.one_each(
         "Design", Measure(run_unchanged, lambda found: found.difference or "no difference", key),
         {_UNCHANGED: unchanged},
     )  # fmt: skip
-    rows: dict[str, list[MutantRun]] = {}
-    for result in first.values():
-        if result.difference:
-            return [f"Design without a mutant differs: {result.difference}"], {}
-        for mutant in read_mutants(unchanged.model.folder):
-            if blocks and not any(is_inside(mutant.block, block) for block in blocks):
-                continue
-            run = replace(unchanged, mutant=mutant, cases=result.cases, cycles=result.cycles)
-            rows.setdefault(mutant.block, []).append(run)
-    return [], work.rows("Mutants", Measure(run_mutant, _words, key), rows)
+    if not first:
+        return [], {}
+    (result,) = first.values()
+    if result.difference:
+        return [f"Design without a mutant differs: {result.difference}"], {}
+    findings: dict[str, dict[Mutant, list[Finding]]] = {}
+    for mutant in read_mutants(unchanged.model.folder):
+        if not blocks or any(is_inside(mutant.block, block) for block in blocks):
+            findings.setdefault(mutant.block, {})[mutant] = []
+    run = replace(unchanged, cases=result.cases, cycles=result.cycles)
+    for stage in _stages(run, proof_seconds):
+        _pass(work, stage, findings)
+    return [], {
+        block: [result_of(mutant, found, bool(proof_seconds)) for mutant, found in of_block.items()]
+        for block, of_block in findings.items()
+    }
+
+
+def _pass(work: LongWork, stage: _Stage, findings: dict[str, dict[Mutant, list[Finding]]]) -> None:
+    """Run a stage for all mutants that are not decided; a block of which it has not is dropped."""
+    left = {
+        block: [mutant for mutant, found in of_block.items() if not found or _is_open(found[-1])]
+        for block, of_block in findings.items()
+    }
+    rows = {block: list(map(stage.item, mutants)) for block, mutants in left.items() if mutants}
+    results = work.rows(stage.title, stage.measure, rows)
+    for block in rows:
+        if block in results:
+            for mutant, finding in zip(left[block], results[block], strict=True):
+                findings[block][mutant].append(finding)
+        else:
+            del findings[block]
+
+
+def _is_open(finding: Finding) -> bool:
+    return finding.outcome is Outcome.SURVIVED
 
 
 def _check_blocks(model: FastModel[Params], blocks: Sequence[str]) -> None:
@@ -117,6 +204,10 @@ def _check_blocks(model: FastModel[Params], blocks: Sequence[str]) -> None:
             raise InputError(unknown_name("block", block, known))
 
 
-def _words(*results: MutantResult) -> str:
+def _words(*results: Finding) -> str:
+    names = {Outcome.SURVIVED: "not decided"}
     counts = {each: sum(result.outcome is each for result in results) for each in Outcome}
-    return ", ".join(f"{number} {outcome.value}" for outcome, number in counts.items() if number)
+    return ", ".join(
+        f"{number} {names.get(outcome, outcome.value)}"
+        for outcome, number in counts.items() if number
+    )  # fmt: skip

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import cocotb
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import RisingEdge, ValueChange
 
 from racetrap.golden_model.gpu.region import port_of
 from racetrap.golden_model.gpu.region_table import MonitoredRegion, RegionTable
 from racetrap.golden_model.gpu.valid_table import clearing_cycles
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
-from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, is_swept, last_index
+from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, is_swept, sweep_jumps
 from racetrap.tb.axi_memory import AxiMemory
 from racetrap.tb.gpu.scoreboard import GpuScoreboard
 from racetrap.tb.memory_knobs import MemoryKnobs
@@ -127,7 +127,7 @@ class GpuEnvironment(ReportRingEnvironment):
             memory.read_errors = memory.write_errors = 0
         self._entries = 0 if self._is_preset else region.entries(params)
         engines = [
-            cocotb.start_soon(self._shorten_sweep(port, last_index(params, region, port)))
+            cocotb.start_soon(self._shorten_sweep(port, sweep_jumps(params, region, port)[0]))
             for port in range(len(self.metadata) if self._is_preset else 0)
         ]
         await self.software.set_up(region, RING_BASE, ring_log2)
@@ -138,11 +138,15 @@ class GpuEnvironment(ReportRingEnvironment):
         self.scoreboard.launch(region)
         self._region = region
 
-    async def _shorten_sweep(self, port: int, index: int) -> None:
-        """Make a port's initialisation engine, once it begins, skip to its last segment."""
+    async def _shorten_sweep(self, port: int, jumps: Sequence[tuple[int, int]]) -> None:
+        """Make a port's initialisation engine, once it begins, jump over most of the region."""
         engine = self._testbench.pins.inside(ENGINE.format(port))
         await RisingEdge(getattr(engine, BEGUN))
-        getattr(engine, INDEX).value = index
+        index = getattr(engine, INDEX)
+        for at, to in jumps:
+            while index.value.to_unsigned() != at:
+                await ValueChange(index)
+            index.value = to
 
     def _wait_until(self, is_done: Callable[[], bool], what: str) -> None:
         # A launch writes every metadata entry, at best one a cycle; a poll takes several cycles.

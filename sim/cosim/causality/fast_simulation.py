@@ -6,7 +6,7 @@ from heapq import merge
 from typing import Any, NamedTuple
 
 from racetrap.golden_model.causality.detector_bank import Step
-from racetrap.golden_model.causality.packets import Packet
+from racetrap.golden_model.causality.packets import Packet, Transaction, TransactionKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.sim.cosim.fast.packing import unpack_records
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
@@ -41,6 +41,10 @@ class FastSim(GpuSimulation):
     """A causality system after reset, with memories behind its ports."""
 
     step_type, packet_type = Step, Packet
+
+    def may_come_first(self, transaction: Transaction) -> bool:
+        """Whether it needs no block of which the collector knows."""
+        return transaction.kind <= TransactionKind.FENCE
 
     def told(self) -> list[Seen]:
         """What the collector has told in the last run, in its order."""

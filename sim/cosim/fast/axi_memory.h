@@ -223,6 +223,7 @@ template <class Port, int WORDS = 1> class WriteSide {
             moved = true;
             if (const char* fault = asked.fault(8 * WORDS))
                 failure.report(std::string("write ") + fault);
+            if (asked.id) failure.report("write must have id 0, which keeps writes in order");
             addresses.push_back({uint32_t(port.awid), uint64_t(port.awaddr), port.awlen + 1u, 0});
         }
         Beat beat = {{}, uint64_t(port.wstrb), port.wlast};

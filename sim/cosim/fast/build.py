@@ -150,6 +150,12 @@ def build_library(
     return FastModel(preset, params, folder, RegisterMap(description["registers"]))
 
 
+def _counters(harness: Harness, registers: RegisterMap) -> list[str]:
+    """Counters that the shim may change, in the order of their addresses."""
+    names = registers.counters if harness.counters else ()
+    return [f"{harness.counters}.{name.lower()}_count" for name in names]
+
+
 def _compile(
     preset: str, params: Params, folder: Path, harness: Harness, patch: Patch | None,
     mutants: MutantDraw | None, part: str,
@@ -165,7 +171,7 @@ def _compile(
     widths = {name: port["width"] for name, port in ports.items()}
     header = ports_header(
         TOP, widths, harness.ports(params), harness.constants(params), harness.internals(params),
-        harness.instances(params),
+        harness.instances(params), _counters(harness, RegisterMap(description["registers"])),
     )  # fmt: skip
     (folder / "ports.h").write_text(header, encoding="utf-8")
     (folder / HEADER).write_text(header_of(harness.twins), encoding="utf-8")

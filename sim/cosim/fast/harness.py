@@ -43,6 +43,9 @@ class Harness:
         Likewise, but only what the shim needs, for any design with these ports.
     shared : tuple of Path
         Further headers that the shim includes.
+    counters : str
+        Instances, as of ``Internals``, down to the register block whose counters the shim may
+        change; empty: none.
     """
 
     folder: Path
@@ -55,6 +58,7 @@ class Harness:
     rewrite: Callable[[str, Any], str] = folded
     rewrite_least: Callable[[str, Any], str] = lambda verilog, params: verilog
     shared: tuple[Path, ...] = ()
+    counters: str = ""
 
     @property
     def sources(self) -> list[Path]:

@@ -166,6 +166,14 @@ def _instance_path(top: str, path: str, index: int) -> str:
     return ".".join([top, "dut", path.format(index)]).replace(".", "__DOT__")
 
 
+def _counters(top: str, paths: Sequence[str]) -> str:
+    """The array of pointers to counters in ``Ports``."""
+    if not paths:
+        return "    IData** counters = nullptr;"
+    items = ", ".join(f"&top.rootp->{_instance_path(top, path, 0)}" for path in paths)
+    return f"    IData* counters[{len(paths)}] = {{{items}}};"
+
+
 #: The AXI4-Lite port that every system has.
 LITE = PortGroup("LitePort", "lite", "s_axil__", _LITE_SIGNALS)
 
@@ -230,6 +238,7 @@ def ports_header(
     constants: Mapping[str, int],
     internals: Sequence[Internals] = (),
     instances: Sequence[Instances] = (),
+    counters: Sequence[str] = (),
 ) -> str:
     """Text of ``ports.h`` for one design.
 
@@ -247,9 +256,11 @@ def ports_header(
         Registers that the shim uses.
     instances : sequence of Instances
         Instances whose memory the shim uses.
+    counters : sequence of str
+        Counters that it may change, with the instances that they are in.
     """
     groups = [*groups, PortGroup("MutantPort", "mutant", SELECTOR, (), int(SELECTOR in widths))]
-    constants = {**constants, "SELECTORS": int(SELECTOR in widths)}
+    constants = {**constants, "SELECTORS": int(SELECTOR in widths), "COUNTERS": len(counters)}
     lines = [f"constexpr int {name} = {value};" for name, value in constants.items()]
     text = _HEADER.format(top=top, constants="\n".join([*lines, ""]))
     text += "".join(_struct(group, widths) for group in groups)
@@ -257,5 +268,6 @@ def ports_header(
     members = ["    Top& top;", *map(_instance, groups)]
     members += [registers.instance(top) for registers in internals]
     members += [memories.instance(top) for memories in instances]
+    members.append(_counters(top, counters))
     members.append("    explicit Ports(Top& top_) : top(top_) {}")
     return text + "\n".join(["\nstruct Ports {", *members, "};", ""])

@@ -46,15 +46,21 @@ class Failure {
 struct Trace {
     std::vector<uint32_t> words;  // those of `count()` payloads, and room for more
     std::vector<uint64_t> cycles;
+    size_t width = 0;  // words of a payload
 
     uint64_t count() const { return cycles.size(); }
-    template <class Port> void take(const Port& payload, int width, uint64_t now) {
+    template <class Port> void take(const Port& payload, int width_, uint64_t now) {
+        width = width_;
         size_t begin = width * count();
         if (words.size() < begin + width) words.resize(2 * (begin + width));
         store(payload, words.data() + begin);
         cycles.push_back(now);
     }
     void clear() { *this = Trace{}; }
+    void forget_first(size_t number) {
+        words.erase(words.begin(), words.begin() + width * number);
+        cycles.erase(cycles.begin(), cycles.begin() + number);
+    }
 };
 
 // Payloads for an input stream, each offered until it is taken.

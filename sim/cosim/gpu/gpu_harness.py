@@ -120,4 +120,7 @@ def gpu_harness(
 
     own = ("gpu_harness.py", "sweep.py", *map(str, scripts))
     twins = (*simulation_twins(MemoryTiming, SimStats), *AXI_TWINS, *PORT_TWINS)
-    return Harness(Path(__file__).parent, ports, constants, own, twins, _internals, rewrite=rewrite)
+    return Harness(
+        Path(__file__).parent, ports, constants, own, twins, _internals, counters="registers",
+        rewrite=rewrite,
+    )  # fmt: skip

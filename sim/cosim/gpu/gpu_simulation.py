@@ -5,6 +5,7 @@ Ref: ScoRD (ISCA'20) Section IV, Fig. 6.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from ctypes import POINTER, c_int, c_uint32, c_uint64, c_void_p
 from typing import Any, ClassVar, NamedTuple
@@ -29,19 +30,22 @@ from racetrap.sim.cosim.fast.packing import (
 )
 from racetrap.sim.cosim.fast.simulation import Simulation, SimulationError
 from racetrap.sim.cosim.gpu.gpu_software import GpuSoftware
-from racetrap.sim.cosim.gpu.sweep import is_swept, last_index
+from racetrap.sim.cosim.gpu.sweep import is_swept, sweep_jumps
 from racetrap.sim.gpu.timing.detector_ports import PORT_TWINS, DetectorPorts, SliceCycle, SmCycle
 
 _WORD_BITS = 64
 _RECORD_WORDS = 4  # 64-bit words of a report
 RECORD_BYTES = 8 * _RECORD_WORDS
+#: Log2 of what counters begin with, so small that none reaches its largest value.
+_COUNTED_LOG2 = 31
 
 _NUMBER = Layout({"transaction": 32})
 
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
     "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
-    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p]),
+    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_uint64]),
+    "sim_jumps": (None, [c_void_p, c_uint32, c_void_p, c_uint64]),
     "sim_reached": (c_uint64, [c_void_p, c_void_p, c_uint64]),
     "sim_entries": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
@@ -52,6 +56,11 @@ _FUNCTIONS: Functions = {
     "sim_reset": (None, [c_void_p]),
     "sim_interrupt": (c_int, [c_void_p]),
     "sim_cycle": (c_int, [c_void_p, POINTER(SmCycle), POINTER(SliceCycle)]),
+    "sim_advance_counters": (None, [c_void_p, c_void_p]),
+    "sim_look": (None, [c_void_p]),
+    "sim_look_at_busy": (None, [c_void_p]),
+    "sim_forget": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "sim_stop": (None, [c_void_p]),
 }
 
 
@@ -116,6 +125,11 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._software = GpuSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
         self._is_preset = self._may_interrupt = self._is_offered = self._is_outside = False
+        self._counted: defaultdict[str, int] = defaultdict(int)
+
+    def read(self, register: str) -> int:
+        """A register; a counter has what it has counted since the launch."""
+        return super().read(register) - self._counted[register]
 
     def counters(self) -> dict[str, int]:
         """All event counters, by register name in lower case."""
@@ -154,25 +168,15 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
             self._software.wait_idle()
         self._is_outside = False
         last_base = (1 << self._params.address_bits) - (RECORD_BYTES << capacity_log2)
-        # Anywhere: the ring has a memory of its own.
+        # Anywhere, often at the very end: the ring has a memory of its own.
         ring_base = RECORD_BYTES * int(self._junk.integers(0, last_base // RECORD_BYTES + 1))
+        ring_base = last_base if self._junk.integers(0, 4) == 0 else ring_base
         entries = region.entries(self._params)
         has_all = self._places is None or self._places.are_all or self._params.local_bytes
         self._is_preset = not (has_all and (sweep or is_swept(self._params, region)))
         if self._is_preset:
             self._buffers.pop("metadata", None)
-            ports = range(self._params.metadata_ports)
-            last = np.array(
-                [last_index(self._params, region, port) for port in ports], dtype=np.uint64
-            )
-            self._buffers["last"] = last
-            preset = self._params.uninitialised_entry
-            if is_covered(self._params, region):
-                preset = int(self._junk.integers(0, 1 << 64, dtype=np.uint64))
-            self._library.sim_preset(
-                self._sim, region.metadata_base, preset, entries * self._entry_words,
-                last.ctypes.data,
-            )  # fmt: skip
+            self._preset(region)
         else:
             self._memory("metadata", region.metadata_base, entries * self._entry_words)
         self._memory("ring", ring_base, _RECORD_WORDS << capacity_log2)
@@ -185,6 +189,120 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
             meanwhile=lambda: self._offer(waiting),
         ):
             raise SimulationError(f"Launch must take the region, not refuse {region}")
+        self._advance_counters()
+
+    def begin(
+        self, region: MonitoredRegion, transactions: Sequence[tuple[int, Any]], capacity_log2: int,
+        report_filter: bool, sweep: bool, waiting: bool, amid: int,
+    ) -> tuple[Sequence[tuple[int, Any]], list[NDArray[np.uint32]]]:  # fmt: skip
+        """Launch a kernel before its transactions, or amid them.
+
+        Parameters
+        ----------
+        region, capacity_log2, report_filter, sweep
+            As of ``launch``; without effect amid transactions.
+        transactions : sequence of (int, Transaction)
+            SM and transaction, in the program's global order.
+        waiting : bool
+            Whether SMs offer their transactions while the launch lasts.
+        amid : int
+            Cycles of transactions before the launch; 0: none.
+
+        Returns
+        -------
+        sequence of (int, Transaction)
+            Transactions of the launch.
+        list of array of uint32
+            The same for each SM, as ``queues`` packs them.
+        """
+        if amid:
+            first = self.launch_amid(transactions, amid)
+            for sm, words in enumerate(self.queues(transactions)):
+                self._load(sm, words, None)
+            self._is_offered = True
+            return [*first, *transactions], self.queues([*first, *transactions])
+        queues = self.queues(transactions)
+        self.launch(region, capacity_log2, report_filter, sweep, queues if waiting else ())
+        return transactions, queues
+
+    def launch_amid(
+        self, transactions: Sequence[tuple[int, Any]], cycles: int
+    ) -> list[tuple[int, Any]]:
+        """Launch once more in the same region and ring, while transactions are played.
+
+        Parameters
+        ----------
+        transactions : sequence of (int, Transaction)
+            SM and transaction; what may not come first in a launch is left out.
+        cycles : int
+            Cycles before the launch.
+
+        Returns
+        -------
+        list of (int, Transaction)
+            Those that SMs offered in vain before the launch, which are its first.
+        """
+        played = [each for each in transactions if self.may_come_first(each[1])]
+        self._offer(self.queues(played))
+        self._must(not self._library.sim_begin(self._sim, cycles))
+        self._library.sim_stop(self._sim)
+        self._software.launch_again(lambda: self._library.sim_look(self._sim), self._look_at_busy)
+        # What has been held back is taken.
+        self._must(not self._library.sim_run(self._sim, 0))
+        taken, offered = (np.zeros(self._params.sm_count, dtype=np.uint64) for _ in range(2))
+        counted = np.zeros(len(self.map.counters), dtype=np.uint32)
+        self._library.sim_forget(
+            self._sim, taken.ctypes.data, offered.ctypes.data, counted.ctypes.data
+        )
+        self._advance_counters(counted)
+        of_sm: list[list[Any]] = [[] for _ in taken]
+        for sm, transaction in played:
+            of_sm[sm].append(transaction)
+        return [
+            (sm, transaction) for sm, each in enumerate(of_sm)
+            for transaction in each[int(taken[sm]) : int(offered[sm])]
+        ]  # fmt: skip
+
+    def may_come_first(self, transaction: Any) -> bool:
+        """Whether a launch may begin with a transaction, of a block that has not started in it."""
+        return True
+
+    def _look_at_busy(self) -> None:
+        self._library.sim_look_at_busy(self._sim)
+        self._software.read_records(lambda place: 0)  # of before the launch
+
+    def _advance_counters(self, counted: NDArray[np.uint32] | int = 0) -> None:
+        """Let the counters count on from random values, shortly before a power of two, which shows
+        all of their bits; they have ``counted`` what is none of the launch's."""
+        names = self.map.counters
+        values = self._junk.integers(0, 1 << _COUNTED_LOG2, size=len(names), dtype=np.uint32)
+        ones = 1 << self._junk.integers(0, _COUNTED_LOG2, size=len(names), dtype=np.uint32)
+        values |= np.maximum(ones, _COUNTED_LOG2) - self._junk.integers(
+            1, _COUNTED_LOG2, size=len(names), dtype=np.uint32
+        )
+        self._library.sim_advance_counters(self._sim, values.ctypes.data)
+        before = (values + counted).tolist()
+        self._counted = defaultdict(int, zip(names, before, strict=True))
+
+    def _preset(self, region: MonitoredRegion) -> None:
+        """Metadata of a large region, most of which the sweep jumps over."""
+        params, words_each = self._params, self._entry_words * self._params.words_per_cycle
+        swept: list[int] = []
+        there = range(params.metadata_ports) if self._places is None else self._places.ports
+        for port in there:
+            jumps, segments = sweep_jumps(params, region, port)
+            pairs = self._buffers["jumps", port] = np.array(jumps, dtype=np.uint64)
+            self._library.sim_jumps(self._sim, port, pairs.ctypes.data, len(jumps))
+            swept += [words_each * segment + word for segment in segments
+                      for word in range(words_each)]  # fmt: skip
+        preset = params.uninitialised_entry
+        if is_covered(params, region):
+            preset = int(self._junk.integers(0, 1 << 64, dtype=np.uint64))
+        words = self._buffers["swept"] = np.array(swept, dtype=np.uint64)
+        self._library.sim_preset(
+            self._sim, region.metadata_base, preset, region.entries(params) * self._entry_words,
+            words.ctypes.data, len(words),
+        )  # fmt: skip
 
     def is_refused(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> bool:
         """Whether the hardware refuses a launch with such a region and ring."""
@@ -244,6 +362,7 @@ class GpuSimulation(Simulation[MemoryTiming, SimStats]):
         self._offer(queues)
         self._must(not self._library.sim_begin(self._sim, cycles))
         self._library.sim_reset(self._sim)
+        self._counted.clear()
 
     def forget_steps(self) -> None:
         """Forget the steps of all banks so far, as a run does."""

@@ -66,6 +66,26 @@ class GpuSoftware(DetectorSoftware):
         self._wait_until(lambda: not self.status("busy"), "finish the launch")
         return not self.status("config_error")
 
+    def launch_again(self, before: Callable[[], object], when_busy: Callable[[], object]) -> None:
+        """Clear the counters and launch as before.
+
+        Parameters
+        ----------
+        before : callable
+            What happens before software looks whether the launch is done.
+        when_busy : callable
+            What happens when it is not.
+        """
+
+        def is_done() -> bool:
+            before()
+            if is_busy := self.status("busy"):
+                when_busy()
+            return not is_busy
+
+        self.control(clear_counters=1, launch=1)
+        self._wait_until(is_done, "finish the launch")
+
     def control(self, **fields: int) -> None:
         """Write CONTROL as launched, with other values of some fields."""
         self._port.write_fields("CONTROL", **(self._control | fields))

@@ -6,6 +6,8 @@
 #include "axi_memory.h"
 #include "testbench.h"
 
+#include <algorithm>
+
 // One SM's transactions, and when each may be offered.
 struct Queue : Source<TransactionPort, TRANSACTION_WORDS> {
     const uint64_t* order = nullptr;  // of each: its global number, steps that must come first
@@ -14,7 +16,12 @@ struct Queue : Source<TransactionPort, TRANSACTION_WORDS> {
 class Sim : public Testbench {
   public:
     Memory metadata, ring;
-    const uint64_t* last_segments = nullptr;  // of each port, if metadata is preset
+    // If metadata is preset: where each port's sweep jumps, from and to in turn, and words that it
+    // must write.
+    const uint64_t* jumps[METADATA_PORTS + 1] = {};
+    const uint64_t* jumps_end[METADATA_PORTS + 1] = {};
+    const uint64_t* swept = nullptr;
+    uint64_t swept_count = 0;
 
     explicit Sim(uint64_t seed) : Testbench(seed) { reset(); }
 
@@ -29,6 +36,37 @@ class Sim : public Testbench {
         bool goes_on = tick();
         outside = {};
         return goes_on;
+    }
+
+    // As if so much had been counted already, of each counter.
+    void advance_counters(const uint32_t* by) {
+        for (int n = 0; n < COUNTERS; n++) *ports.counters[n] += by[n];
+    }
+
+    // Offer nothing more than what is offered now.
+    void stop() {
+        for (auto& queue : queues) queue.count = queue.next + queue.offered;
+    }
+
+    // What has happened so far, before software looks whether the hardware is busy.
+    void look_at_state() {
+        looked = {};
+        for (Trace* trace : all_traces()) looked.counts.push_back(trace->count());
+        for (int sm = 0; sm < SMS; sm++) looked.taken[sm] = queues[sm].next;
+        for (int n = 0; n < COUNTERS; n++) looked.counters[n] = *ports.counters[n];
+        looked.settled = settled;
+    }
+    // It was.
+    void state_when_busy() { busy = looked; }
+    // Forget what had happened by then; transactions taken and offered, of each SM, and the
+    // counters.
+    void forget_before(uint64_t* taken, uint64_t* offered, uint32_t* counts) {
+        for (int sm = 0; sm < SMS; sm++) offered[sm] = queues[sm].count;
+        size_t number = 0;
+        for (Trace* trace : all_traces()) trace->forget_first(busy.counts.at(number++));
+        settled -= busy.settled;
+        std::copy_n(busy.taken, SMS, taken);
+        std::copy_n(busy.counters, COUNTERS, counts);
     }
 
     // So many cycles of a run.
@@ -46,13 +84,8 @@ class Sim : public Testbench {
 
     // Forget what earlier transactions have done.
     void prepare() {
-        for (auto& trace : traces) trace.clear();
-        for (auto& trace : left_out) trace.clear();
-        told.clear();
-        for (auto& trace : taken) trace.clear();
-        for (auto& trace : fencing) trace.clear();
+        for (Trace* trace : all_traces()) trace->clear();
         settled = 0;
-        for (auto& side : reads) side.beats.clear();
     }
 
     // Cycles until `steps` steps have been seen and all transactions accepted.
@@ -158,6 +191,22 @@ class Sim : public Testbench {
     }
 
   private:
+    struct State {
+        std::vector<size_t> counts;  // of all traces
+        uint64_t taken[SMS] = {}, settled = 0;
+        uint32_t counters[COUNTERS + 1] = {};
+    };
+    State looked, busy;
+
+    std::vector<Trace*> all_traces() {
+        std::vector<Trace*> all = {&told};
+        for (auto& trace : traces) all.push_back(&trace);
+        for (auto* of_sm : {left_out, taken, fencing})
+            for (int sm = 0; sm < SMS; sm++) all.push_back(of_sm + sm);
+        for (auto& side : reads) all.push_back(&side.beats);
+        return all;
+    }
+
     Queue queues[SMS];
     Trace traces[BANKS], left_out[SMS], told, taken[SMS], fencing[SMS];
     uint32_t shown[SMS][FENCING_WORDS] = {};
@@ -166,6 +215,8 @@ class Sim : public Testbench {
     WriteSide<MetadataPort, SEGMENT_WORDS> writes[METADATA_PORTS + 1];
     WriteSide<ReportPort> reports;
     bool sweeps[METADATA_PORTS + 1] = {};
+    const uint64_t* next_jump[METADATA_PORTS + 1] = {};
+    uint64_t begun_at = 0;
     struct {
         SmCycle* sms = nullptr;
         SliceCycle* slices = nullptr;
@@ -178,15 +229,27 @@ class Sim : public Testbench {
         return total;
     }
 
-    // Over a memory that is preset, an engine that has just begun skips to its last segment.
+    // Over a memory that is preset, an engine jumps.
     void shorten_sweep(int port) {
         Engine& engine = ports.engine[port];
         bool begins = engine.begun && !sweeps[port];
         sweeps[port] = engine.begun;
-        if (!begins || metadata.words) return;
-        engine.index = last_segments[port];
-        // What a launch has written is swept when the epoch number wraps.
+        if (metadata.words) return;
+        if (begins) begin_sweep(port);
+        if (engine.begun && next_jump[port] != jumps_end[port] && engine.index == *next_jump[port]) {
+            engine.index = next_jump[port][1];
+            next_jump[port] += 2;
+        }
+    }
+
+    // What a launch has written is swept when the epoch number wraps; what is written itself has
+    // random content before.  All engines begin in one cycle.
+    void begin_sweep(int port) {
+        next_jump[port] = jumps[port];
+        if (begun_at == now) return;
+        begun_at = now;
         for (auto& word : metadata.reached) word.second = metadata.preset;
+        for (uint64_t n = 0; n < swept_count; n++) metadata.reached[swept[n]] = random.next();
     }
 
     bool may_offer(const Queue& queue) {
@@ -284,9 +347,15 @@ extern "C" {
 void sim_metadata(Sim* sim, uint64_t base, uint64_t* words, uint64_t count) {
     sim->metadata = {base, count, words};
 }
-void sim_preset(Sim* sim, uint64_t base, uint64_t preset, uint64_t count, const uint64_t* last) {
-    sim->last_segments = last;
+void sim_preset(Sim* sim, uint64_t base, uint64_t preset, uint64_t count, const uint64_t* swept,
+                uint64_t swept_count) {
+    sim->swept = swept;
+    sim->swept_count = swept_count;
     sim->metadata = {base, count, nullptr, preset};
+}
+void sim_jumps(Sim* sim, uint32_t port, const uint64_t* jumps, uint64_t count) {
+    sim->jumps[port] = jumps;
+    sim->jumps_end[port] = jumps + 2 * count;
 }
 // Indices of the words reached, as many as `indices` takes; how many there are.
 uint64_t sim_reached(Sim* sim, uint64_t* indices, uint64_t count) {
@@ -308,6 +377,13 @@ void sim_transactions(Sim* sim, uint32_t sm, const uint32_t* words, const uint64
                       uint64_t count) {
     sim->play(sm, words, order, count);
 }
+void sim_advance_counters(Sim* sim, const uint32_t* by) { sim->advance_counters(by); }
+void sim_look(Sim* sim) { sim->look_at_state(); }
+void sim_look_at_busy(Sim* sim) { sim->state_when_busy(); }
+void sim_forget(Sim* sim, uint64_t* taken, uint64_t* offered, uint32_t* counts) {
+    sim->forget_before(taken, offered, counts);
+}
+void sim_stop(Sim* sim) { sim->stop(); }
 int sim_interrupt(Sim* sim) { return sim->interrupts(); }
 void sim_prepare(Sim* sim) { sim->prepare(); }
 int sim_run(Sim* sim, uint64_t steps) { return sim->run(steps); }

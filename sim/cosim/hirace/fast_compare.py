@@ -41,6 +41,7 @@ def check_launch(
     report_filter: bool = False,
     sweep: bool = False,
     waiting: bool = False,
+    amid: int = 0,
     observer: Observer | None = None,
 ) -> LaunchResult:
     """Launch a kernel, play its transactions and compare everything observable.
@@ -60,8 +61,8 @@ def check_launch(
         the banks see the global order; otherwise each SM plays its own as fast as it can.
     capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
-    waiting : bool
-        Whether SMs offer their transactions while the launch lasts; not of those in order.
+    waiting, amid
+        As of ``FastSim.begin``; not of those in order.
     observer : Observer or None
         Receiver of functional coverage.
 
@@ -73,8 +74,9 @@ def check_launch(
         If the simulation cannot continue.
     """
     before = sim.stats
-    queues = sim.queues(transactions)
-    sim.launch(region, capacity_log2, report_filter, sweep, queues if waiting else ())
+    transactions, queues = sim.begin(
+        region, transactions, capacity_log2, report_filter, sweep, waiting, amid
+    )
     with garbage_collection_paused():
         board = Scoreboard(params, region, observer)
         order: list[list[tuple[int, int]]] = [[] for _ in range(params.sm_count)]

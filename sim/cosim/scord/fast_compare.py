@@ -36,6 +36,7 @@ def check_launch(
     report_filter: bool = False,
     sweep: bool = False,
     waiting: bool = False,
+    amid: int = 0,
     observer: Observer | None = None,
     late_cycles: int = 0,
     places: TilePlaces | None = None,
@@ -58,8 +59,8 @@ def check_launch(
         buffer may drop any, as it could when filled by transactions without a step.
     capacity_log2, report_filter, sweep
         As of ``FastSim.launch``.
-    waiting : bool
-        Whether SMs offer their transactions while the launch lasts; not of those in order.
+    waiting, amid
+        As of ``FastSim.begin``; not of those in order.
     observer : Observer or None
         Receiver of functional coverage.
     late_cycles : int
@@ -74,10 +75,10 @@ def check_launch(
     SimulationError
         If the simulation cannot continue.
     """
-    played = list(transactions)
     before = sim.stats
-    queues = sim.queues(played)
-    sim.launch(region, capacity_log2, report_filter, sweep, queues if waiting else ())
+    played, queues = sim.begin(
+        region, list(transactions), capacity_log2, report_filter, sweep, waiting, amid
+    )
     has_memory = not params.local_bytes
     with garbage_collection_paused(), closing(CompiledScoreboard(params, region, places)) as board:
         left_out, agree = _play(sim, board, params, played, queues, in_order)

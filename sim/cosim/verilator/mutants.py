@@ -131,7 +131,8 @@ def make_mutants(preset: str, folder: Path, draw: MutantDraw) -> int:
     _yosys(
         folder,
         f"read_verilog {preset}.v", f"hierarchy -check -top {top}", "proc",
-        "pmuxtree", "wreduce", "opt_clean", "memory_collect", f"write_rtlil {DESIGN}",
+        # Verilator makes models of less than half the speed of what is not optimised here.
+        "opt -full", "memory_collect", f"write_rtlil {DESIGN}",
         # More than are needed: clocks are sorted out.
         *(f"mutate -list {2 * draw.count} -seed {draw.seed} -o {block}.txt {module}"
           for block, module in chosen.items()),

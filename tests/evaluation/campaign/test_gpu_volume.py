@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from racetrap.evaluation.campaign import gpu_volume
-from racetrap.evaluation.campaign.gpu_volume import TwoLaunches, random_region
+from racetrap.evaluation.campaign.gpu_volume import LaunchCases, random_region
 from racetrap.generators.systems import SYSTEMS
 from racetrap.golden_model.trace import Trace
 
@@ -40,8 +40,10 @@ def test_launches_in_order_are_short(monkeypatch):
         drawn[in_order].add(instructions)
 
     monkeypatch.setattr(gpu_volume, "exercise_registers", lambda sim, random: None)
+    monkeypatch.setattr(gpu_volume, "launches_amid", lambda model, region: 0)
+    monkeypatch.setattr(gpu_volume, "reset_amid", lambda sim, random, transactions: None)
     monkeypatch.setattr(gpu_volume, "refuse_launches", lambda sim, params, region, random: None)
-    play = TwoLaunches(
+    play = LaunchCases(
         lambda *arguments: nullcontext(), check_launch, lambda events, params: events,
         lambda params, region, style, seed, instructions: instructions,
         {"one": SimpleNamespace(lanes=1)},

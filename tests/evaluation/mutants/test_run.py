@@ -11,13 +11,19 @@ import pytest
 
 import racetrap
 from racetrap.evaluation.mutants import run
+from racetrap.evaluation.mutants.equivalence import Proof
 from racetrap.evaluation.mutants.run import (
-    RESULT_SOURCES,
+    CASE_SOURCES,
+    PROOF_SOURCES,
+    Finding,
     MutantRun,
     Outcome,
+    ProofRun,
     alone,
-    run_mutant,
+    result_of,
+    run_cases,
     run_unchanged,
+    try_proofs,
 )
 from racetrap.evaluation.mutants.table import EXPLAINED_FILE
 from racetrap.generators.presets import find_preset
@@ -27,20 +33,26 @@ from racetrap.sim.cosim.verilator.mutants import UNCHANGED, Mutant, MutantDraw, 
 from racetrap.sim.failure import Failure
 
 
-def test_a_reason_that_is_added_runs_no_mutant_again():
+def _matched(patterns):
     root = Path(racetrap.__file__).parent
-    matched = {path.resolve() for pattern in RESULT_SOURCES for path in root.glob(pattern)}
-    assert Path(run.__file__).resolve() in matched
-    assert EXPLAINED_FILE.resolve() not in matched
+    return {path.relative_to(root).as_posix() for each in patterns for path in root.glob(each)}
+
+
+def test_a_reason_that_is_added_runs_no_mutant_again():
+    matched = _matched(CASE_SOURCES) | _matched(PROOF_SOURCES)
+    assert not [name for name in matched if name.endswith(EXPLAINED_FILE.name)]
     # Nor does work on what no mutant runs.
-    assert [path for path in matched if (root / "sim" / "gpu").resolve() in path.parents] == []
+    assert not [name for name in matched if name.startswith("sim/gpu/")]
+
+
+def test_a_proof_that_is_changed_runs_no_case_again():
+    assert not _matched(CASE_SOURCES) & _matched(PROOF_SOURCES)
+    assert "evaluation/mutants/equivalence.py" in _matched(PROOF_SOURCES)
 
 
 @pytest.mark.parametrize("system", [system.name for system in SYSTEMS])
 def test_a_campaign_that_is_changed_runs_mutants_again(system):
-    root = Path(racetrap.__file__).parent
-    matched = {path.resolve() for pattern in RESULT_SOURCES for path in root.glob(pattern)}
-    assert (root / "evaluation" / system / "campaign.py").resolve() in matched
+    assert f"evaluation/{system}/campaign.py" in _matched(CASE_SOURCES)
 
 
 def test_what_a_process_says():
@@ -73,56 +85,65 @@ def test_a_process_that_does_not_end(monkeypatch):
 _MUTANT = Mutant(3, "queue", True, "Y[0] of not is 1", "mutate", alone=11)
 
 
-@pytest.mark.parametrize(
-    ("kills", "proved", "outcome", "order"),
-    [
-        # Short cases come first, with the change in all instances and in one.
-        ((11, 2), (), Outcome.KILLED, [(3, 5), (3, 4), (3, 3), (3, 2), (11, 5), (11, 4), (11, 3),
-                                       (11, 2)]),
-        ((3, 4), (), Outcome.KILLED, [(3, 5), (3, 4)]),
-        ((3, 1), ("state",), Outcome.EQUIVALENT, ["state"]),
-        ((3, 1), ("leaves",), Outcome.KILLED, ["state", (3, 1)]),
-        ((3, 9), ("leaves",), Outcome.EQUIVALENT, [(11, 0), "block's registers", "leaves"]),
-        ((3, 9), (), Outcome.SURVIVED, [(11, 0), "block's registers", "leaves"]),
-    ],
+_RUN = MutantRun(
+    FastModel("scord-tiny", find_preset("scord-tiny").params, Path(), None), _MUTANT, 1, (5, 4),
+    (10, 10),
 )  # fmt: skip
-def test_what_decides_soonest_comes_first(monkeypatch, kills, proved, outcome, order):
+
+
+@pytest.mark.parametrize(
+    ("kills", "case", "order"),
+    [
+        # First with the change in all instances, then in one.
+        ((3, 4), 4, [(3, 5), (3, 4)]),
+        ((11, 5), 5, [(3, 5), (3, 4), (11, 5)]),
+        ((3, 9), None, [(3, 5), (3, 4), (11, 5), (11, 4)]),
+    ],
+)
+def test_the_first_difference_ends_the_cases(monkeypatch, kills, case, order):
     done = []
 
-    def say(what, said):
-        done.append(what)
-        return said
-
     def difference(say_difference):
-        case = say_difference.args[0]
-        at = case.model.mutant, case.number
-        return say(at, "step 1 differs" if at == kills else "")
-
-    def holds(folder, mutant, proof, seconds):
-        name = next(each for each in ("state", "block's registers", "leaves") if each in proof.says)
-        return say(name, name in proved)
+        given = say_difference.args[0]
+        done.append((given.model.mutant, given.number))
+        return "step 1 differs" if done[-1] == kills else ""
 
     monkeypatch.setattr(run, "alone", difference)
-    monkeypatch.setattr(run, "is_observed", lambda folder, mutant: True)
+    found = run_cases(_RUN)
+    assert (found.case, done) == (case, order)
+    assert found.outcome is (Outcome.SURVIVED if case is None else Outcome.KILLED)
+
+
+@pytest.mark.parametrize(("proved", "tried"), [("b", ["a", "b"]), ("", ["a", "b", "c"])])
+def test_the_first_proof_ends_them(monkeypatch, proved, tried):
+    done = []
+
+    def holds(folder, mutant, proof, seconds):
+        done.append(proof.says)
+        return proof.says == proved
+
     monkeypatch.setattr(run, "holds", holds)
-    params = find_preset("scord-tiny").params
-    model = FastModel("scord-tiny", params, Path(), None)
-    found = run_mutant(MutantRun(model, _MUTANT, 1, (5, 4, 3, 2, 1, 0), (10,) * 6, 10))
-    assert (found.outcome, done[-len(order) :]) == (outcome, order)
-    assert found.case == (kills[1] if outcome is Outcome.KILLED else None)
+    proofs = tuple(map(Proof, "abc"))
+    found = try_proofs(ProofRun(Path(), "", _MUTANT, proofs, 10))
+    assert (done, found.reason) == (tried, proved)
+    assert found.outcome is (Outcome.EQUIVALENT if proved else Outcome.SURVIVED)
 
 
-def test_a_survivor_that_changes_the_number_of_cycles_is_named_so(monkeypatch):
+@pytest.mark.parametrize(
+    ("cycles", "with_proofs", "reason"),
+    [
+        (11, False, "no case differs; no proof was tried"),
+        (12, True, "no case differs, except in its cycles; no proof was found"),
+    ],
+)
+def test_a_survivor_that_changes_the_number_of_cycles_is_named_so(
+    monkeypatch, cycles, with_proofs, reason
+):
     seen = SimpleNamespace(difference="", counts={"cycles": 11})
     monkeypatch.setattr(run, "run_case", lambda case: seen)
-    monkeypatch.setattr(run, "is_observed", lambda folder, mutant: True)
-    model = FastModel("scord-tiny", find_preset("scord-tiny").params, Path(), None)
-    found = [
-        run_mutant(MutantRun(model, _MUTANT, 1, (0, 1), (11, cycles), 0)) for cycles in (11, 12)
-    ]
-    assert [each.outcome for each in found] == [Outcome.SURVIVED] * 2
-    assert found[0].reason == "no case differs; no proof was tried"
-    assert found[1].reason == "no case differs, except in its cycles; no proof was tried"
+    found = run_cases(replace(_RUN, cycles=(11, cycles)))
+    result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_proofs)
+    assert (result.outcome, result.reason) == (Outcome.SURVIVED, reason)
 
 
 @pytest.mark.campaign
@@ -132,11 +153,12 @@ def test_a_survivor_that_changes_the_number_of_cycles_is_named_so(monkeypatch):
 )
 def test_the_campaign_kills_mutants_and_not_the_design(preset, block):
     model = build_fast(preset, find_preset(preset).params, mutants=MutantDraw((block,), 6))
-    run = MutantRun(model, UNCHANGED, 1, (0, 1), (), 0)
+    run = MutantRun(model, UNCHANGED, 1, (0, 1), ())
     unchanged = run_unchanged(run)
     assert unchanged.difference == ""
     assert sorted(unchanged.cases) == [0, 1]
     run = replace(run, cases=unchanged.cases, cycles=unchanged.cycles)
-    found = [run_mutant(replace(run, mutant=each)) for each in read_mutants(model.folder)]
-    assert {result.mutant.block for result in found} == {block}
+    mutants = read_mutants(model.folder)
+    assert {mutant.block for mutant in mutants} == {block}
+    found = [run_cases(replace(run, mutant=mutant)) for mutant in mutants]
     assert Counter(result.outcome for result in found)[Outcome.KILLED] > 2

@@ -91,6 +91,7 @@ def test_regions_of_any_size(model, size_log2):
 
 def test_cases_of_the_random_campaign(model, monkeypatch):
     monkeypatch.setattr(gpu_volume, "ACCESSES", (1_200, 600))
+    monkeypatch.setattr(gpu_volume, "AMID_ACCESSES", 200)
     coverage = Coverage(model.params)
     for number in (0, 4):
         for compared in campaign.play(model, number, Random(f"test {number}"), coverage):
@@ -98,4 +99,4 @@ def test_cases_of_the_random_campaign(model, monkeypatch):
                 name for name in campaign.RANDOM_VOLUME.figures if not hasattr(compared, name)
             ] == []
             assert 0 < compared.races < compared.accesses
-    assert coverage.counts["launch"] == 4
+    assert coverage.counts["launch"] > 4

@@ -65,7 +65,10 @@ def test_largest_region(model):
         sim.run(sim.queues([(0, _LINE._replace(line=line))]), [3])
         entries = region.entries(model.params)
         first = entries - 32  # of the line's words
-        assert sorted(sim.reached) == [first, first + 1, first + 3, entries - 1]
+        reached, read = {*sim.reached}, {first, first + 1, first + 3, entries - 1}
+        assert read <= reached
+        swept = {sim.entry(index) for index in reached - read}
+        assert swept == {model.params.uninitialised_entry}
         assert sim.entry(first + 3) == sim.steps(0)[-1].after
 
 
