@@ -132,7 +132,7 @@ def make_mutants(preset: str, folder: Path, draw: MutantDraw) -> int:
         folder,
         f"read_verilog {preset}.v", f"hierarchy -check -top {top}", "proc",
         # Verilator makes models of less than half the speed of what is not optimised here.
-        "opt -full", "memory_collect", f"write_rtlil {DESIGN}",
+        "opt -full -nodffe -nosdff", "memory_collect", f"write_rtlil {DESIGN}",
         # More than are needed: clocks are sorted out.
         *(f"mutate -list {2 * draw.count} -seed {draw.seed} -o {block}.txt {module}"
           for block, module in chosen.items()),
