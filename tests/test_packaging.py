@@ -248,7 +248,7 @@ def test_extra_alone(environment, tmp_path, extra):
 def test_extras_are_those_of_the_package(environment):
     (about,) = environment().parents[1].glob("lib/python*/site-packages/racetrap-*.dist-info")
     named = PathDistribution(about).metadata.get_all("Provides-Extra")
-    assert sorted(named) == sorted([*_OF_EXTRAS, "notebook", "dev"])
+    assert sorted(named) == sorted([*_OF_EXTRAS, "notebook", "soc", "dev"])
 
 
 def test_wheel_runs_from_another_folder(environment, tmp_path):

@@ -33,7 +33,7 @@ _NOT_RUN = {
     r"^racetrap (?:--jobs . )?(?:bench|campaign|cost|evaluate|fpga build|simulate scord"
     r"|sweep \S+-(?:scord|sig))": "takes minutes",
     r"^python -m .*(?:cosimulation|history|_programs phase)": "takes minutes",
-    r"^racetrap vortex": "needs the Verilog of a GPU of others",
+    r"^racetrap (?:vortex|soc)": "needs the Verilog of a GPU or a core of others",
     r"^cd |^racetrap check dot_product": "its page's own test",
 }  # fmt: skip
 #: Those that take more than some two seconds, in `make tutorials` and `make campaign`.

@@ -21,7 +21,7 @@ def evaluate(
     *,
     size: str = "tiny",
     seed: int = 1,
-    hardware: bool = False,
+    rtl: bool = False,
 ) -> EvaluationResult:
     """Reproduce Figures 8 to 11 of the ScoRD paper: cycles and DRAM accesses of ScoRD.
 
@@ -35,11 +35,11 @@ def evaluate(
         Size of their inputs.
     seed : int
         Seed of their inputs.
-    hardware : bool
+    rtl : bool
         Whether the Verilated hardware of presets runs beside the GPU, too.
     """
     runs = {
-        name: OverheadRun(name, size, seed, hardware)
+        name: OverheadRun(name, size, seed, rtl)
         for name in CHOICES
         if not workloads or name in workloads
     }

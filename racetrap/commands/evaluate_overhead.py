@@ -14,12 +14,15 @@ from racetrap.commands.shared.long_work import LongWork
 @options.size
 @click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
 @click.option(
-    "--hardware", is_flag=True,
+    "--rtl", is_flag=True,
     help="Also run the Verilated hardware of four presets beside the GPU (minutes for each "
     "application, and as many to build it).",
 )  # fmt: skip
+@options.seed
 @options.result
-def command(size: str, workloads: tuple[str, ...], hardware: bool, json_file: str | None) -> None:
+def command(
+    size: str, workloads: tuple[str, ...], rtl: bool, seed: int, json_file: str | None
+) -> None:
     """Reproduce Figures 8 to 11 of the ScoRD paper: cycles and DRAM accesses of ScoRD.
 
     PROGRAM is an application (default: all).  Each runs once; its trace is replayed on a timing
@@ -30,5 +33,5 @@ def command(size: str, workloads: tuple[str, ...], hardware: bool, json_file: st
     cycles of the hardware, else 3.
     """
     work = LongWork()
-    found = evaluate("overhead", *workloads, work=work, size=size, hardware=hardware)
+    found = evaluate("overhead", *workloads, work=work, size=size, rtl=rtl, seed=seed)
     work.finish_with(found, json_file)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.output_files import OutputFile
+from racetrap.commands.shared.result_forms import Form, form_files
 from racetrap.commands.shared.terminal import (
     exit_on,
     input_errors,
@@ -28,18 +29,14 @@ from racetrap.sim.soc.systems import CORES
 @click.argument("system", metavar="SYSTEM", type=options.Choice(tuple(CORES)))
 @click.argument("firmware", metavar="FIRMWARE", type=InputFile())
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1)
-@click.option(
-    "--trace", "trace_file", metavar="FILE", type=OutputFile(),
-    help="Write the operations that the monitor has taken as a trace, for `racetrap check`.",
-)  # fmt: skip
-@click.option(
-    "--waves", metavar="FILE", type=OutputFile(Path),
-    help="Write waves of all signals in FST, from a build of their own.",
-)  # fmt: skip
+@form_files(
+    Form(".trace", "the operations that the monitor has taken, as a trace", False),
+    Form(".fst", "waves of all signals, from a build of their own", False),
+)
 @options.result
 def command(
-    system: str, firmware: str, arguments: tuple[str, ...], trace_file: str | None,
-    waves: Path | None, json_file: str | None,
+    system: str, firmware: str, arguments: tuple[str, ...], output: Mapping[str, str],
+    json_file: str | None,
 ) -> None:  # fmt: skip
     """Run FIRMWARE with ARGS on SYSTEM, and print what the bus monitor reports.
 
@@ -52,12 +49,14 @@ def command(
     console = report_console()
     with input_errors(firmware):
         image = read_image(Path(firmware))
+    waves = output.get(".fst")
     with progress_bar("Running"):
-        run = run_firmware(system, SocParams(), image, arguments, waves=waves)
-    if trace_file is not None:
+        run = run_firmware(
+            system, SocParams(), image, arguments, waves=Path(waves) if waves else None
+        )
+    if ".trace" in output:
         with input_errors():
-            is_text = trace_file.endswith(options.TEXT_SUFFIX)
-            (run.trace.write_text if is_text else run.trace.write_binary)(trace_file)
+            run.trace.write_binary(output[".trace"])
     choice = RaceChoice(has_json=json_file is not None)
     document = print_soc_run(console, choice, run)
     write_json(json_file, {"system": system, "firmware": firmware, **document})

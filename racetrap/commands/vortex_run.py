@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import click
@@ -10,27 +11,24 @@ from racetrap.calls.report import Report
 from racetrap.calls.vortex_run import DETECTOR, vortex_run
 from racetrap.commands.shared import options
 from racetrap.commands.shared.input_files import InputFile
-from racetrap.commands.shared.output_files import OutputFile
+from racetrap.commands.shared.result_forms import Form, form_files
 from racetrap.commands.shared.terminal import exit_on, report_console, write_json
 from racetrap.presenters.race_choice import RaceChoice
 
 
 @click.command("run")
-@click.argument("kernel", metavar="KERNEL.c", type=InputFile())
+@click.argument("kernel", metavar="KERNEL", type=InputFile())
 @click.argument("macros", metavar="[MACRO[=VALUE]]...", nargs=-1)
 @options.detector(f"Preset of the detector beside the cores.  [default: {DETECTOR}]")
 @options.setting
 @options.seed
-@click.option(
-    "--trace", "trace_file", metavar="FILE", type=OutputFile(),
-    help="Write the trace of the run to FILE, in the order in which memory was accessed.",
-)  # fmt: skip
+@form_files(Form(".trace", "the trace, in the order in which memory was accessed", False))
 @options.result
 def command(
     kernel: str, macros: tuple[str, ...], detector: str | None, settings: tuple[str, ...],
-    seed: int, trace_file: str | None, json_file: str | None,
+    seed: int, output: Mapping[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
-    """Run the C kernel KERNEL.c on simulated cores of Vortex, with a detector's hardware beside it.
+    """Run KERNEL, a C source, on simulated cores of Vortex, with a detector's hardware beside it.
 
     MACROs are defined for the compiler.  Hardware and golden models are compared at every step,
     reports of the hardware are printed with source lines, an exact analysis judges the trace of the
@@ -43,7 +41,7 @@ def command(
     """
     choice = replace(RaceChoice(), has_json=json_file is not None)
     result = vortex_run(
-        kernel, macros, detector=detector, settings=settings, seed=seed, trace=trace_file,
+        kernel, macros, detector=detector, settings=settings, seed=seed, trace=output.get(".trace"),
         report=Report(report_console(), choice),
     )  # fmt: skip
     write_json(json_file, result.document)

@@ -144,7 +144,7 @@ class EvaluateOverhead(LongWorkDocument):
         "`figure-8` (cycles for each without detection), `figure-9` (DRAM accesses likewise), "
         "`figure-10` (shares of the costs in percent), `figure-11` (cycles by memory), "
         "`sensitivity` (cycles by what is changed), `models` (cycles with ScoRD's hardware), "
-        "`hardware` (likewise, with the hardware itself; no rows without `--hardware`), "
+        "`hardware` (likewise, with the hardware itself; no rows without `--rtl`), "
         "`statements` (the paper's, and whether they hold)",
     ]
     problems: Annotated[

@@ -10,7 +10,7 @@ import pytest
 from racetrap.sim.accelerator.compiled import detector
 from racetrap.sim.compiled_library import compiled_library, load_library
 from racetrap.sim.cosim.noncoherent import fast_harness as noncoherent_harness
-from racetrap.sim.cosim.scord import compiled_scoreboard
+from racetrap.sim.cosim.scord import compiled_settings
 from racetrap.sim.cosim.scord import fast_harness as scord_harness
 from racetrap.sim.cosim.sigrace import fast_harness as sigrace_harness
 from racetrap.sim.cpu import exact_detector, merge
@@ -34,7 +34,7 @@ TWINS = {
     "gpu oracle": compiled_oracle._TWINS,
     "merge": merge._TWINS,
     "noncoherent simulation": noncoherent_harness.HARNESS.twins,
-    "scord": compiled_scoreboard._TWINS,
+    "scord": compiled_settings.SCORD_TWINS,
     "scord simulation": scord_harness.HARNESS.twins,
     "sigrace": compiled_sigrace._TWINS,
     "sigrace simulation": sigrace_harness.HARNESS.twins,

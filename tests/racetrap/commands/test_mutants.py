@@ -6,7 +6,8 @@ import pytest
 
 from racetrap.calls import mutants
 from racetrap.evaluation.mutants import table
-from racetrap.evaluation.mutants.run import MutantResult, Outcome, UnchangedResult
+from racetrap.evaluation.mutants.equivalence import SLOW_PROOFS
+from racetrap.evaluation.mutants.run import Finding, Outcome, ProofRun, UnchangedResult
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import MutantDraw, read_mutants
 from tests.support.long_work import answer, stop_after
@@ -24,19 +25,28 @@ def call(racetrap, monkeypatch, tmp_path):
         assert (name, mutants) == ("scord-tiny", MutantDraw((), 3, 5))
         return FastModel(name, params, tmp_path, {})
 
-    def _call(outcome_of, *more, difference=""):
+    def _call(outcome_of, *more, difference="", is_stopped=False):
         def run(item):
             if not item.mutant.number:
                 return UnchangedResult(difference, item.cases[::-1], (5, 6, 7))
+            outcome = outcome_of(item.mutant)
+            if isinstance(item, ProofRun):
+                is_last = item.proofs == SLOW_PROOFS
+                proved = is_last and outcome is Outcome.EQUIVALENT
+                return Finding(outcome if proved else Outcome.SURVIVED, None, "proved")
+            if not item.cases:
+                return Finding(Outcome.SURVIVED)
             assert (item.cases, item.cycles) == ((2, 1, 0), (5, 6, 7))
-            return MutantResult(item.mutant, outcome_of(item.mutant), 1, "first difference", 1.0)
+            if outcome is Outcome.KILLED:
+                return Finding(outcome, 1, "first difference", 1.0)
+            return Finding(Outcome.SURVIVED)
 
         monkeypatch.setattr(mutants, "build_fast", build)
         answer(monkeypatch, run)
         words = ["--count", 3, "--cases", 3, "--seed", 5, "--json", tmp_path / "found.json"]
         page = tmp_path / "page.html"
         done = racetrap("mutants", "scord-tiny", *words, "--output", page, *more)
-        assert ("first difference" in page.read_text()) == (not difference)
+        assert ("first difference" in page.read_text()) == (not difference and not is_stopped)
         return done, json.loads((tmp_path / "found.json").read_text()), drawn
 
     return _call
@@ -51,7 +61,8 @@ def test_scores_and_an_unexplained_survivor(call):
     done, found, drawn = call(_outcomes)
     assert done.exit_code == 3
     assert f"3 survivors have no reason, the first is system: {drawn[0].change}" in done.output
-    assert "counter: 1 killed, 1 equivalent, 1 survived\n" in done.output
+    assert "counter: 1 killed, 2 not decided\n" in done.output
+    assert "counter: 1 equivalent, 1 not decided\n" in done.output
     rows = {row["block"]: row for row in found["tables"]["blocks"]}
     assert [*rows] == ["system", "logic", "counter", "blocks with state", "all"]
     assert rows["counter"] == {
@@ -82,11 +93,16 @@ def test_the_design_itself_must_agree(call):
 
 def test_a_stopped_command_goes_on(call, monkeypatch):
     with monkeypatch.context() as stopping:
-        stop_after(stopping, 2, KeyboardInterrupt())
-        done, found, _ = call(_outcomes)
-    assert (done.exit_code, found["missing"]) == (130, ["logic", "counter"])
+        stop_after(stopping, 5, KeyboardInterrupt())
+        done, found, _ = call(_outcomes, is_stopped=True)
+    # Of no block all mutants are decided.
+    assert (done.exit_code, found["missing"], found["all"]) == (
+        130,
+        ["logic", "counter", "system"],
+        [],
+    )
     _, found, _ = call(_outcomes)
-    assert (found["kept"], found["missing"]) == (2, [])
+    assert (found["kept"], found["missing"]) == (5, [])
 
 
 def test_some_blocks_of_the_same_build(call):

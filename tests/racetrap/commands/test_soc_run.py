@@ -86,7 +86,7 @@ def test_what_is_printed(racetrap, monkeypatch, changes, status, words):
 def test_trace_has_the_same_verdict(racetrap, tmp_path, omission, status, form):
     trace = tmp_path / f"made.{form}"
     result = racetrap(
-        "soc", "run", "picorv32", _CRYPTO, "2", *omission, "--trace", str(trace), "--json", "-"
+        "soc", "run", "picorv32", _CRYPTO, "2", *omission, "--output", str(trace), "--json", "-"
     )
     assert result.exit_code == status
     document = json.loads(result.stdout)

@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_run(racetrap, tmp_path):
 
 def test_the_trace_can_be_kept(racetrap, tmp_path):
     file = tmp_path / "run.trace"
-    done, _ = _run(racetrap, tmp_path, KERNELS / "messages.c", "--trace", file, *_SMALL)
+    done, _ = _run(racetrap, tmp_path, KERNELS / "messages.c", "--output", file, *_SMALL)
     assert len(read_gpu_trace(file)) == done["exact"]["events"]
     assert done["exact"]["trace"] == str(file)
 

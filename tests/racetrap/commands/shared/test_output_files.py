@@ -63,7 +63,8 @@ def _words(parameter, file):
 
 
 def _line(name, output, other, one, two):
-    """A command line with two files, and with a preset before them if the command takes one."""
+    """A command line with two files, and with a preset or a system before them if the command
+    takes one."""
     words, command = _COMMANDS[name]
     files = {output.name: [one], other.name: [two]}
     if output is other:
@@ -72,6 +73,8 @@ def _line(name, output, other, one, two):
     for parameter in sorted(command.params, key=lambda each: isinstance(each, click.Argument)):
         if isinstance(parameter, click.Argument) and parameter.name == "preset":
             line.append("scord-tiny")
+        if isinstance(parameter, click.Argument) and parameter.name == "system":
+            line.append("picorv32")
         for file in files.get(parameter.name, ()):
             line += _words(parameter, file)
     return line

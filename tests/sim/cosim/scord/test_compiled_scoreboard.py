@@ -297,7 +297,7 @@ _BUGS = {
     "a fence overtakes accesses": Patch(
         "scoreboard.cpp", "is_fence ? accesses : behind", "is_fence ? 0 * accesses : behind"),
     "residues of ports are cut": Patch(
-        "scoreboard.cpp", "residue % settings_.odd_ports << low", "residue % 2 << low"),
+        "tracker.h", "residue % settings.odd_ports << low", "residue % 2 << low"),
     "a tag is not compared": Patch("detector_bank.h", "part(entry, at.tag) != tag;", "false;"),
     "a barrier hides accesses of other blocks": Patch(
         "detector_bank.h", "packet.barrier_id && !(entry & DEV_SHARED))", "packet.barrier_id)"),

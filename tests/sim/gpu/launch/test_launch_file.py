@@ -137,7 +137,7 @@ _DIMENSIONS = "from 1 to 2147483647, 65535, 65535"
 @pytest.mark.parametrize(
     ("changes", "key", "rule", "value"),
     [
-        ({"hue": 1}, "Key", "one of kernel, grid, block, arguments, dynamic_shared, bu", "hue"),
+        ({"hue": 1}, "Key", "one of kernel, grid, block, arguments, dynamic_shared, ", "hue"),
         ({"kernel": None}, "kernel", "given", "missing"),
         ({"kernel": 5}, "kernel", "string", 5),
         ({"kernel": ""}, "kernel", "a name", "''"),

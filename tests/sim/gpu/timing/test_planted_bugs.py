@@ -69,7 +69,7 @@ BUGS = {
     "a scheduler is not greedy": _bug("cores.h", "own.ready[place] != own.last", "true"),
     "one scheduler": _bug("cores.h", "warp % settings_.schedulers", "0"),
     "instructions take no time": _bug("cores.h", "now() + next.gap", "now()"),
-    "a fence does not wait": _bug("cores.h", "own.is_fencing = own.unacknowledged;",
+    "a fence does not wait": _bug("cores.h", "own.is_fencing = own.unacknowledged || own.is_told;",
                                   "own.is_fencing = false;"),
     "a block's fence empties the L1": _bug(
         "cores.h", "instruction(warp).does == Does::DEVICE_FENCE", "true"),
