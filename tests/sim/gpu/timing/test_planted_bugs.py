@@ -109,7 +109,8 @@ BUGS = {
     "volatile loads are cached": _bug(
         "program.h", "event.strong ? Does::VOLATILE_LOAD : Does::LOAD", "Does::LOAD"),
     "accesses to shared memory go out": _bug(
-        "program.h", "event.kind <= EventKind::ATOMIC && event.space", "false"),
+        "program.h", "event.kind <= EventKind::ATOMIC && !event.space",
+        "event.kind <= EventKind::ATOMIC"),
 }  # fmt: skip
 
 
