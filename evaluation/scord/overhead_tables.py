@@ -23,22 +23,19 @@ PAPER: Mapping[str, Mapping[str, Mapping[str, float]]] = MappingProxyType({
 })  # fmt: skip
 
 
-def _with_mean(
-    found: Sequence[Overhead], values: Callable[[Overhead], Sequence[float]]
-) -> Iterator[tuple[str, list[float]]]:
-    """A row for each application, and their mean."""
-    rows = {each.program: list(values(each)) for each in found}
-    yield from rows.items()
+def _rows(
+    found: Sequence[Overhead], values: Callable[[Overhead], Sequence[float]], *,
+    table: str = "", digits: int = 3,
+) -> tuple[tuple[Cell, ...], ...]:  # fmt: skip
+    """A row for each application and their mean, with the paper's numbers of ``table``."""
+    rows = {each.program: values(each) for each in found}
     if rows:
-        yield _MEAN, [fmean(column) for column in zip(*rows.values(), strict=True)]
-
-
-def _rounded(values: Sequence[float], digits: int = 3) -> tuple[Cell, ...]:
-    return tuple(round(value, digits) for value in values)
-
-
-def _of_paper(table: str, program: str) -> tuple[Cell, ...]:
-    return tuple(numbers.get(program) for numbers in PAPER[table].values())
+        rows[_MEAN] = [fmean(column) for column in zip(*rows.values(), strict=True)]
+    paper = PAPER.get(table, {}).values()
+    return tuple(
+        (name, *(round(value, digits) for value in row), *(of.get(name) for of in paper))
+        for name, row in rows.items()
+    )
 
 
 def make_tables(found: Sequence[Overhead]) -> list[Table]:
@@ -51,79 +48,52 @@ def make_tables(found: Sequence[Overhead]) -> list[Table]:
             "An entry of ScoRD's metadata is for 16 neighbouring words; of its hardware here for "
             "words a sixteenth of the region apart, which does not help streams of data.",
             ("program", *cycles, *PAPER["figure-8"]),
-            tuple(
-                (name, *_rounded(row), *_of_paper("figure-8", name))
-                for name, row in _with_mean(found, lambda each: list(map(each.slowdown, cycles)))
-            ),
+            _rows(found, lambda each: list(map(each.slowdown, cycles)), table="figure-8"),
         ),
         Table(
             "figure-9", "DRAM accesses for each without detection (Figure 9)",
             "Reads of lines, and writes of lines and of segments that miss in the L2. Lines that "
             "are in the L2 at the end are not counted.",
             ("program", *(f"{name}: {what}" for name in traffic for what in ("data", "metadata"))),
-            tuple(
-                (name, *_rounded(row))
-                for name, row in _with_mean(
-                    found, lambda each: [x for name in traffic for x in each.traffic(name)]
-                )
-            ),
+            _rows(found, lambda each: [x for name in traffic for x in each.traffic(name)]),
         ),
         Table(
             "figure-10", "Shares of the overhead in percent (Figure 10)",
             "Of each cost, what is saved without its time: packets for L1 hits (LHD), identity of "
             "the warp in packets (NOC), accesses to metadata (MD).",
             ("program", *(cost.upper() for cost in COSTS), *PAPER["figure-10"]),
-            tuple(
-                (name, *_rounded(row, 1), *_of_paper("figure-10", name))
-                for name, row in _with_mean(found, lambda each: list(each.shares().values()))
-            ),
+            _rows(found, lambda each: [*each.shares().values()], table="figure-10", digits=1),
         ),
         Table(
             "figure-11", "Cycles of ScoRD for each without detection, by memory (Figure 11)",
             "Low: 6 channels and 768 KB of L2; high: 24 channels and 3 MB. The paper does not "
             "give its values.",
             ("program", *MEMORIES),
-            tuple(
-                (name, *_rounded(row))
-                for name, row in _with_mean(
-                    found, lambda each: [_slowdown(each, memory) for memory in MEMORIES]
-                )
-            ),
+            _rows(found, lambda each: [_slowdown(each, memory) for memory in MEMORIES]),
         ),
         Table(
             "sensitivity", "Cycles of ScoRD for each without detection, one setting changed",
             "A packet of 40 bytes is one flit of 40, and two with the 5 bytes that name its warp.",
             ("program", *VARIATIONS),
-            tuple(
-                (name, *_rounded(row))
-                for name, row in _with_mean(
-                    found, lambda each: [_slowdown(each, change) for change in VARIATIONS]
-                )
-            ),
+            _rows(found, lambda each: [_slowdown(each, change) for change in VARIATIONS]),
         ),
         Table(
             "models", "Cycles with ScoRD's hardware for each without detection, by a model",
             "The model has the hardware's cycles. In flight are the segments of a port between the "
             "read of their metadata and the answer to their write; presets are named.",
             ("program", "no time of its own", *MODELS),
-            tuple(
-                (name, *_rounded(row))
-                for name, row in _with_mean(found, lambda each: [
-                    each.slowdown("ScoRD, distant words"),
-                    *(each.slowdown_of(each.models, name) for name in MODELS),
-                ])
-            ),
+            _rows(found, lambda each: [
+                each.slowdown("ScoRD, distant words"),
+                *(each.slowdown_of(each.models, name) for name in MODELS),
+            ]),
         ),
         Table(
             "hardware", "Cycles with the hardware of a preset for each without detection",
             "The Verilated hardware runs beside the GPU.",
             ("program", *HARDWARE),
-            tuple(
-                (name, *_rounded(row))
-                for name, row in _with_mean(
-                    [each for each in found if each.hardware],
-                    lambda each: [each.slowdown_of(each.hardware, name) for name in HARDWARE],
-                )
+            _rows(
+                [each for each in found if each.hardware],
+                lambda each: [each.slowdown_of(each.hardware, name) for name in HARDWARE],
             ),
         ),
         Table(
