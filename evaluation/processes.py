@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from racetrap.sim.descendants import kill_descendants
@@ -17,6 +18,17 @@ from racetrap.sim.failure import Failure
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+
+
+def memory_of_process(name: str) -> int:
+    """Bytes that the system states of this process: ``VmHWM`` is its peak.
+
+    That of ``getrusage`` includes the peak of the process from which this one was forked.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return 1024 * int(line.split()[1])
+    raise KeyError(name)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from racetrap.evaluation.processes import memory_of_process
 from racetrap.sim.gpu.cuda.program_run import ProgramError
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError
 from tests.cuda_verdicts import check_source
@@ -26,7 +27,7 @@ from tests.support.gpu.cccl.results import OWN_RACES, RACY, REFUSED, RESULTS, he
 FOLDER = REPOSITORY / "sim" / "gpu" / "suites" / "cccl"
 #: Where the table is kept.
 KEPT = REPOSITORY / "tests" / "support" / "gpu" / "cccl" / "table.json"
-_KIB = 1024
+_MIB = 1 << 20
 _WORKERS = 2
 
 
@@ -105,7 +106,7 @@ def check_driver(name: str, is_racy: bool) -> DriverRow:
                 )
                 for pair in check.traces.pairs
             ]
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _KIB
+    memory = memory_of_process("VmHWM") // _MIB
     return DriverRow(
         name, is_racy, problem, is_right(name, printed), races, events,
         round(_cpu_seconds() - begin, 1), memory,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from math import prod
 from pathlib import Path
 
 from racetrap.evaluation.barracuda.instrumented import instrumented
+from racetrap.evaluation.processes import memory_of_process
 from racetrap.evaluation.scord.programs import Schedule
 from racetrap.sim.gpu.cuda.context import RunSettings
 from racetrap.sim.gpu.cuda.program_run import ProgramRun, run_program
@@ -30,7 +30,7 @@ from racetrap.sim.gpu.suites.barracuda.benchmarks import BENCHMARKS
 RULES = ("barracuda", "scoped", "causality")
 #: Ways of running a program whose cost is compared, the untraced run first.
 WAYS = ("untraced", "judged while running", "traced, then barracuda")
-_MIB = 1024
+_MIB = 1 << 20
 #: Runs of each way, the fastest of which counts.
 _REPEATS = 3
 
@@ -179,9 +179,7 @@ def _cost(program: str, way: str) -> Cost:
             begin = time.process_time()
             ways[way](nowhere.fileno())
             seconds.append(time.process_time() - begin)
-    # The peak of `getrusage` includes that of the process before, from which this one was forked.
-    (peak,) = re.findall(r"^VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.M)
-    return Cost(min(seconds), int(peak) // _MIB)
+    return Cost(min(seconds), memory_of_process("VmHWM") // _MIB)
 
 
 def _untraced(command: Sequence[str], schedule: Schedule, output: int) -> None:

@@ -16,6 +16,7 @@ from types import FrameType
 
 from racetrap.evaluation.fuzzing.mutation import mutate
 from racetrap.evaluation.fuzzing.readers import READERS, REFUSALS, Reader
+from racetrap.evaluation.processes import memory_of_process
 
 #: Limits for a file no larger than those of the corpus.
 SECONDS = 10
@@ -101,11 +102,11 @@ def keep(finding: Finding, folder: Path) -> Path:
 def outcome(reader: Reader, path: Path) -> str:
     """Problem in how a file is read; empty if there is none."""
     Path("/proc/self/clear_refs").write_text("5")  # forgets the most memory that was taken so far
-    before = _status("VmRSS")
+    before = memory_of_process("VmRSS")
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         reader.read(path)
-        if _status("VmHWM") - before > MEMORY_BYTES:
+        if memory_of_process("VmHWM") - before > MEMORY_BYTES:
             raise MemoryError
     except REFUSALS as error:
         # Our sentences come from our own statements: Python's own state no rule of a format.
@@ -132,20 +133,14 @@ def _limits() -> Iterator[None]:
     """Limits of this process, on top of what it has taken so far."""
     old_limits, old_handler = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(_ALARM)
     signal.signal(_ALARM, _raise)
-    resource.setrlimit(resource.RLIMIT_AS, (_status("VmSize") + _ADDRESSES, old_limits[1]))
+    resource.setrlimit(
+        resource.RLIMIT_AS, (memory_of_process("VmSize") + _ADDRESSES, old_limits[1])
+    )
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, old_limits)
         signal.signal(_ALARM, old_handler)
-
-
-def _status(name: str) -> int:
-    """A number of bytes that the system reports for this process."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{name}:"):
-            return 1024 * int(line.split()[1])
-    raise KeyError(name)
 
 
 _ALARM = signal.SIGALRM
