@@ -106,6 +106,9 @@ def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
         return _holds_in(modules, module, {module}, mutant, proof, seconds)
     whole = {module, *_all_inside(modules, module)}
     outer = [name for name, text in modules.items() if module in _inner(text)]
+    # Of several instances one may undo what another does; the change in one alone is not proved.
+    if any(_instances(modules[name], module) > 1 for name in outer):
+        return False
     return all(
         _holds_in(modules, root, {root, *whole}, mutant, proof, seconds)
         for root in outer or [module]
@@ -181,6 +184,11 @@ def _field(mutant: Mutant, name: str) -> str:
     found = re.search(rf"-{name} \\?(\S+)", mutant.command)
     assert found is not None
     return found[1]
+
+
+def _instances(module: str, block: str) -> int:
+    """Number of instances of a block in a module."""
+    return sum(found[1] == block for found in _INSTANCE.finditer(module))
 
 
 def _inner(module: str) -> list[str]:

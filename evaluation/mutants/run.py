@@ -21,7 +21,7 @@ from racetrap.sim.cosim.verilator.mutants import Mutant
 from racetrap.sim.failure import Failure
 
 #: What is said of a case in which the cycles alone are others.
-OTHER_CYCLES = "other cycles"
+_OTHER_CYCLES = "other cycles"
 #: A case takes a second or so; a mutant that never lets it end is killed.
 _CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
@@ -181,7 +181,7 @@ def run_cases(run: MutantRun) -> Finding:
         for number, cycles in zip(run.cases, run.cycles, strict=True):
             case = Case(replace(run.model, mutant=selected), run.seed, number, False)
             said = alone(partial(_difference, case, cycles))
-            if said == OTHER_CYCLES:
+            if said == _OTHER_CYCLES:
                 reason = said
             elif said:
                 return Finding(Outcome.KILLED, number, said, _cpu_seconds() - started)
@@ -202,7 +202,7 @@ def result_of(mutant: Mutant, findings: Sequence[Finding], with_proofs: bool) ->
     seconds, last = sum(each.seconds for each in findings), findings[-1]
     if last.outcome is not Outcome.SURVIVED:
         return MutantResult(mutant, last.outcome, last.case, last.reason, seconds)
-    has_other_cycles = OTHER_CYCLES in (each.reason for each in findings)
+    has_other_cycles = _OTHER_CYCLES in (each.reason for each in findings)
     but = ", except in its cycles" if has_other_cycles else ""
     reason = f"no case differs{but}; no proof was {'found' if with_proofs else 'tried'}"
     return MutantResult(mutant, Outcome.SURVIVED, None, reason, seconds)
@@ -214,7 +214,7 @@ def _difference(case: Case, cycles: int) -> str:
     except _UNKNOWN_VALUE as error:
         return f"{type(error).__name__}: {error}"
     is_as_long = found.difference or found.counts["cycles"] == cycles
-    return found.difference if is_as_long else OTHER_CYCLES
+    return found.difference if is_as_long else _OTHER_CYCLES
 
 
 def alone(say: Callable[[], str]) -> str:
