@@ -91,11 +91,17 @@ def reset_amid(sim: Any, random: Random, transactions: Sequence[tuple[int, Any]]
     sim.reset_after(sim.queues(played), random.choice(_AMID_CYCLES))
 
 
-def amid_options(random: Random, sim: Any) -> Mapping[str, Any]:
-    """Options of a launch amid transactions; memories answer without errors from then on, since
-    those before the launch are not counted."""
-    sim.timing = replace(sim.timing, read_errors=0, write_errors=0)
+def amid_options(random: Random) -> Mapping[str, Any]:
+    """Options of a launch amid transactions."""
     return {"amid": random.choice(_AMID_CYCLES)}
+
+
+def without_errors(timing: MemoryTiming) -> MemoryTiming:
+    """The same timing with memories that answer without errors.
+
+    Those before a launch amid transactions are not counted, and a model of the cycles has none.
+    """
+    return replace(timing, read_errors=0, write_errors=0)
 
 
 def memory_timing(random: Random, places: TilePlaces | None = None) -> MemoryTiming:
@@ -179,14 +185,14 @@ class LaunchCases:
                     sim, params, region, transactions, **options, observer=observer
                 )
             for _ in range(launches_amid(model, region)):
+                sim.timing = without_errors(timing)
                 if observer is not None:
                     observer.launch(region)
                 seed = random.getrandbits(32)
                 transactions = self._transactions(model, region, style, seed, AMID_ACCESSES)
                 yield self.check_launch(
-                    sim, params, region, transactions, **amid_options(random, sim),
-                    observer=observer,
-                )  # fmt: skip
+                    sim, params, region, transactions, **amid_options(random), observer=observer
+                )
 
     def _transactions(
         self, model: FastModel[Any], region: Region, style: Any, seed: int, accesses: int

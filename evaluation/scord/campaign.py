@@ -25,6 +25,7 @@ from racetrap.evaluation.campaign.gpu_volume import (
     launches_amid,
     memory_timing,
     reset_amid,
+    without_errors,
 )
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.golden_model.gpu.params import ENTRY_BYTES, LINE_BYTES
@@ -84,15 +85,16 @@ def play(
         # What a buffer leaves out is counted from the first transaction on.
         amid = 0 if params.access_buffer_depth else launches_amid(model, region)
         for _ in range(amid):
+            sim.timing = without_errors(sim.timing)
             transactions = _transactions(model, region, number, random, AMID_ACCESSES)
-            yield _launch(sim, model, region, transactions, amid_options(random, sim), observer)
+            yield _launch(sim, model, region, transactions, amid_options(random), observer)
     if places is None and not has_no_model(params):
         _compare_cycles(model, number, random)
 
 
 def _compare_cycles(model: FastModel[ScordParams], number: int, random: Random) -> None:
     """Two further launches, compared with the model of the hardware's cycles."""
-    params, timing = model.params, replace(memory_timing(random), read_errors=0, write_errors=0)
+    params, timing = model.params, without_errors(memory_timing(random))
     with ExitStack() as stack:
         sim = stack.enter_context(FastSim(model, random.getrandbits(63)))
         own = stack.enter_context(CycleModel(params, _region(random, params, False)))
