@@ -1,4 +1,4 @@
-"""What taps know about a system: its address map, its maintenance instructions and its engines."""
+"""Parameters of taps: a system's address map, its maintenance instructions and its engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ScoRD's C++ needs to know of a launch: widths, positions of fields, regions.
+"""Settings of ScoRD's C++ for a launch: widths, positions of fields, regions.
 
 Ref: ScoRD (ISCA'20) Section IV.
 """

@@ -1,4 +1,4 @@
-"""What a run on Vortex cores was: compared with the golden models, and as events."""
+"""Instructions of a run on Vortex cores: compared with the golden models, and as events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What taps refuse, and what a system of the kind that works has."""
+"""Parameters that taps refuse, and a system that they accept."""
 
 from dataclasses import replace
 
