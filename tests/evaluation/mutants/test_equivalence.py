@@ -4,8 +4,15 @@ import re
 
 import pytest
 
-from racetrap.evaluation.mutants.equivalence import BY_STRUCTURE, FAST_PROOFS, SLOW_PROOFS, holds
-from racetrap.sim.cosim.verilator.mutants import MutantDraw, read_mutants
+from racetrap.evaluation.mutants import equivalence
+from racetrap.evaluation.mutants.equivalence import (
+    _INSTANCE,
+    BY_STRUCTURE,
+    FAST_PROOFS,
+    SLOW_PROOFS,
+    holds,
+)
+from racetrap.sim.cosim.verilator.mutants import MutantDraw, module_texts, read_mutants
 from tests.support.mutants import make_small
 
 _NONE = "no proof"
@@ -50,3 +57,14 @@ def test_a_bit_that_no_output_depends_on(small):
     (structure,) = BY_STRUCTURE
     assert holds(small, _chosen(small, "system", r"spare\[0\] of counter is 1"), structure, 20)
     assert not holds(small, _chosen(small, "system", r"i\[0\] of counter is 1"), structure, 20)
+
+
+def test_a_block_that_stands_twice_is_not_proved_in_the_one_around_it(small, monkeypatch):
+    mutant, proof = _chosen(small, "logic", r"B\[0\] of or is 0"), SLOW_PROOFS[0]
+    assert proof.around
+    assert holds(small, mutant, proof, 20)
+    modules = module_texts(small)
+    (found,) = (each for each in _INSTANCE.finditer(modules["small"]) if each[1] == "small_logic")
+    twice = modules | {"small": modules["small"] + found[0] + "\n"}
+    monkeypatch.setattr(equivalence, "module_texts", lambda folder: twice)
+    assert not holds(small, mutant, proof, 20)
