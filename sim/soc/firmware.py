@@ -6,9 +6,7 @@ images beside this file; it needs the compiler of the package ``ziglang``.
 
 from __future__ import annotations
 
-import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 from racetrap.rtl.soc import dma_engine
@@ -16,6 +14,7 @@ from racetrap.rtl.soc import picorv32_system as soc
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS, AcceleratorProgram
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
+from racetrap.sim.riscv import zig
 from racetrap.sim.soc.build import definitions
 from racetrap.sim.soc.image import read_image, write_image
 from racetrap.sim.soc.systems import ARGUMENTS
@@ -74,8 +73,6 @@ def compile_firmware(program: AcceleratorProgram, target: Path) -> None:
     Failure
         If the compiler is missing or refuses a source.
     """
-    if find_spec("ziglang") is None:
-        raise Failure("Package ziglang is missing: install the extra soc (pip install '.[soc]')")
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
         folder = Path(name)
         (folder / "addresses.h").write_text(addresses(program), encoding="ascii")
@@ -102,7 +99,9 @@ def compile_firmware(program: AcceleratorProgram, target: Path) -> None:
 
 
 def _zig(*options: str) -> None:
-    run_tool([sys.executable, "-m", "ziglang", "cc", *options], "Firmware cannot be compiled")
+    if (program := zig()) is None:
+        raise Failure("Package ziglang is missing: install the extra soc (pip install '.[soc]')")
+    run_tool([program, "cc", *options], "Firmware cannot be compiled")
 
 
 def _main() -> None:

@@ -6,16 +6,14 @@ instructions are of a source line; and lines ``ADDRESS: WORD ...``, all hexadeci
 
 from __future__ import annotations
 
-import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from racetrap.sim.gnu_tools import source_lines
+from racetrap.sim.riscv import ELF, elf_segments
 
-_ELF, _CLASS_32, _LITTLE, _RISCV = b"\x7fELF", 1, 1, 243
-_LOAD, _HEADER = 1, 52
 _PER_LINE = 8
 #: Place of instructions without a known source line.
 _UNKNOWN = "-"
@@ -61,7 +59,7 @@ def read_image(path: Path) -> Image:
         If it is no image.
     """
     data = path.read_bytes()
-    if data.startswith(_ELF):
+    if data.startswith(ELF):
         return Image(path, dict(_elf_words(path, data)), None)
     lines: list[tuple[int, str]] = []
     words: dict[int, int] = {}
@@ -107,18 +105,8 @@ def _row(image: Image, addresses: list[int]) -> str:
 
 def _elf_words(path: Path, data: bytes) -> Iterator[tuple[int, int]]:
     """Words of the loaded segments."""
-    if len(data) < _HEADER or (data[4], data[5]) != (_CLASS_32, _LITTLE):
-        raise ValueError(f"{path} must be a little-endian ELF file of 32 bits")
-    (machine,) = struct.unpack_from("<H", data, 18)
-    if machine != _RISCV:
-        raise ValueError(f"{path} must be for RISC-V, machine {_RISCV}, not {machine}")
-    (table,), (count,) = struct.unpack_from("<I", data, 28), struct.unpack_from("<H", data, 44)
-    for number in range(count):
-        kind, offset, start, _, size = struct.unpack_from("<5I", data, table + 32 * number)
-        if kind != _LOAD:
-            continue
-        segment = data[offset : offset + size]
-        for at in range(-(start % 4), size, 4):
+    for start, segment in elf_segments(path, data):
+        for at in range(-(start % 4), len(segment), 4):
             piece = segment[max(at, 0) : at + 4]
             word = int.from_bytes(piece.rjust(4, b"\0") if at < 0 else piece, "little")
             if word:

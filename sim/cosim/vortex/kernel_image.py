@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +13,7 @@ from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cosim.vortex.harness import WINDOW_CODE
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool, source_lines
+from racetrap.sim.riscv import elf_segments, zig
 
 #: Folder of the header, the startup code and the linker script.
 KERNELS = Path(__file__).parent / "kernels"
@@ -29,7 +28,6 @@ _ZIG = (
 _GCC = ("-march=rv32im_zicsr_zifencei", "-mabi=ilp32", "-mno-relax")
 #: Bytes of code and stacks of each core, and of the memory that all share.
 OWN_BYTES, SHARED_BYTES = 1 << 19, 1 << 16
-_LOADED = 1  # type of a program header
 
 
 class KernelError(Failure):
@@ -44,9 +42,8 @@ def compiler() -> tuple[str, ...]:
     KernelError
         If there is none.
     """
-    spec = importlib.util.find_spec("ziglang")
-    if spec is not None and spec.origin is not None:
-        return str(Path(spec.origin).with_name("zig")), *_ZIG
+    if (program := zig()) is not None:
+        return program, *_ZIG
     gcc = shutil.which("riscv64-unknown-elf-gcc")
     if gcc is None:
         raise KernelError(
@@ -90,7 +87,7 @@ class KernelImage:
     def memory(self, window: int, size: int) -> bytes:
         """Bytes of a window, as they are loaded."""
         memory, base = bytearray(size), window << WINDOW_SHIFT
-        for address, data in self._segments():
+        for address, data in elf_segments(self.elf, self.elf.read_bytes()):
             if address >> WINDOW_SHIFT == window and data:
                 place = address - base
                 if place + len(data) > size:
@@ -100,15 +97,6 @@ class KernelImage:
                     )
                 memory[place : place + len(data)] = data
         return bytes(memory)
-
-    def _segments(self) -> Iterable[tuple[int, bytes]]:
-        data = self.elf.read_bytes()
-        (start,) = struct.unpack_from("<I", data, 28)
-        size, count = struct.unpack_from("<2H", data, 42)
-        for at in range(start, start + size * count, size):
-            kind, offset, address, _, length = struct.unpack_from("<5I", data, at)
-            if kind == _LOADED:
-                yield address, data[offset : offset + length]
 
     @cached_property
     def code(self) -> bytes:
