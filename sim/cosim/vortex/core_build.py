@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from racetrap.sim.content_cache import cache_folder, content_key
-from racetrap.sim.cosim.verilator.build_cache import build_once, make_model, run_tool
+from racetrap.sim.cosim.verilator.build_cache import MAKE_FAST, build_once, make_model, run_tool
 from racetrap.sim.cosim.vortex.package import vortex_source
 
 _HERE = Path(__file__).parent
@@ -17,7 +17,7 @@ _VERILATE = (
     "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-UNOPTFLAT", "--no-timing",
     "-CFLAGS", "-fPIC -fno-gnu-unique", "-LDFLAGS", "-shared",
 )  # fmt: skip
-_MAKE = ("OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I=-include")
+_MAKE = ("OPT_FAST=-O1", *MAKE_FAST)
 
 
 def build_core() -> Path:
