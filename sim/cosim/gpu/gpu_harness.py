@@ -13,7 +13,7 @@ from racetrap.sim.cosim.fast.harness import Harness, folded
 from racetrap.sim.cosim.fast.memory_timing import AXI_TWINS, MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, Internals, PortGroup, words_of_bits
 from racetrap.sim.cosim.fast.simulation import simulation_twins
-from racetrap.sim.cosim.gpu.gpu_simulation import SimStats, entry_words
+from racetrap.sim.cosim.gpu.gpu_launches import SimStats, entry_words
 from racetrap.sim.cosim.gpu.sweep import BEGUN, ENGINE, INDEX, index_width
 from racetrap.sim.gpu.timing.detector_ports import PORT_TWINS
 

@@ -11,7 +11,8 @@ import numpy as np
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters
-from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation, SimStats, write_errors
+from racetrap.sim.cosim.gpu.gpu_launches import SimStats, write_errors
+from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
 from racetrap.sim.cosim.gpu.sweep import is_swept
 
 

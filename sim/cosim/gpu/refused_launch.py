@@ -9,7 +9,7 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.gpu.gpu_simulation import RECORD_BYTES, GpuSimulation
+from racetrap.sim.cosim.gpu.gpu_launches import RECORD_BYTES, GpuLaunches
 
 #: Bits of the registers of addresses and of sizes.
 _ADDRESS_BITS, _SIZE_BITS = 64, 6
@@ -19,13 +19,13 @@ _TRIES = 8
 
 
 def refuse_launches(
-    sim: GpuSimulation, params: GpuParams, region: MonitoredRegion, random: Random
+    sim: GpuLaunches, params: GpuParams, region: MonitoredRegion, random: Random
 ) -> None:
     """Try some illegal launches; a legal one must follow.
 
     Parameters
     ----------
-    sim : GpuSimulation
+    sim : GpuLaunches
         The hardware.
     params : GpuParams
         Its parameters.

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
-from racetrap.sim.cosim.gpu.gpu_simulation import SimStats
+from racetrap.sim.cosim.gpu.gpu_launches import SimStats
 from racetrap.sim.cosim.gpu.launch_result import outcome
 
 
