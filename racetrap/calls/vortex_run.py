@@ -52,16 +52,19 @@ def vortex_run(
         If hardware and golden models disagree, the kernel does not end, or a tool fails.
     """
     # Imported late: they need the extra for hardware.
-    from racetrap.sim.cosim.vortex.session import run_beside
+    from racetrap.sim.cosim.vortex.kernel_image import compile_kernel
+    from racetrap.sim.cosim.vortex.session import run_alone, run_beside
     from racetrap.sim.cosim.vortex.simulation import Machine, params_beside
 
     report, preset = report or Report(), detector or DETECTOR
     with input_errors():
         params, machine = chosen_params(preset, settings, Trace, Machine())
         params = params_beside(params, machine.cores)
-    done = run_beside(preset, params, Path(kernel), macros, machine, seed)
+    image = compile_kernel(Path(kernel), macros)
+    alone = run_alone(preset, params, image, machine, seed)
+    done = run_beside(preset, params, image, machine, seed)
     rows = report_rows(done)
-    print_run(report.console, done, rows)
+    print_run(report.console, done, alone, rows)
     with TemporaryDirectory() as folder:
         path = Path(trace) if trace is not None else Path(folder) / "vortex.trace"
         done.trace.write_binary(path)
@@ -69,8 +72,9 @@ def vortex_run(
     document = {
         "kernel": given_name(str(kernel)), "macros": list(macros), "preset": preset,
         "parameters": asdict(params), "seed": seed, "machine": asdict(machine),
-        "cycles": done.cycles, "cycles_without": done.cycles_without, "console": done.console,
-        "result": done.result, "result_without": done.result_without,
+        "cycles": done.cycles, "cycles_without": alone.cycles, "waits": done.waits,
+        "console": done.console,
+        "result": done.result, "result_without": alone.result,
         "instructions": done.instructions, "transactions": done.transactions,
         "counters": done.counters, "reports": rows,
         "exact": {**judged.to_dict(), "trace": given_name(str(trace or kernel))},

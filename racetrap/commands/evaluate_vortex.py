@@ -1,4 +1,4 @@
-"""`racetrap evaluate vortex`: the ScoR micro-benchmarks on an open GPU."""
+"""`racetrap evaluate vortex`: the ScoR suite on an open GPU."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from racetrap.commands.shared.long_work import LongWork
 @click.argument("workloads", metavar="[PROGRAM]...", nargs=-1, type=options.Choice(CHOICES))
 @options.result
 def command(workloads: tuple[str, ...], json_file: str | None) -> None:
-    """Run the ScoR micro-benchmarks on the Verilog of Vortex beside ScoRD and causality.
+    """Run the ScoR suite on the Verilog of Vortex beside ScoRD and causality.
 
-    PROGRAM is a micro-benchmark (default: all).  Each runs with 20 memories, drawn by seeds, and
-    is compared with the golden models and with the exact analysis of its trace.
+    PROGRAM is a micro-benchmark or an application (default: all).  Each runs with several memories,
+    drawn by seeds, and is compared with the golden models and with the exact analysis of its trace;
+    applications run with each race switch.  Their cycles are compared with those without detector.
 
     Exit status 0 if all verdicts are as expected, else 3.
     """

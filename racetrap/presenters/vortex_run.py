@@ -10,7 +10,7 @@ from rich.console import Console
 from racetrap.presenters.line_pairs import number_text
 
 if TYPE_CHECKING:
-    from racetrap.sim.cosim.vortex.session import Session
+    from racetrap.sim.cosim.vortex.session import Alone, Session
 
 #: Words of the result that are printed.
 _MOST_WORDS = 16
@@ -32,16 +32,18 @@ def report_rows(session: Session) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def print_run(console: Console, session: Session, rows: list[dict[str, Any]]) -> None:
+def print_run(console: Console, session: Session, alone: Alone, rows: list[dict[str, Any]]) -> None:
     """Print what the kernel has given and cost, and what the hardware has reported."""
     lines = [session.console.rstrip("\n")] if session.console else []
     if session.result:
         lines.append(f"Result: {_words(session.result)}")
-    if session.result != session.result_without:
-        lines.append(f"Result without the detector: {_words(session.result_without)}")
-    more = session.cycles / session.cycles_without - 1
+    if session.result != alone.result:
+        lines.append(f"Result without the detector: {_words(alone.result)}")
+    more = session.cycles / alone.cycles - 1
+    waits = ", ".join(f"{cause.replace('_', ' ')} {n}" for cause, n in session.waits.items())
     lines += [
-        f"Cycles: {session.cycles}, without the detector {session.cycles_without} ({more:+.1%}).",
+        f"Cycles: {session.cycles}, without the detector {alone.cycles} ({more:+.1%}).",
+        f"Cycles in which a core's request waits for the detector: {waits}.",
         f"Hardware and golden models agree on {number_text(session.instructions, 'instruction')} "
         f"and {number_text(session.transactions, 'transaction')}.",
         f"The hardware reports {number_text(sum(row['count'] for row in rows), 'race')}"

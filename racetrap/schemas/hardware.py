@@ -417,6 +417,10 @@ class VortexRunDocument(Call):
     machine: Annotated[dict[str, int | bool], "size, memory and launch of the simulated GPU"]
     cycles: Annotated[int, "cycles with the detector"]
     cycles_without: Annotated[int, "cycles without it"]
+    waits: Annotated[
+        dict[str, int],
+        "cycles in which a core's request has waited for the detector, by what it waited for",
+    ]
     console: Annotated[str, "what the kernel has printed"]
     result: Annotated[list[int], "words of its variable `result`; empty without one"]
     result_without: Annotated[list[int], "the same of the run without the detector"]

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -30,6 +31,19 @@ struct Memory {
 };
 
 constexpr uint8_t SLVERR = 2;
+
+// The wires of a memory that others use, too: what begins takes them for some cycles.
+struct Wires {
+    uint64_t cycles = 0;  // of 16 bytes; 0: nothing waits
+    uint64_t free = 0;
+
+    // When so many bytes that are asked for now begin.
+    uint64_t begin(uint64_t now, uint64_t bytes) {
+        uint64_t at = std::max(now, free);
+        free = at + (bytes + 15) / 16 * cycles;
+        return at;
+    }
+};
 
 // The code of AxSIZE for beats of so many 64-bit words.
 constexpr int size_of_beat(int words) { return words == 1 ? 3 : 1 + size_of_beat(words / 2); }
@@ -72,6 +86,7 @@ template <class Port, int WORDS = 1> class ReadSide {
   public:
     Trace beats;  // their cycles only
     uint64_t errors = 0;
+    Wires* wires = nullptr;  // those that it shares, if there are any
 
     void drive(Port& port, const Timing& timing, Random& random, uint64_t now) {
         port.arready = !random.percent(timing.back_pressure);
@@ -105,8 +120,9 @@ template <class Port, int WORDS = 1> class ReadSide {
             moved = true;
             if (const char* fault = asked.fault(8 * WORDS))
                 failure.report(std::string("read ") + fault);
+            uint64_t begin = wires ? wires->begin(now, 8 * WORDS) : now;
             Request request = {uint32_t(port.arid), bool(random.next() >> 63),
-                               now + timing.latency + random.below(timing.jitter + 1)};
+                               begin + timing.latency + random.below(timing.jitter + 1)};
             bool fits = !port.arlen;
             for (int number = 0; number < WORDS && fits; number++) {
                 request.words[number] = memory.at(port.araddr + 8 * number);
@@ -179,6 +195,7 @@ template <class Port, int WORDS = 1> class ReadSide {
 template <class Port, int WORDS = 1> class WriteSide {
   public:
     uint64_t errors = 0;
+    Wires* wires = nullptr;
 
     void drive(Port& port, const Timing& timing, Random& random, Memory& memory,
                uint32_t error_rate, Failure& failure, uint64_t now) {
@@ -286,7 +303,8 @@ template <class Port, int WORDS = 1> class WriteSide {
                 if (bool(data[claimed + beat].last) != (beat + 1 == burst.length))
                     failure.report("WLAST elsewhere than on a burst's last beat");
             claimed += burst.length;
-            burst.due = now + timing.latency + random.below(timing.jitter + 1);
+            uint64_t begin = wires ? wires->begin(now, 8 * WORDS * burst.length) : now;
+            burst.due = begin + timing.latency + random.below(timing.jitter + 1);
             complete.push_back(burst);
         }
     }

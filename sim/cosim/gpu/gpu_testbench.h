@@ -122,6 +122,12 @@ class Sim : public Testbench {
     }
 
   protected:
+    // Metadata come over these wires.
+    void share(Wires& wires) {
+        for (int port = 0; port < METADATA_PORTS; port++)
+            reads[port].wires = writes[port].wires = &wires;
+    }
+
     void drive() override {
         if (outside.sms) drive_outside();
         for (int sm = 0; sm < SMS && !outside.sms; sm++)

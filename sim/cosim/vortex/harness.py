@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,31 @@ from racetrap.sim.twins import constants, enumeration, positions
 #: What the launcher gets of a kernel.
 KERNEL_FIELDS = (
     "entry", "argument", "blocks", "threads", "l1", "latency", "jitter", "detector",
-    "most_cycles",
+    "most_cycles", "transfer",
 )  # fmt: skip
 #: Upper address bits of code and stacks.
 WINDOW_CODE = 8
+
+
+class DetectorWait(IntEnum):
+    """What of the detector a core's request waits for."""
+
+    #: Its warp's transactions, which the detector does not take yet.
+    DETECTOR = 0
+    #: Adapter and front end, which have not made all of them yet.
+    FRONT_END = 1
+    #: A fence of its warp, on its way to the banks.
+    FENCE = 2
+    #: A lock that its warp has tried, of which memory knows the answer: its transaction.
+    LOCK = 3
+
+
 _TWINS = (
     positions("KernelField", KERNEL_FIELDS, prefix="KERNEL_"),
     enumeration(AdapterError, prefix="ADAPTER_"),
+    enumeration(DetectorWait, prefix="WAIT_"),
     constants({
-        "WINDOW_CODE": WINDOW_CODE,
+        "WINDOW_CODE": WINDOW_CODE, "WAITS": len(DetectorWait),
         **{f"WINDOW_{window.name}": int(window) for window in Window},
         "MONITORED": sum(1 << window for window in MONITORED),
     }),
@@ -87,4 +104,5 @@ def _beside(own: Harness) -> Harness:
         shared=(own.folder / "gpu_testbench.h",),
         scripts=(__file__, *(str(own.folder / name) for name in own.scripts)),
         twins=(*own.twins, *_TWINS), rewrite=folded, rewrite_least=folded,
+        counters=f"detector.{own.counters}",
     )  # fmt: skip

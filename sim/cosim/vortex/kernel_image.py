@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from racetrap.golden_model.vortex.window_access import MEMORY, WINDOW_SHIFT
 from racetrap.sim.content_cache import cache_folder, content_key, keep
 from racetrap.sim.cosim.vortex.harness import WINDOW_CODE
@@ -107,6 +109,14 @@ class KernelImage:
     def data(self) -> bytes:
         """Memory that all cores share."""
         return self.memory(MEMORY, SHARED_BYTES)
+
+    def variable(self, name: str, memory: bytes) -> list[int]:
+        """Words of a global variable in a memory that all cores share; none if there is none."""
+        if name not in self.symbols:
+            return []
+        address, size = self.symbols[name]
+        place = address - (MEMORY << WINDOW_SHIFT)
+        return np.frombuffer(memory[place : place + size], dtype="<u4").tolist()
 
     def instruction(self, pc: int) -> int:
         """The word of an instruction."""

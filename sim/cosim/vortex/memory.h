@@ -44,21 +44,21 @@ struct Request {
 // A direct-mapped cache that writes back.
 class Cache {
   public:
-    // The line of an address, fetched from memory if it is not there; whether it was.
-    bool fetch(uint32_t place, std::vector<uint8_t>& memory) {
+    // The line of an address, fetched from memory if it is not there; lines that were moved.
+    int fetch(uint32_t place, std::vector<uint8_t>& memory) {
         Line& line = of(place);
-        if (line.valid && line.place == place / LINE) return true;
-        write_back(line, memory);
+        if (line.valid && line.place == place / LINE) return 0;
+        int moved = 1 + write_back(line, memory);
         line = Line{true, place / LINE};
         std::memcpy(line.data, &memory[place / LINE * LINE], LINE);
-        return false;
+        return moved;
     }
     uint8_t* at(uint32_t place) { return &of(place).data[place % LINE]; }
     void dirty(uint32_t place) { of(place).dirty[place % LINE] = true; }
     // Write back and forget the line of an address, or all.
-    void evict(uint32_t place, std::vector<uint8_t>& memory) {
+    int evict(uint32_t place, std::vector<uint8_t>& memory) {
         Line& line = of(place);
-        if (line.valid && line.place == place / LINE) write_back(line, memory);
+        return line.valid && line.place == place / LINE ? write_back(line, memory) : 0;
     }
     int flush(std::vector<uint8_t>& memory) {
         int written = 0;
@@ -88,12 +88,14 @@ class Cache {
     }
 };
 
-// What a request has found, and how many cycles its answer takes at least.
+// What a request has found, and what it has moved to and from the memory that all share.
 struct Answer {
     uint8_t data[16];
-    bool hits = false;
-    int written = 0;  // lines that a flush has written back
+    bool is_past = false;  // whether it has itself gone past the L1
+    int lines = 0;         // lines of the L1 that it has moved
     bool is_free = false;  // what a load from LOCK has found
+
+    uint64_t bytes() const { return (is_past ? 16 : 0) + LINE * uint64_t(lines); }
 };
 
 class Memories {
@@ -109,7 +111,8 @@ class Memories {
         Answer answer{};
         uint32_t window = request.window(), kind = window & 7, place = request.address & 0x0FFFFFFF;
         if (request.flush) {
-            if (has_caches) answer.written = caches[core].flush(shared);
+            answer.is_past = true;
+            if (has_caches) answer.lines = caches[core].flush(shared);
             return answer;
         }
         if (window == WINDOW_CODE) return access(own[core], place, request);
@@ -126,22 +129,26 @@ class Memories {
             return answer;
         }
         if (kind == WINDOW_WEAK && has_caches) return cached(caches[core], place, request);
-        if (has_caches) caches[core].evict(place, shared);
-        if (kind == WINDOW_COUNT) return count(place, request);
-        if (kind == WINDOW_LOCK && !request.store) {
-            answer = access(shared, place, request);
-            int byte = first(request);
-            answer.is_free = true;
-            for (int n = byte; n < 16 && request.bytes >> n & 1; n++) answer.is_free &= !answer.data[n];
-            for (int n = byte; n < 16 && request.bytes >> n & 1; n++) shared[place + n] = n == byte;
-            return answer;
-        }
-        return access(shared, place, request);
+        int lines = has_caches ? caches[core].evict(place, shared) : 0;
+        answer = past(kind, place, request);
+        answer.is_past = true;
+        answer.lines = lines;
+        return answer;
     }
 
     static bool is_monitored(uint32_t window) { return MONITORED >> window & 1; }
 
   private:
+    Answer past(uint32_t kind, uint32_t place, const Request& request) {
+        if (kind == WINDOW_COUNT) return count(place, request);
+        Answer answer = access(shared, place, request);
+        if (kind != WINDOW_LOCK || request.store) return answer;
+        int byte = first(request);
+        answer.is_free = true;
+        for (int n = byte; n < 16 && request.bytes >> n & 1; n++) answer.is_free &= !answer.data[n];
+        for (int n = byte; n < 16 && request.bytes >> n & 1; n++) shared[place + n] = n == byte;
+        return answer;
+    }
     static int first(const Request& request) {
         return request.bytes ? __builtin_ctz(request.bytes) : 0;
     }
@@ -158,7 +165,7 @@ class Memories {
     }
     Answer cached(Cache& cache, uint32_t place, const Request& request) {
         Answer answer{};
-        answer.hits = cache.fetch(place, shared);
+        answer.lines = cache.fetch(place, shared);
         std::memcpy(answer.data, cache.at(place), 16);
         for (int n = 0; request.store && n < 16; n++)
             if (request.bytes >> n & 1) {

@@ -18,6 +18,7 @@ from racetrap.golden_model.events import (
 )
 from racetrap.golden_model.gpu.barrier_counter import BarrierCounter
 from racetrap.golden_model.gpu.issue import Instruction, IssueKind, event_of
+from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.vortex.adapter import Adapter, Start
 from racetrap.golden_model.vortex.issue_decoder import SLOTS, WARPS, Action, decode
@@ -25,7 +26,8 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import unpack_records
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
 from racetrap.sim.cosim.vortex.instruction_word import check_word
-from racetrap.sim.cosim.vortex.simulation import VortexRun
+from racetrap.sim.cosim.vortex.kernel_image import KernelImage
+from racetrap.sim.cosim.vortex.simulation import REGION, VortexRun
 
 _ACCESSES = (IssueKind.LOAD, IssueKind.STORE, IssueKind.ATOMIC)
 _PASSED = (IssueKind.BARRIER, IssueKind.PARTIAL_BARRIER)
@@ -72,7 +74,7 @@ def compare_detector(run: VortexRun) -> LaunchResult:
         columns = unpack_records(params.transaction_layout, run.transactions(core))
         rows = zip(*columns, strict=True)
         played += [(core, packets.Transaction(*row)) for row in rows]
-    result: LaunchResult = compare.check_launch(run.sim, params, run.region, played)
+    result: LaunchResult = compare.check_launch(run.sim, params, REGION, played)
     return result
 
 
@@ -166,25 +168,28 @@ class _Timed(NamedTuple):
     event: Event
 
 
-def trace_of(run: VortexRun, observed: list[list[Observed]]) -> Trace:
-    """Trace of a run, in the order in which memory has performed the accesses.
+def events_of(run: VortexRun, observed: list[list[Observed]]) -> list[Event]:
+    """Events of a launch, in the order in which memory has performed the accesses.
 
     Parameters
     ----------
     run : VortexRun
-        The run.
+        The launch.
     observed : list of list of Observed
         Instructions of each core.
     """
     timed = merge(*(_timed(run, core, each) for core, each in enumerate(observed)))
-    events = [Event(EventKind.KERNEL_BEGIN), *(each.event for each in timed)]
-    events.append(Event(EventKind.KERNEL_END))
+    begin, end = Event(EventKind.KERNEL_BEGIN), Event(EventKind.KERNEL_END)
+    return [begin, *(each.event for each in timed), end]
+
+
+def trace_of(image: KernelImage, params: GpuParams, events: list[Event]) -> Trace:
+    """Trace of a kernel's launches."""
     pcs = {event.pc for event in events if event.pc}
-    region = run.region
     header = TraceHeader(
-        geometry=Geometry(run.params.sm_count, run.params.blocks_per_sm, WARPS),
-        region=DataRegion(region.data_base, region.size_log2),
-        source=f"vortex {run.kernel.source.name}", locations=run.kernel.lines(pcs),
+        geometry=Geometry(params.sm_count, params.blocks_per_sm, WARPS),
+        region=DataRegion(REGION.data_base, REGION.size_log2),
+        source=f"vortex {image.source.name}", locations=image.lines(pcs),
     )  # fmt: skip
     return Trace.from_events(header, events)
 

@@ -39,6 +39,8 @@ class VortexSim : public Sim {
     int launch(const uint64_t* given) {
         std::copy_n(given, KernelField_COUNT, kernel.begin());
         memories.has_caches = kernel[KERNEL_L1];
+        wires.cycles = kernel[KERNEL_TRANSFER];
+        if (wires.cycles) share(wires);
         next_block = 0;
         resets = 8;
         idle = 0;
@@ -58,6 +60,8 @@ class VortexSim : public Sim {
     }
 
     uint64_t cycles = 0;
+    // Cycles in which a core's request has waited for the detector, by DetectorWait.
+    uint64_t waits[WAITS] = {};
 
   protected:
     void drive() override {
@@ -72,6 +76,7 @@ class VortexSim : public Sim {
         for (int sm = 0; sm < SMS; sm++) {
             record(ports.instruction[sm], instructions[sm], INSTRUCTION_WORDS);
             record(ports.outcome[sm], outcomes[sm], 1);
+            is_refused[sm] = ports.transaction[sm].valid && !ports.transaction[sm].ready;
             if (record(ports.transaction[sm], transactions[sm], TRANSACTION_WORDS)) note_taken(sm);
             if (ports.error[sm].value) refuse(sm);
             moved |= is_running;
@@ -89,8 +94,10 @@ class VortexSim : public Sim {
     CoreFunctions functions{};
     VortexCore cores[SMS];
     Kernel kernel{};
+    Wires wires;
     uint64_t next_block = 0, resets = 0, idle = 0;
     bool is_running = false;
+    bool is_refused[SMS] = {};  // whether the detector has not taken a transaction
 
     template <class Port> bool record(const Port& port, Trace& trace, int words) {
         bool moves = port.valid && port.ready;
@@ -185,21 +192,29 @@ class VortexSim : public Sim {
     bool may_perform(int sm, const Request& request) {
         if (!kernel[KERNEL_DETECTOR]) return true;
         uint32_t passed = ports.passed[sm].value[request.warp()];
-        if ((passed - request.key()) >> 31) return false;
-        uint32_t busy = ports.held[sm].value;
+        auto is_of_warp = [&](uint32_t warps) { return warps >> request.warp() & 1; };
+        if ((passed - request.key()) >> 31 || is_of_warp(uint32_t(ports.held[sm].value)))
+            return wait(is_refused[sm] ? WAIT_DETECTOR : WAIT_FRONT_END);
         for (int n = 0; n < FENCING; n++)
-            if (n == sm) busy |= uint32_t(ports.fencing[n].value);
-        return !(busy >> request.warp() & 1);
+            if (n == sm && is_of_warp(uint32_t(ports.fencing[n].value))) return wait(WAIT_FENCE);
+        return true;
+    }
+
+    bool wait(int cause) {
+        waits[cause]++;
+        return false;
     }
 
     void perform(int sm, const Request& request) {
         auto& core = cores[sm];
         Answer answer = memories.perform(sm, request);
         keep(performed[sm], request.uuid);
+        uint64_t begin = answer.bytes() ? wires.begin(now, answer.bytes()) : now;
         if (request.store && !request.flush) return;
-        bool is_near = answer.hits || request.window() == WINDOW_CODE || !request.window();
-        uint64_t wait = is_near && !request.flush ? 2 : kernel[KERNEL_LATENCY] + random.below(kernel[KERNEL_JITTER] + 1);
-        VortexCore::Response response{now + wait + answer.written, request.tag, {}};
+        uint64_t due = begin + 2;
+        if (answer.bytes()) due = begin + kernel[KERNEL_LATENCY] + random.below(kernel[KERNEL_JITTER] + 1);
+        if (request.flush) due += answer.lines;
+        VortexCore::Response response{due, request.tag, {}};
         std::memcpy(response.data, answer.data, 16);
         bool takes = kernel[KERNEL_DETECTOR] && (request.window() & 7) == WINDOW_LOCK && !request.flush &&
                      Memories::is_monitored(request.window());
@@ -225,6 +240,7 @@ class VortexSim : public Sim {
         for (int warp = 0; warp < 4; warp++) {
             auto& taking = core.takings[warp];
             if (!taking.waits) continue;
+            if (taking.response.time < now) wait(WAIT_LOCK);
             if (core.offered < 0 && !taking.is_taken && taking.response.time <= now)
                 core.offered = warp;
             if (taking.is_taken && now >= taking.since + 3 && !(ports.held[sm].value >> warp & 1)) {
@@ -260,6 +276,7 @@ void vortex_place(VortexSim* sim, bool is_code, const uint8_t* bytes, uint64_t c
 }
 int vortex_launch(VortexSim* sim, const uint64_t* kernel) { return sim->launch(kernel); }
 uint64_t vortex_cycles(VortexSim* sim) { return sim->cycles; }
+const uint64_t* vortex_waits(VortexSim* sim) { return sim->waits; }
 const uint8_t* vortex_shared(VortexSim* sim) { return sim->memories.shared.data(); }
 const char* vortex_console(VortexSim* sim) { return sim->memories.console.c_str(); }
 uint64_t vortex_trace(VortexSim* sim, uint32_t kind, uint32_t sm, const uint32_t** words,

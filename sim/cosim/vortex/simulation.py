@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from ctypes import POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint32, c_uint64, c_void_p
+from collections.abc import Mapping
+from ctypes import (
+    POINTER,
+    c_bool,
+    c_char_p,
+    c_int,
+    c_uint8,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+    string_at,
+)
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
@@ -15,13 +25,15 @@ from racetrap.generators.systems import system_of
 from racetrap.golden_model.checks import check_integer
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.region_table import MonitoredRegion
 from racetrap.golden_model.vortex.issue_decoder import ISSUE_LAYOUT, LANES, SLOTS, WARPS
 from racetrap.golden_model.vortex.window_access import MEMORY, WINDOW_SHIFT
 from racetrap.sim.compiled_library import Functions
 from racetrap.sim.cosim.fast.build import FastModel
+from racetrap.sim.cosim.fast.memory_timing import MemoryTiming
 from racetrap.sim.cosim.fast.packing import words_of
 from racetrap.sim.cosim.vortex.core_build import build_core
-from racetrap.sim.cosim.vortex.harness import KERNEL_FIELDS
+from racetrap.sim.cosim.vortex.harness import KERNEL_FIELDS, DetectorWait
 from racetrap.sim.cosim.vortex.kernel_image import SHARED_BYTES, KernelImage
 from racetrap.sim.failure import Failure
 
@@ -31,13 +43,15 @@ _FUNCTIONS: Functions = {
     "vortex_place": (None, [c_void_p, c_bool, c_char_p, c_uint64]),
     "vortex_launch": (c_int, [c_void_p, c_void_p]),
     "vortex_cycles": (c_uint64, [c_void_p]),
+    "vortex_waits": (POINTER(c_uint64), [c_void_p]),
     "vortex_shared": (POINTER(c_uint8), [c_void_p]),
     "vortex_console": (c_char_p, [c_void_p]),
     "vortex_trace": (c_uint64, _TRACE),
 }
 #: Threads of a block at most: all lanes of a core.
 MOST_THREADS = LANES * WARPS
-_METADATA_BASE = 0xA0000000
+#: What the detector watches, and where its metadata are.
+REGION = Region(MEMORY << WINDOW_SHIFT, SHARED_BYTES.bit_length() - 1, 0xA0000000)
 
 
 class Watched(NamedTuple):
@@ -61,10 +75,15 @@ class Machine:
         Whether each core has an L1: write-back, not coherent.
     latency, jitter : int
         Cycles of an access past the L1, and the most that are added at random.
+    transfer : int
+        Cycles that 16 bytes take on the wires of the memory in which metadata are, too; 0: they
+        have a memory of their own, which answers in a cycle, and nothing waits for wires.
     argument : int
         Argument of the kernel.
+    launches : int
+        Launches of the kernel, one after the other; each has an argument one larger.
     most_cycles : int
-        Cycles after which a kernel is stopped.
+        Cycles after which a launch is stopped.
 
     Raises
     ------
@@ -78,13 +97,16 @@ class Machine:
     l1: bool = False
     latency: int = 20
     jitter: int = 0
+    transfer: int = 0
     argument: int = 0
+    launches: int = 1
     most_cycles: int = 1_000_000
 
     #: Range of each number.
     limits: ClassVar[Mapping[str, tuple[int, int]]] = {
         "cores": (1, 8), "blocks": (1, 4096), "threads": (1, MOST_THREADS), "latency": (1, 1000),
-        "jitter": (0, 1000), "argument": (0, (1 << 32) - 1), "most_cycles": (1, (1 << 32) - 1),
+        "jitter": (0, 1000), "transfer": (0, 1000), "argument": (0, (1 << 31) - 1),
+        "launches": (1, 64), "most_cycles": (1, (1 << 32) - 1),
     }  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -111,7 +133,7 @@ def params_beside(params: GpuParams, cores: int) -> Any:
 
 
 class VortexRun:
-    """One kernel on fresh cores.
+    """One launch of a kernel on fresh cores.
 
     Parameters
     ----------
@@ -123,6 +145,10 @@ class VortexRun:
         Memory and launch.
     seed : int
         Seed of all that is random.
+    launch : int
+        Number of the launch.
+    memory : bytes or None
+        Memory that all cores share, before it; as the kernel was loaded by default.
     has_detector : bool
         Whether accesses wait for the detector, and it sees them.
 
@@ -134,21 +160,24 @@ class VortexRun:
 
     def __init__(
         self, model: FastModel[Any], kernel: KernelImage, machine: Machine, seed: int = 1,
-        has_detector: bool = True,
+        launch: int = 0, memory: bytes | None = None, has_detector: bool = True,
     ):  # fmt: skip
         self.kernel, self.machine, self.params = kernel, machine, model.params
-        self.region = Region(MEMORY << WINDOW_SHIFT, SHARED_BYTES.bit_length() - 1, _METADATA_BASE)
-        self.sim: Any = _simulation_class(system_of(model.params).name)(model, seed)
+        shared = MemoryTiming(latency=machine.latency, jitter=machine.jitter)
+        timing = shared if machine.transfer else MemoryTiming()
+        seed += launch
+        self.sim: Any = _simulation_class(system_of(model.params).name)(model, seed, timing)
         self._library, self._handle = self.sim._library, self.sim._sim
         if self._library.vortex_open(self._handle, str(build_core()).encode()):
             raise Failure("Library of the core cannot be loaded")
-        for is_code, data in ((True, kernel.code), (False, kernel.data)):
+        for is_code, data in ((True, kernel.code), (False, memory or kernel.data)):
             self._library.vortex_place(self._handle, is_code, data, len(data))
         if has_detector:
-            self.sim.begin(self.region)
+            self.sim.launch(REGION)
         values = {
             "entry": kernel.entry, "detector": int(has_detector),
             **{name: int(value) for name, value in vars(machine).items()},
+            "argument": machine.argument + launch,
         }  # fmt: skip
         fields = np.array([values[name] for name in KERNEL_FIELDS], dtype=np.uint64)
         self.sim._must(not self._library.vortex_launch(self._handle, fields.ctypes.data))
@@ -165,12 +194,16 @@ class VortexRun:
         """What the kernel has printed."""
         return str(self._library.vortex_console(self._handle).decode("utf-8", "replace"))
 
-    def variable(self, name: str) -> list[int]:
-        """Words of a global variable when the kernel has ended."""
-        address, size = self.kernel.symbols[name]
-        shared = np.ctypeslib.as_array(self._library.vortex_shared(self._handle), (SHARED_BYTES,))
-        place = address - (MEMORY << WINDOW_SHIFT)
-        return shared[place : place + size].view(np.uint32).tolist()
+    @property
+    def waits(self) -> dict[str, int]:
+        """Cycles in which a core's request has waited for the detector, by what it waited for."""
+        cycles = self._library.vortex_waits(self._handle)
+        return {wait.name.lower(): cycles[wait] for wait in DetectorWait}
+
+    @property
+    def memory(self) -> bytes:
+        """Memory that all cores share, when the kernel has ended."""
+        return string_at(self._library.vortex_shared(self._handle), SHARED_BYTES)
 
     def close(self) -> None:
         """Free the simulation."""
@@ -236,10 +269,11 @@ def _simulation_class(system: str) -> type[Any]:
 
     class PlayedSim(base):  # type: ignore[misc, valid-type]
         functions = base.functions | _FUNCTIONS
-        begin: Callable[..., None] = base.launch
 
-        def launch(self, *arguments: Any, **options: Any) -> None:
-            pass
+        def begin(
+            self, region: MonitoredRegion, transactions: list[Any], *options: Any
+        ) -> tuple[list[Any], list[NDArray[np.uint32]]]:
+            return transactions, self.queues(transactions)
 
         def run(self, *arguments: Any, **options: Any) -> None:
             pass

@@ -20,7 +20,7 @@ from racetrap.sim.gpu.workloads.work_queue import (
 
 _WORD = 4
 #: Kernel and error of each race switch.
-_SWITCHED = tuple(
+SWITCHED = tuple(
     (kernel, error)
     for kernel in ("assign", "detect", "forbid")
     for error in (QueueError.BLOCK_SCOPE_TAKE, QueueError.NO_BARRIER_AFTER_TAKE)
@@ -35,7 +35,7 @@ class _Graph:
     def __init__(self, device: Device, size: GraphSize, edges: np.ndarray, switches: int) -> None:
         self._device, self._size = device, size
         kernels = load_kernels(__package__, "graph_coloring")
-        self._queues = WorkQueues(device, kernels, size, _SWITCHED, switches)
+        self._queues = WorkQueues(device, kernels, size, SWITCHED, switches)
         self._edges = device.allocate(edges)
         self._complete = device.allocate(_WORD)
         vertex_words = [device.allocate(_WORD * size.vertices) for _ in range(4)]
@@ -71,7 +71,7 @@ def _play(
 GRAPH_COLORING = Workload(
     name="GCOL",
     title="Graph coloring",
-    switches=queue_switches(_SWITCHED),
+    switches=queue_switches(SWITCHED),
     parameters={
         "tiny": GraphSize(blocks=4, threads=64, vertices=500, edges=800),
         "small": GraphSize(blocks=15, threads=96, vertices=2500, edges=4000),

@@ -20,7 +20,7 @@ from racetrap.sim.gpu.workloads.work_queue import (
 
 _WORD = 4
 #: Kernel and error of each race switch.
-_SWITCHED = (
+SWITCHED = (
     ("init", QueueError.NO_BARRIER_BEFORE_TAKE),
     ("link", QueueError.NO_BARRIER_BEFORE_TAKE),
     ("link", QueueError.BLOCK_SCOPE_STEAL),
@@ -47,7 +47,7 @@ def _play(
     device: Device, size: GraphSize, random: np.random.Generator, switches: int
 ) -> WorkloadResult:
     kernels = load_kernels(__package__, "graph_connectivity")
-    queues = WorkQueues(device, kernels, size, _SWITCHED, switches)
+    queues = WorkQueues(device, kernels, size, SWITCHED, switches)
     edges = rmat_edges(size.vertices, size.edges, random)
     parents = device.allocate(_WORD * size.vertices)
     queues.launch("init", size.vertices, [parents])
@@ -60,7 +60,7 @@ def _play(
 GRAPH_CONNECTIVITY = Workload(
     name="GCON",
     title="Graph connectivity",
-    switches=queue_switches(_SWITCHED),
+    switches=queue_switches(SWITCHED),
     parameters={
         "tiny": GraphSize(blocks=4, threads=64, vertices=700, edges=1000),
         "small": GraphSize(blocks=15, threads=100, vertices=6000, edges=9000),
