@@ -13,6 +13,7 @@ from racetrap.sim.gpu.executor.codegen.collective_code import COLLECTIVE_HANDLER
 from racetrap.sim.gpu.executor.codegen.control_code import CONTROL_HANDLERS
 from racetrap.sim.gpu.executor.codegen.matrix_code import MATRIX_HANDLERS
 from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
+from racetrap.sim.gpu.executor.codegen.tile_code import TILE_HANDLERS
 
 _KINDS = {"i": "integers and bits", "f": "floating point", "p": "predicates"}
 _GROUPS = {
@@ -20,7 +21,7 @@ _GROUPS = {
     "control flow": CONTROL_HANDLERS,
     "warps and blocks": COLLECTIVE_HANDLERS,
     "asynchronous copies": ASYNC_HANDLERS,
-    "matrix products": MATRIX_HANDLERS,
+    "matrix products": {**MATRIX_HANDLERS, **TILE_HANDLERS},
 }
 
 

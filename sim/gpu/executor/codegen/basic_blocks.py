@@ -26,6 +26,7 @@ from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.codegen.matrix_code import MATRIX_HANDLERS
 from racetrap.sim.gpu.executor.codegen.memory_code import MEMORY_HANDLERS
+from racetrap.sim.gpu.executor.codegen.tile_code import TILE_HANDLERS
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.warp import NOT_RUN
 from racetrap.sim.gpu.ptx.control_flow import (
@@ -47,7 +48,7 @@ from racetrap.sim.gpu.ptx.module import (
 
 _HANDLERS: dict[str, Handler] = {
     **MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS, **ASYNC_HANDLERS,
-    **MATRIX_HANDLERS,
+    **MATRIX_HANDLERS, **TILE_HANDLERS,
 }  # fmt: skip
 
 #: Opcodes that the executor supports; compilation refuses forms of them that it does not.
@@ -65,8 +66,8 @@ _CHANGING_FRAME = (frozenset({"call", "ret", "exit"}), frozenset({"call"}))
 #: The carry flag, and the instructions that take it.
 _CARRY = Register("%carry", "pred")
 _TAKING_CARRY = ("addc", "subc", "madc")
-_VISIBLE = frozenset({"atom", "red", "membar", "fence", "cp", "mbarrier", "ldmatrix"})
-_SYNCHRONISING = (_VISIBLE | {"bar", "barrier"}) - {"cp", "ldmatrix"}
+_VISIBLE = frozenset({"atom", "red", "membar", "fence", "cp", "mbarrier", "ldmatrix", "wmma"})
+_SYNCHRONISING = (_VISIBLE | {"bar", "barrier"}) - {"cp", "ldmatrix", "wmma"}
 
 #: Code of a basic block, and how many instructions it is.
 BlockCode = tuple[Lines, int]

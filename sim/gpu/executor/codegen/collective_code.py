@@ -32,7 +32,7 @@ _BOOL = np.dtype(bool)
 def needs_members_together(instruction: Instruction) -> bool:
     """Whether the lanes that it names must run the instruction at once."""
     return (
-        instruction.opcode in ("shfl", "vote", "match", "redux", "mma", "ldmatrix")
+        instruction.opcode in ("shfl", "vote", "match", "redux", "mma", "ldmatrix", "wmma")
         and "sync" in instruction.modifiers
     )
 

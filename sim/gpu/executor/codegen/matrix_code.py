@@ -6,6 +6,7 @@ Ref: PTX ISA 9.0, Section 9.7.15.5 (mma, ldmatrix).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from racetrap.sim.gpu.executor.codegen.async_code import WEAK_MODE, AccessMaker
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.machine.access import Load
-from racetrap.sim.gpu.executor.machine.matrices import MatrixProduct, distribute
+from racetrap.sim.gpu.executor.machine.matrices import MatrixProduct, distribute, mma_fragments
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.ptx.module import Instruction, Operand, Vector
 
@@ -29,11 +30,12 @@ _INNER = {
 _WORDS = 4
 
 
-def _elements(operand: Operand) -> tuple[Operand, ...]:
+def elements_of(operand: Operand) -> tuple[Operand, ...]:
+    """Registers of a fragment."""
     return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
-def _together(instruction: Instruction) -> Lines:
+def together(instruction: Instruction) -> Lines:
     """Code that waits until all lanes are there."""
     if instruction.guard is not None:
         raise UnknownInstruction(f"Instruction {instruction.name} cannot have a guard")
@@ -42,6 +44,14 @@ def _together(instruction: Instruction) -> Lines:
         f"t = w.warp_sync((({ALL_LANES}, w.mask),), {pc}, True)",
         "if t is not None: return t",
     ]
+
+
+def assign_registers(e: Emitter, targets: Iterable[Operand], word: np.dtype) -> Lines:
+    """Code that puts the rows of the list ``v`` into registers."""
+    return [
+        line for number, operand in enumerate(targets)
+        for line in e.assign(e.target(operand, word), f"v[{number}]", e.active_lanes)
+    ]  # fmt: skip
 
 
 def _product(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
@@ -60,18 +70,16 @@ def _product(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     inner, left = int(size[2]), types[1]
     if inner not in _INNER.get(left, ()) or int(size[1]) != (8 if left == "f64" else 16):
         raise UnknownInstruction.named(instruction)
-    product = MatrixProduct(inner, *types, clamps=clamps)
-    operands = [_elements(operand) for operand in instruction.operands]
+    product = MatrixProduct(mma_fragments(inner, left), *types, clamps=clamps)
+    operands = [elements_of(operand) for operand in instruction.operands]
     counts = product.registers
     if [len(each) for each in operands] != [counts[3], *counts[:3]]:
         raise UnknownInstruction.named(instruction)
     word = np.dtype("u8" if left == "f64" else "u4")
     rows = ", ".join(e.source(each, word) for group in operands[1:] for each in group)
     name = e.bind(product, ("product", instruction.index))
-    lines = [*_together(instruction), f"v = {name}({rows})"]
-    for number, operand in enumerate(operands[0]):
-        lines += e.assign(e.target(operand, word), f"v[{number}]", e.active_lanes)
-    return lines
+    lines = [*together(instruction), f"v = {name}({rows})"]
+    return [*lines, *assign_registers(e, operands[0], word)]
 
 
 def _load_matrices(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
@@ -81,7 +89,7 @@ def _load_matrices(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     if not {"m8n8", "b16", "shared"} <= names or len(counts) != 1:
         raise UnknownInstruction.named(instruction)
     (count,) = counts
-    targets = _elements(instruction.operands[0])
+    targets = elements_of(instruction.operands[0])
     if len(targets) != count:
         raise UnknownInstruction.named(instruction)
     base, offset = e.base(instruction.operands[1], "shared")
@@ -94,14 +102,12 @@ def _load_matrices(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     rows = [f"q{number}" for number in range(_WORDS)]
     zeros = e.bind(np.zeros(32, word), ("zeros", "u4"))
     lines = [
-        *_together(instruction),
+        *together(instruction),
         *(f"{row} = {zeros}.copy()" for row in rows),
         f"{load}(w, w.mask & {lanes}, {base}, {', '.join(rows)})",
         f"v = {e.bind(distribute)}(({', '.join(rows)}), {count}, {'trans' in names})",
     ]
-    for number, operand in enumerate(targets):
-        lines += e.assign(e.target(operand, word), f"v[{number}]", e.active_lanes)
-    return lines
+    return [*lines, *assign_registers(e, targets, word)]
 
 
 MATRIX_HANDLERS: dict[str, Handler] = {"mma": _product, "ldmatrix": _load_matrices}

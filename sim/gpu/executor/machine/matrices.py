@@ -94,13 +94,21 @@ _TYPES: dict[str, tuple[str, int, Callable[[np.ndarray], np.ndarray]]] = {
 }  # fmt: skip
 
 
+def mma_fragments(inner: int, left: str) -> tuple[Fragment, Fragment, Fragment]:
+    """Fragments of ``mma.sync`` by the columns of the first matrix and the type of its elements."""
+    if left == "f64":
+        return _F64
+    packed = _TYPES[left][1]
+    return _left(inner, packed), _right(inner, packed), _SUM
+
+
 class MatrixProduct:
-    """``mma.sync`` of one shape and types, called with the registers of all three matrices.
+    """Product of one shape and types, called with the registers of all three matrices.
 
     Parameters
     ----------
-    inner : int
-        Columns of the first matrix, which are rows of the second.
+    fragments : Fragment, Fragment, Fragment
+        Both factors, and what is added, which is held as the result is.
     result, left, right, added : str
         Types of the elements.
     clamps : bool
@@ -113,16 +121,13 @@ class MatrixProduct:
     """
 
     def __init__(
-        self, inner: int, result: str, left: str, right: str, added: str, *, clamps: bool = False
-    ):
+        self, fragments: tuple[Fragment, Fragment, Fragment], result: str, left: str, right: str,
+        added: str, *, clamps: bool = False,
+    ):  # fmt: skip
+        self.fragments = fragments
         self.types = (left, right, added)
         self.result = _TYPES[result]
         self._clamps = clamps
-        if left == "f64":
-            self.fragments = _F64
-        else:
-            packed = _TYPES[left][1]
-            self.fragments = _left(inner, packed), _right(inner, packed), _SUM
 
     @property
     def registers(self) -> list[int]:
@@ -148,8 +153,7 @@ class MatrixProduct:
             exact = np.clip(exact, np.iinfo(dtype).min, np.iinfo(dtype).max)
         place = self.fragments[2]
         values = exact[place.rows, place.columns].astype(dtype)
-        words = np.ascontiguousarray(values).view(f"u{max(4, dtype.itemsize)}")
-        return [np.ascontiguousarray(column) for column in words.T]
+        return registers_of(values)
 
     def _matrix(self, fragment: Fragment, name: str, rows: Sequence[np.ndarray]) -> np.ndarray:
         code, _, value = _TYPES[name]
@@ -158,6 +162,12 @@ class MatrixProduct:
         matrix = np.zeros(fragment.shape, "i8" if wide.dtype.kind in "iu" else "f8")
         matrix[fragment.rows, fragment.columns] = wide
         return matrix
+
+
+def registers_of(held: np.ndarray) -> list[np.ndarray]:
+    """Registers from the elements, or their bytes, that each lane holds: shape (32, elements)."""
+    words = np.ascontiguousarray(held).view(f"u{max(4, held.dtype.itemsize)}")
+    return [np.ascontiguousarray(column) for column in words.T]
 
 
 def distribute(rows: Sequence[np.ndarray], matrices: int, transposed: bool) -> list[np.ndarray]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from racetrap.sim.gpu.executor.machine.matrices import MatrixProduct, distribute
+from racetrap.sim.gpu.executor.machine.matrices import MatrixProduct, distribute, mma_fragments
 from racetrap.sim.gpu.oracle.rules import run_oracle
 from racetrap.sim.gpu.ptx.errors import PtxError
 from tests.support.gpu.ptx_kernels import Run
@@ -46,7 +46,7 @@ def test_products(name, inner, packed):
     a, b = random.integers(low, 5, (16, inner)), random.integers(low, 5, (inner, 8))
     c = random.integers(-9, 9, (16, 8))
     total = "s32" if name in ("s8", "u8") else "f32"
-    product = MatrixProduct(inner, total, name, name, total)
+    product = MatrixProduct(mma_fragments(inner, name), total, name, name, total)
     left = words(left_registers(encoded(a, name), packed))
     # The second matrix has columns where the first has its upper rows.
     transposed = np.concatenate([encoded(b, name).T] * 2)
@@ -69,7 +69,7 @@ def test_sums_that_do_not_fit_are_clamped_or_wrap():
     left, right = [np.full(32, 0x7F7F7F7F, np.uint32)] * 2, [np.full(32, 0x7F7F7F7F, np.uint32)]
     added = [np.full(32, 0x7FFFFFFF, np.uint32)] * 4
     for clamps, value in ((True, 0x7FFFFFFF), (False, 0x7FFFFFFF + 16 * 127 * 127)):
-        product = MatrixProduct(16, "s32", "s8", "s8", "s32", clamps=clamps)
+        product = MatrixProduct(mma_fragments(16, "s8"), "s32", "s8", "s8", "s32", clamps=clamps)
         assert (product(*left, *right, *added)[0] == value % (1 << 32)).all()
 
 
