@@ -104,6 +104,15 @@ class Measured:
         """Racing pairs of instructions by a rule, in all memories."""
         return sum(self.races[f"{rule}, {space}"] for space in ("global", "shared"))
 
+    def percent(self, count: int) -> float:
+        """Share of the static instructions."""
+        return round(100 * count / max(1, self.instructions), 1)
+
+    def factor(self, way: str) -> float:
+        """CPU time of a way of running over that of the untraced run."""
+        least = max(1e-3, self.costs[WAYS[0]].seconds)
+        return round(self.costs[way].seconds / least, 2)
+
 
 def measure(run: BenchmarkRun) -> Measured:
     """Compile a benchmark, run it in each schedule, and measure what checking it costs.

@@ -60,24 +60,18 @@ def _figure_9(measured: Iterable[Measured]) -> Table:
         "The paper's are at most half of the instructions before pruning.",
         ("benchmark", "before pruning", "after pruning"),
         tuple(
-            (each.name, _percent(each.logged, each), _percent(each.left, each))
-            for each in measured
+            (each.name, each.percent(each.logged), each.percent(each.left)) for each in measured
         ),
     )  # fmt: skip
-
-
-def _percent(count: int, of: Measured) -> float:
-    return round(100 * count / max(1, of.instructions), 1)
 
 
 def _figure_10(measured: Iterable[Measured]) -> Table:
     base, *others = WAYS
 
     def row(each: Measured) -> tuple[Cell, ...]:
-        least = max(1e-3, each.costs[base].seconds)
         return (
             each.name, each.events, round(each.costs[base].seconds, 3),
-            *(round(each.costs[way].seconds / least, 2) for way in others),
+            *(each.factor(way) for way in others),
             *(each.costs[way].mebibytes for way in WAYS),
         )  # fmt: skip
 

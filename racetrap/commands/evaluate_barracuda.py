@@ -8,25 +8,25 @@ from racetrap.calls.evaluate import evaluate
 from racetrap.calls.evaluate_barracuda import CHOICES
 from racetrap.commands.shared import options
 from racetrap.commands.shared.long_work import LongWork
+from racetrap.commands.shared.result_forms import PAGE, form_files
 
 
 @click.command("barracuda")
 @click.argument("names", metavar="[BENCHMARK]...", nargs=-1, type=options.Choice(CHOICES))
-@click.option(
-    "--schedules", type=click.IntRange(1), default=4, show_default=True,
-    help="Schedules of each benchmark: round robin, greedy-then-oldest, in order, random ones.",
-)  # fmt: skip
 @options.seed
+@form_files(PAGE)
 @options.result
-def command(names: tuple[str, ...], schedules: int, seed: int, json_file: str | None) -> None:
+def command(
+    names: tuple[str, ...], seed: int, output: dict[str, str], json_file: str | None
+) -> None:
     """Reproduce Table 1 and Figures 9 and 10 of the BARRACUDA paper.
 
     BENCHMARK is a row of Table 1, or small-kernels (default: all).  Miniatures and CUB's own code
-    stand in for the paper's programs; they need the extra cuda.
+    stand in for the paper's programs; they need the extra cuda.  Each runs in four schedules.
 
     Exit status 0 if every program passed its own check and the small kernels' witnesses agree with
     their truth, else 3.
     """
     work = LongWork()
-    result = evaluate("barracuda", *names, work=work, schedules=schedules, seed=seed)
-    work.finish_with(result, json_file)
+    result = evaluate("barracuda", *names, work=work, seed=seed)
+    work.finish_with(result, json_file, output.get(PAGE.end))

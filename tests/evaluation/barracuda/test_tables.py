@@ -2,28 +2,13 @@
 
 import dataclasses
 
-from racetrap.evaluation.barracuda.measure import WAYS, Cost, Measured
-from racetrap.evaluation.barracuda.small_kernels import KernelVerdict
+from racetrap.evaluation.barracuda.measure import WAYS
 from racetrap.evaluation.barracuda.tables import make_tables, problems_of
-
-_RACES = {
-    "barracuda, global": 3, "barracuda, shared": 0, "scoped, global": 2, "scoped, shared": 1,
-    "causality, global": 4, "causality, shared": 0,
-}  # fmt: skip
-_MEASURED = Measured(
-    "Hashtable", 40, 10, 8, 64, 200, _RACES,
-    {way: Cost(seconds, 70) for way, seconds in zip(WAYS, (0.5, 1.0, 0.75), strict=True)}, (),
-)  # fmt: skip
-_RULES = frozenset({"barracuda", "scoped", "causality"})
-_KERNELS = [
-    KernelVerdict("branch_write_read", True, ("both sides",), _RULES),
-    KernelVerdict("atomics_blocks_block", True, ("both ready",), _RULES - {"barracuda"}),
-    KernelVerdict("weak_data", False, (), frozenset({"scoped"})),
-]
+from tests.support.gpu.barracuda_results import KERNELS, MEASURED
 
 
 def test_a_benchmark_stands_beside_the_paper():
-    table, figure_9, figure_10 = (each.to_json()[0] for each in make_tables([_MEASURED], []))
+    table, figure_9, figure_10 = (each.to_json()[0] for each in make_tables([MEASURED], []))
     assert (table["threads"], table["paper: threads"], table["paper: races"]) == (
         64,
         64,
@@ -37,7 +22,7 @@ def test_a_benchmark_stands_beside_the_paper():
 
 
 def test_kernels_are_counted_by_their_truth():
-    small, wrong = (each.to_json() for each in make_tables([], _KERNELS))
+    small, wrong = (each.to_json() for each in make_tables([], KERNELS))
     counts = {row["with"]: (row["racy"], row["race-free"]) for row in small}
     assert counts["kernels"] == (2, 1)
     assert counts["a race by causality"] == counts["a witness"] == (2, 0)
@@ -49,10 +34,10 @@ def test_kernels_are_counted_by_their_truth():
 
 
 def test_what_is_wrong_is_said():
-    assert problems_of([_MEASURED], _KERNELS) == []
-    failed = dataclasses.replace(_MEASURED, problems=("ended with status 1",))
-    unseen = dataclasses.replace(_KERNELS[0], witnesses=())
-    false = dataclasses.replace(_KERNELS[2], witnesses=("both ready",))
+    assert problems_of([MEASURED], KERNELS) == []
+    failed = dataclasses.replace(MEASURED, problems=("ended with status 1",))
+    unseen = dataclasses.replace(KERNELS[0], witnesses=())
+    false = dataclasses.replace(KERNELS[2], witnesses=("both ready",))
     first, second, third = problems_of([failed], [unseen, false])
     assert first.startswith("Hashtable ")
     assert "branch_write_read is racy" in second
