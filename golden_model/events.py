@@ -135,16 +135,17 @@ class Event(NamedTuple):
     ========================  ==================================================
     kind                      fields used
     ========================  ==================================================
-    LOAD, STORE               sm, slot, warp, strong, scope, order, space, pc, size, lanes
+    LOAD, STORE               sm, slot, warp, strong, scope, order, space, pc, size, lanes,
+                              grid_block
     ATOMIC                    the same and op (``strong`` is always true)
-    FENCE                     sm, slot, warp, scope, order, pc, mask
+    FENCE                     sm, slot, warp, scope, order, pc, mask, grid_block
     BARRIER                   sm, slot, pc (once for the block, when all its warps are there)
     BLOCK_PLACED              sm, slot, warp, warp_count, grid_block, mask
     BLOCK_RETIRED             sm, slot
     KERNEL_BEGIN              grid_block, pc
     KERNEL_END                none
-    IF, ELSE, FI, EXIT        sm, slot, warp, pc, mask
-    WARP_BARRIER              sm, slot, warp, pc, mask
+    IF, ELSE, FI, EXIT        sm, slot, warp, pc, mask, grid_block
+    WARP_BARRIER              sm, slot, warp, pc, mask, grid_block
     BARRIER_ARRIVE            sm, slot, warp, pc, grid_block
     PARTIAL_BARRIER           sm, slot, pc, grid_block, mask
     COPY_READ, COPY_WRITE     grid_block, pc, lanes

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from docs.site.history.overhead import HEAD
 from docs.site.history.results import Result, read_results
 from docs.site.markdown import plain, table
+from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.scord.overhead_tables import PAPER, make_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Tables with a plot: the paper's figures.
+_PLOTTED = ("execution", "figure-9", "figure-10", "figure-11")
+_INCHES = (8.0, 2.8)
+_Rows: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
@@ -37,4 +47,21 @@ def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
                 f"**{plain(own.title)}.** {plain(own.note)} {made[own.name]}\n\n"
                 f"{table(('program', *columns), body)}\n"
             )
+            if own.name in _PLOTTED:
+                parts.append(_plot(rows, columns))
     return "\n".join(parts)
+
+
+def _plot(rows: _Rows, columns: Sequence[str]) -> str:
+    """Bars of a table's numbers, a group for each row; the paper's are of few rows only."""
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        series = {
+            column: [float(row[column] or "nan") for row in rows.values()] for column in columns
+        }
+        grouped_bars(axes, list(rows), series)
+        legend_above(figure, axes)
+
+    svg = "\n".join(line for line in svg_text(_INCHES, draw).splitlines() if line.strip())
+    return f'<figure style="overflow-x:auto">\n{svg}\n</figure>\n'

@@ -6,16 +6,19 @@ Ref: ScoRD (ISCA'20) Section V, Figures 8 to 11.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from racetrap.evaluation.scord.overhead_forms import DetectorForms
-from racetrap.golden_model.events import USUAL_GEOMETRY
+from racetrap.golden_model.events import USUAL_GEOMETRY, DataRegion
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.timing.instruction_gaps import InstructionGaps
+from racetrap.sim.gpu.executor.machine.warp_schedulers import WarpScheduler
+from racetrap.sim.gpu.timing.counts import TimingCounts
+from racetrap.sim.gpu.timing.execution import Execution
+from racetrap.sim.gpu.timing.instruction_counts import InstructionCounts
 from racetrap.sim.gpu.timing.params import TimingParams
-from racetrap.sim.gpu.timing.replay import Replay, TimingCounts
+from racetrap.sim.gpu.timing.replay import Replay
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 #: Costs of the detector, as the paper names them.
@@ -59,6 +62,8 @@ def _configurations() -> dict[str, TimingParams]:
 
 #: What each application is replayed under.
 CONFIGURATIONS: Mapping[str, TimingParams] = MappingProxyType(_configurations())
+#: Those under which it is also executed in simulated time.
+EXECUTED = ("none", "base design", "ScoRD", "ScoRD, distant words")
 
 
 @dataclass(frozen=True)
@@ -97,20 +102,27 @@ class Overhead:
         Cycles and traffic of each configuration.
     seconds : float
         CPU time of these replays.
+    executed : mapping of str to TimingCounts
+        Cycles and traffic of the configurations under which it is executed in simulated time.
     models, hardware : mapping of str to TimingCounts
-        Likewise with each model of the hardware's cycles, and with the hardware of presets.
+        Those of replays with each model of the hardware's cycles, and with the hardware of presets.
     """
 
     program: str
     events: int
     counts: Mapping[str, TimingCounts]
     seconds: float
+    executed: Mapping[str, TimingCounts]
     models: Mapping[str, TimingCounts] = field(default_factory=dict)
     hardware: Mapping[str, TimingCounts] = field(default_factory=dict)
 
     def slowdown_of(self, forms: Mapping[str, TimingCounts], name: str) -> float:
         """Cycles with a model or hardware for each without detection."""
         return forms[name].cycles / self.counts["none"].cycles
+
+    def slowdown_executed(self, name: str = "ScoRD") -> float:
+        """Cycles of a configuration for each without detection, executed in simulated time."""
+        return self.executed[name].cycles / self.executed["none"].cycles
 
     def slowdown(self, name: str = "ScoRD", beside: str = "none") -> float:
         """Cycles of a configuration for each of another one."""
@@ -140,22 +152,37 @@ class Overhead:
 
 
 def measure(run: OverheadRun) -> Overhead:
-    """Run an application once, and replay its trace under all configurations."""
-    gaps = InstructionGaps()
-    device = Device(USUAL_GEOMETRY, scheduler="greedy-then-oldest", seed=run.seed, wrap=gaps.watch)
-    WORKLOADS[run.program].run(device, run.size, run.seed)
+    """Run an application once and replay its trace under all configurations; and execute it under
+    some of them."""
+    instructions = InstructionCounts()
     # The smallest region that holds all data: a fraction of it then has conflicts.
-    trace = device.trace(f"{run.program} {run.size}", region_log2=0)
+    trace = instructions.trace(
+        _play(run, instructions.watch).trace(f"{run.program} {run.size}", region_log2=0)
+    )
     counts: dict[str, TimingCounts] = {}
     started = time.process_time()
     for segment_log2 in sorted({each.segment_log2 for each in CONFIGURATIONS.values()}):
-        with Replay(trace, gaps.array(len(trace)), segment_log2) as replay:
+        with Replay(trace, segment_log2) as replay:
             counts |= {
                 name: replay.run(params)
                 for name, params in CONFIGURATIONS.items()
                 if params.segment_log2 == segment_log2
             }
     seconds = time.process_time() - started
-    forms = DetectorForms(trace, gaps.array(len(trace)), CONFIGURATIONS["ScoRD, distant words"])
+    executed = {name: _execute(run, CONFIGURATIONS[name], trace.header.region) for name in EXECUTED}
+    forms = DetectorForms(trace, CONFIGURATIONS["ScoRD, distant words"])
     hardware = forms.hardware() if run.has_hardware else {}
-    return Overhead(run.program, len(trace), counts, seconds, forms.models(), hardware)
+    return Overhead(run.program, len(trace), counts, seconds, executed, forms.models(), hardware)
+
+
+def _execute(run: OverheadRun, params: TimingParams, region: DataRegion) -> TimingCounts:
+    with Execution(params, region) as execution:
+        _play(run, execution.watch)
+        return execution.counts
+
+
+def _play(run: OverheadRun, wrap: Callable[[WarpScheduler], WarpScheduler]) -> Device:
+    """Run an application whose warps take turns as ``wrap`` says."""
+    device = Device(USUAL_GEOMETRY, scheduler="greedy-then-oldest", seed=run.seed, wrap=wrap)
+    WORKLOADS[run.program].run(device, run.size, run.seed)
+    return device

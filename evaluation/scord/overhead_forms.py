@@ -24,9 +24,10 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.fast.build import build_fast
 from racetrap.sim.cosim.fast.packing import pack_tuples
 from racetrap.sim.cosim.scord.cycle_model import CycleModel
+from racetrap.sim.gpu.timing.counts import TimingCounts
 from racetrap.sim.gpu.timing.detector_ports import DetectorInput, TimedDetector
 from racetrap.sim.gpu.timing.params import TimingParams
-from racetrap.sim.gpu.timing.replay import Replay, TimingCounts
+from racetrap.sim.gpu.timing.replay import Replay
 
 #: Slices of the paper's L2, each with a metadata port.
 _SLICES = 24
@@ -59,21 +60,19 @@ class DetectorForms:
     Parameters
     ----------
     trace : Trace
-        The trace.
-    gaps : numpy.ndarray
-        Instructions without an event before each event.
+        The trace, with counts of instructions.
     gpu : TimingParams
         GPU, with what the detector costs the network.
     """
 
-    def __init__(self, trace: Trace, gaps: np.ndarray, gpu: TimingParams) -> None:
-        self._trace, self._gaps, self._gpu = trace, gaps, gpu
+    def __init__(self, trace: Trace, gpu: TimingParams) -> None:
+        self._trace, self._gpu = trace, gpu
 
     def models(self) -> dict[str, TimingCounts]:
         """Cycles and traffic with each of ``MODELS``."""
         told = self._told(find_preset("scord").params, coalesce)
         counts = {}
-        with Replay(self._trace, self._gaps, self._gpu.segment_log2, told) as replay:
+        with Replay(self._trace, self._gpu.segment_log2, told) as replay:
             for name, params in MODELS.items():
                 region = self._region(params)
                 with CycleModel(params, region) as model:
@@ -89,7 +88,7 @@ class DetectorForms:
         simulation = system_of(params).own("sim.cosim", "fast_simulation").FastSim
         region, told = self._region(params), self._told(params, HARDWARE[preset])
         with (
-            Replay(self._trace, self._gaps, self._gpu.segment_log2, told) as replay,
+            Replay(self._trace, self._gpu.segment_log2, told) as replay,
             simulation(build_fast(preset, params)) as sim,
         ):
             return replay.run(self._gpu, _timed(sim, params, region, told))

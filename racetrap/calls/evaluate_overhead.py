@@ -61,5 +61,6 @@ def evaluate(
 
 
 def _words(found: Overhead) -> str:
-    slowdown = f"{found.slowdown('base design'):.2f}, with caching {found.slowdown():.2f}"
+    base, with_caching = map(found.slowdown_executed, ("base design", "ScoRD"))
+    slowdown = f"{base:.2f}, with caching {with_caching:.2f}"
     return f"{found.events} events, cycles of the base design {slowdown}"

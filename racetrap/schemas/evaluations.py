@@ -141,7 +141,8 @@ class EvaluateOverhead(LongWorkDocument):
     events_per_second: Annotated[int, "events replayed in a second of CPU time"]
     tables: Annotated[
         Tables,
-        "`figure-8` (cycles for each without detection), `figure-9` (DRAM accesses likewise), "
+        "`execution` (cycles for each without detection, executed in simulated time), `figure-8` "
+        "(likewise, replayed), `figure-9` (DRAM accesses likewise), "
         "`figure-10` (shares of the costs in percent), `figure-11` (cycles by memory), "
         "`sensitivity` (cycles by what is changed), `models` (cycles with ScoRD's hardware), "
         "`hardware` (likewise, with the hardware itself; no rows without `--rtl`), "

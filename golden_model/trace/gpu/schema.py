@@ -50,7 +50,8 @@ _CALL = (
 )
 _MASK = Number("mask", is_hexadecimal=True, is_optional=True)
 _NUMBER = Number("grid_block", "number")
-_WARP = (*_SLOT, Number("warp"), _PC)
+_ACTS = (*_SLOT, Number("warp"), _PC)
+_WARP = (*_ACTS, Number("grid_block", "instructions", is_optional=True))
 _LANES = (*_WARP, _MASK)
 _SCOPES = words_of(Scope)
 _SPACE = Word("space", "space", {"shared": 1})
@@ -97,7 +98,7 @@ GPU_SCHEMA = EventSchema(
         EventKind.COPY_READ: _CALL,
         EventKind.COPY_WRITE: _CALL,
         EventKind.AFTER: (Number("grid_block", "operation"),),
-        EventKind.BARRIER_ARRIVE: (*_WARP, _NUMBER),
+        EventKind.BARRIER_ARRIVE: (*_ACTS, _NUMBER),
         EventKind.PARTIAL_BARRIER: (*_SLOT, _PC, _NUMBER, _MASK),
     },
     implied={
@@ -107,4 +108,10 @@ GPU_SCHEMA = EventSchema(
         EventKind.COPY_READ: ("mask",),
         EventKind.COPY_WRITE: ("mask",),
     },
+)  # fmt: skip
+#: Kinds of event of which a trace may say how many instructions their warp has run; the number is
+#: in ``grid_block``.
+COUNTED_KINDS = frozenset(
+    kind for kind, fields in GPU_SCHEMA.fields.items()
+    if any(isinstance(field, Number) and field.name == "instructions" for field in fields)
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from racetrap.golden_model.trace.container.trace import BaseTrace
 from racetrap.golden_model.trace.gpu.event_line import LANELESS_KINDS, read_event
 from racetrap.golden_model.trace.gpu.lanes import lane_words
 from racetrap.golden_model.trace.gpu.rules import rule_violations
-from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
+from racetrap.golden_model.trace.gpu.schema import COUNTED_KINDS, GPU_SCHEMA, LANE_DTYPE
 
 _KINDS = tuple(EventKind)
 _SCOPES = tuple(Scope)
@@ -70,6 +70,32 @@ class Trace(BaseTrace[TraceHeader, Event]):
     def lanes(self) -> np.ndarray:
         """Records of the lanes of all accesses."""
         return self.tables[1]
+
+    @property
+    def instructions(self) -> np.ndarray:
+        """Instructions that the warp of each event has run since its event before, this one
+        included; 0 where they are not counted."""
+        is_counted = GPU_SCHEMA.having(COUNTED_KINDS)[self.events["kind"]]
+        return np.where(is_counted, self.events["grid_block"], np.uint32(0))
+
+    def with_instructions(self, rows: Sequence[int], counts: Sequence[int]) -> Trace:
+        """The trace with counts of instructions at some of its events.
+
+        Parameters
+        ----------
+        rows, counts : sequence of int
+            Numbers of events, and their counts, which are left out where none may be.
+        """
+        events, at = self.events.copy(), np.array(rows, np.int64)
+        is_counted = GPU_SCHEMA.having(COUNTED_KINDS)[events["kind"][at]]
+        events["grid_block"][at[is_counted]] = np.array(counts, np.uint32)[is_counted]
+        return Trace.of_checked(self.header, events, self.lanes)
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Instructions of warps, if they are counted."""
+        counted = int(self.instructions.sum(dtype=np.uint64))
+        return {"instructions": counted} if counted else {}
 
     def _violations(self) -> Iterator[RuleViolation]:
         return rule_violations(self.header, self.events, self.lanes)

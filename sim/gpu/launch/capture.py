@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from racetrap.sim.gpu.launch.launch_arguments import (
 )
 from racetrap.sim.gpu.launch.launch_file import LaunchSpec, fitting_kernel
 from racetrap.sim.gpu.ptx.module import Module
+from racetrap.sim.gpu.timing.instruction_counts import InstructionCounts
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def capture(
     independent = launch.independent_threads
     tables = [table for _, table in launch.launches]
     kernels = [fitting_kernel(launch, module, number) for number in range(len(tables))]
+    instructions = InstructionCounts()
     device = Device(
         launch.geometry,
         scheduler="random" if schedule else launch.scheduler,
@@ -107,6 +109,7 @@ def capture(
         memory=memory,
         watch=watch,
         keeps_going=keeps_going,
+        **{"wrap": instructions.watch} if launch.count_instructions else {},
     )
     device.load(module)
     buffers = _buffers(launch)
@@ -132,8 +135,12 @@ def capture(
         if fault is None and (difference := buffer.difference(contents[name]))
     ]
     source = f"{module.name} {', '.join(kernel.name for kernel in kernels)}"
+
+    def make_trace() -> Trace:
+        return instructions.trace(device.trace(source, results=differences))
+
     return Capture(
-        partial(device.trace, source, results=differences),
+        make_trace,
         device.stats,
         contents,
         differences,

@@ -124,6 +124,9 @@ class LaunchSpec(LaunchTable, TomlFile):
         Warp instructions after which a launch is aborted in any case.
     event_limit : int
         Events of all launches together after which a launch is aborted.
+    count_instructions : bool
+        Whether the trace has at each event the instructions that its warp has run since the one
+        before.
     """
 
     buffers: list[NamedBuffer] = Field(default_factory=list)
@@ -136,6 +139,7 @@ class LaunchSpec(LaunchTable, TomlFile):
     stall_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_STALL_LIMIT
     instruction_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_INSTRUCTION_LIMIT
     event_limit: Annotated[int, Field(ge=1, lt=2**63)] = DEFAULT_EVENT_LIMIT
+    count_instructions: bool = False
 
     @property
     def launches(self) -> list[tuple[str, LaunchTable]]:

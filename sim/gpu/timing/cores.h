@@ -19,15 +19,23 @@ public:
     // Caches begin empty; of the blocks of a slot each begins when the one before it has ended.
     void begin(const Program &program) {
         program_ = &program;
-        warps_.assign(program.warps.size(), {});
-        blocks_.assign(program.blocks.size(), {});
-        live_ = program.blocks.size();
+        warps_.clear();
+        blocks_.clear();
+        live_ = 0;
         for (Sm &sm : sms_) {
             sm.cache.clear();
             sm.slots.clear();
         }
-        for (uint32_t number = 0; number < program.blocks.size(); number++) {
-            const Block &block = program.blocks[number];
+        add_blocks();
+    }
+
+    // What the program has more than before; nothing while an instruction is under way.
+    void add_blocks() {
+        warps_.resize(program_->warps.size());
+        for (uint32_t number = blocks_.size(); number < program_->blocks.size(); number++) {
+            const Block &block = program_->blocks[number];
+            blocks_.emplace_back();
+            live_++;
             Sm &sm = sms_[block.sm];
             if (sm.slots.size() <= block.slot) sm.slots.resize(block.slot + 1);
             sm.slots[block.slot].push_back(number);
@@ -37,10 +45,25 @@ public:
 
     bool has_ended() const { return !live_; }
 
-    // The warp can go on: it is ready for its scheduler, or at its end.
+    // The warp whose next instruction is wanted first of all, if there is one.
+    uint32_t wants() const { return wanting_.empty() ? NONE : wanting_.front(); }
+
+    // The warp that was wanted first has an instruction now, or has come to its end.
+    void give() {
+        uint32_t warp = wanting_.front();
+        wanting_.pop_front();
+        if (warps_[warp].next == program_->warps[warp].size()) return end(warps_[warp]);
+        wake(warp);
+    }
+
+    // The warp can go on: it is ready for its scheduler, wants an instruction, or is at its end.
+    // A step that wakes a warp does nothing but that behind it, so that both ways are one.
     void wake(uint32_t warp) {
         Warp &own = warps_[warp];
-        if (own.next == program_->warps[warp].size()) return end(own);
+        if (own.next == program_->warps[warp].size()) {
+            if (program_->is_open) return wanting_.push_back(warp);
+            return end(own);
+        }
         Scheduler &scheduler = sms_[own.sm].schedulers[own.scheduler];
         scheduler.ready.push_back(warp);
         if (!scheduler.is_busy) schedule(own.sm, own.scheduler);
@@ -105,8 +128,8 @@ public:
         own.is_busy = false;
         Warp &of = warps_[warp];
         of.is_in_unit = false;
-        go_on(warp);
         start(sm);
+        go_on(warp);
     }
 
     // Hits in the L1 of a warp's load have their data.
@@ -129,13 +152,13 @@ public:
             answer(request.warp);
         } else {
             fill(sms_[sm], request.segment);
+            start(sm);
             for (uint32_t id = first; id != NONE;) {
                 Request each = m_.requests[id];
                 answer(each.warp);
                 if (id != first) m_.release(id);
                 id = each.at_l1.next;
             }
-            start(sm);
         }
         m_.release(first);
     }
@@ -146,7 +169,7 @@ private:
         uint32_t sm = 0, scheduler = 0, block = 0;
         uint32_t unanswered = 0;      // packets that a load or atomic waits for
         uint32_t unacknowledged = 0;  // packets of stores
-        bool is_fencing = false, is_in_unit = false;
+        bool is_fencing = false, is_in_unit = false, is_at_barrier = false;
         bool is_told = false;  // the detector of its fence, which not all banks have
     };
 
@@ -204,7 +227,11 @@ private:
     }
 
     void end(const Warp &warp) {
-        if (--blocks_[warp.block].live) return;
+        BlockState &state = blocks_[warp.block];
+        if (--state.live) {
+            if (state.at_barrier == state.live) open_barrier(warp.block);
+            return;
+        }
         live_--;
         std::deque<uint32_t> &slot = sms_[warp.sm].slots[program_->blocks[warp.block].slot];
         slot.pop_front();
@@ -225,13 +252,21 @@ private:
 
     void reach_barrier(uint32_t warp) {
         BlockState &state = blocks_[warps_[warp].block];
-        const Block &block = program_->blocks[warps_[warp].block];
-        if (++state.at_barrier < block.warps) return;
-        state.at_barrier = 0;
-        tell(warps_[warp].sm, program_->warps[block.first_warp][warps_[block.first_warp].next],
-             NOTHING, 0);
-        for (uint32_t each = block.first_warp; each < block.first_warp + block.warps; each++)
+        warps_[warp].is_at_barrier = true;
+        if (++state.at_barrier == state.live) open_barrier(warps_[warp].block);
+    }
+
+    void open_barrier(uint32_t number) {
+        const Block &block = program_->blocks[number];
+        blocks_[number].at_barrier = 0;
+        const std::vector<Instruction> &first = program_->warps[block.first_warp];
+        if (warps_[block.first_warp].next < first.size())
+            tell(block.sm, first[warps_[block.first_warp].next], NOTHING, 0);
+        for (uint32_t each = block.first_warp; each < block.first_warp + block.warps; each++) {
+            if (!warps_[each].is_at_barrier) continue;
+            warps_[each].is_at_barrier = false;
             proceed(each);
+        }
     }
 
     void answer(uint32_t warp) {
@@ -379,5 +414,6 @@ private:
     std::vector<Sm> sms_;
     std::vector<Warp> warps_;
     std::vector<BlockState> blocks_;
+    std::deque<uint32_t> wanting_;  // warps of an open program that have no instruction
     size_t live_ = 0;
 };

@@ -28,16 +28,18 @@ public:
             far_[at].push_back(happening);
     }
 
-    // Runs `step` on each event until none is left; steps may add events.
-    template <typename Step> void run(Step step) {
+    // Runs `step` on each event until none is left, or one is enough; steps may add events.
+    template <typename Step, typename Enough> void run(Step step, Enough is_enough) {
         while (count_) {
             std::vector<Happening> &slot = wheel_[now_ % SLOTS];
-            for (size_t place = 0; place < slot.size(); place++) {
-                Happening happening = slot[place];
+            while (place_ < slot.size()) {
+                Happening happening = slot[place_++];
                 count_--;
                 step(happening);
+                if (is_enough()) return;
             }
             slot.clear();
+            place_ = 0;
             if (count_) advance();
         }
     }
@@ -57,5 +59,6 @@ private:
     std::vector<std::vector<Happening>> wheel_;
     std::map<Time, std::vector<Happening>> far_;
     Time now_ = 0;
+    size_t place_ = 0;  // of the next event of this cycle
     uint64_t count_ = 0;
 };

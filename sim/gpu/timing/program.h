@@ -33,13 +33,12 @@ struct Block {
 
 class Program {
 public:
-    Program(const KernelArrays &kernel, uint64_t segment_log2)
-        : warps(kernel.warps), segment_log2_(segment_log2), told_of_warp_(kernel.warps) {
+    // Of a kernel that is executed now: blocks and instructions come while it runs.
+    explicit Program(uint64_t segment_log2) : is_open(true), segment_log2_(segment_log2) {}
+
+    Program(const KernelArrays &kernel, uint64_t segment_log2) : segment_log2_(segment_log2) {
         for (uint64_t block = 0; block < kernel.blocks; block++)
-            blocks.push_back({kernel.block_sm[block], kernel.block_slot[block],
-                              uint32_t(kernel.first_warp[block]),
-                              uint32_t(kernel.warp_count[block]), 0, 0});
-        std::vector<uint32_t> gaps(kernel.warps);
+            place(kernel.block_sm[block], kernel.block_slot[block], kernel.warp_count[block]);
         uint64_t placed = 0;
         for (uint64_t row = 0; row < kernel.rows; row++) {
             const Event &event = kernel.events[row];
@@ -51,25 +50,47 @@ public:
             if (event.kind == EventKind::BARRIER) {
                 const Block &block = blocks[kernel.block[row]];
                 tell(kernel, row, told_of_warp_[block.first_warp]);
-                for (uint32_t warp = 0; warp < block.warps; warp++)
-                    add(block.first_warp + warp, gaps, Does::BARRIER);
+                for (uint32_t warp = 0; warp < block.warps; warp++) wait(block.first_warp + warp);
             }
             int32_t warp = kernel.warp[row];
             if (warp < 0) continue;
-            slot_ = event.warp;
-            gaps[warp] += kernel.gaps[row];
             tell(kernel, row, told_of_warp_[warp]);
-            if (event.kind == EventKind::FENCE)
-                add(warp, gaps, event.scope ? Does::DEVICE_FENCE : Does::FENCE);
-            else if (event.kind <= EventKind::ATOMIC && !event.space)
-                access(warp, gaps, event, kernel.lanes + event.first_lane - kernel.first_lane);
-            else if (!told_of_warp_[warp].empty())
-                add(warp, gaps, Does::TELL);
-            else if (event.kind <= EventKind::ATOMIC)
-                gaps[warp]++;
+            follow(warp, event, kernel.lanes + event.first_lane - kernel.first_lane,
+                   kernel.gaps[row]);
         }
     }
 
+    void place(uint32_t sm, uint32_t slot, uint32_t count) {
+        blocks.push_back({sm, slot, uint32_t(warps.size()), count, 0, 0});
+        warps.resize(warps.size() + count);
+        gaps_.resize(warps.size());
+        told_of_warp_.resize(warps.size());
+    }
+
+    // A warp's event, behind some of its instructions that make none.
+    void follow(uint32_t warp, const Event &event, const LaneRecord *lanes, uint32_t gap) {
+        slot_ = event.warp;
+        gaps_[warp] += gap;
+        if (event.kind == EventKind::FENCE)
+            add(warp, event.scope ? Does::DEVICE_FENCE : Does::FENCE);
+        else if (event.kind <= EventKind::ATOMIC && !event.space)
+            access(warp, event, lanes);
+        else if (!told_of_warp_[warp].empty())
+            add(warp, Does::TELL);
+        else if (event.kind <= EventKind::ATOMIC)
+            gaps_[warp]++;
+    }
+
+    // A warp waits for all others of its block.
+    void wait(uint32_t warp) { add(warp, Does::BARRIER); }
+
+    // A warp lets time pass.
+    void pause(uint32_t warp, uint32_t gap) {
+        gaps_[warp] += gap;
+        add(warp, Does::TELL);
+    }
+
+    const bool is_open = false;
     std::vector<std::vector<Instruction>> warps;
     std::vector<Block> blocks;
     std::vector<Packet> packets;
@@ -84,19 +105,17 @@ private:
         return kernel.first_told[row + 1] - kernel.first_told[row];
     }
 
-    void add(uint32_t warp, std::vector<uint32_t> &gaps, Does does, uint32_t first = 0,
-             uint32_t count = 0) {
+    void add(uint32_t warp, Does does, uint32_t first = 0, uint32_t count = 0) {
         std::vector<uint32_t> &own = told_of_warp_[warp];
-        warps[warp].push_back({gaps[warp], first, count, does, uint32_t(told.size()),
+        warps[warp].push_back({gaps_[warp], first, count, does, uint32_t(told.size()),
                                uint32_t(own.size()), slot_});
         told.insert(told.end(), own.begin(), own.end());
         own.clear();
-        gaps[warp] = 0;
+        gaps_[warp] = 0;
     }
 
     // One packet for each segment; lanes that update one word atomically need one each.
-    void access(uint32_t warp, std::vector<uint32_t> &gaps, const Event &event,
-                const LaneRecord *lanes) {
+    void access(uint32_t warp, const Event &event, const LaneRecord *lanes) {
         bool is_atomic = event.kind == EventKind::ATOMIC;
         size_t first = packets.size();
         for (int lane = 0; lane < std::popcount(event.mask); lane++) {
@@ -111,7 +130,7 @@ private:
         if (is_atomic) does = Does::ATOMIC;
         if (event.kind == EventKind::LOAD)
             does = event.strong ? Does::VOLATILE_LOAD : Does::LOAD;
-        add(warp, gaps, does, first, packets.size() - first);
+        add(warp, does, first, packets.size() - first);
     }
 
     void place(size_t first, uint64_t segment, uint32_t words, bool is_atomic) {
@@ -126,5 +145,6 @@ private:
 
     uint64_t segment_log2_;
     uint8_t slot_ = 0;
+    std::vector<uint32_t> gaps_;  // of each warp's next instruction
     std::vector<std::vector<uint32_t>> told_of_warp_;  // with the next instruction
 };

@@ -5,6 +5,7 @@ from docs.site.history.results import Result
 from docs.site.overhead import overhead_tables
 
 _EMPTY = {
+    "execution": [],
     "figure-9": [],
     "figure-10": [],
     "figure-11": [],
@@ -32,6 +33,19 @@ def test_the_papers_numbers_are_beside():
     found = {"size": "paper", "tables": {"figure-8": [row], **_EMPTY}}
     kept = [Result("2026-01-01", "0.1.0", "abc", "racetrap", *x) for x in evaluate_figures(found)]
     assert "| 1DC | 1.5 | 1.88 |" in overhead_tables("paper", kept)
+
+
+def test_figures_are_plotted():
+    """A bar of each application and column; none where the paper has no number."""
+    text = overhead_tables("small", _kept(1.25, "2026-01-01"))
+    assert text.count("<svg") == 0
+    row = {"program": "1DC", "ScoRD": 1.5}
+    found = {"size": "small", "tables": {"figure-8": [], **_EMPTY, "execution": [row]}}
+    kept = [Result("2026-01-01", "0.1.0", "abc", "racetrap", *x) for x in evaluate_figures(found)]
+    text = overhead_tables("small", kept)
+    assert text.count("<svg") == 1
+    assert ">1DC<" in text
+    assert ">paper: ScoRD<" in text
 
 
 def test_the_papers_numbers_are_not_kept():

@@ -6,26 +6,28 @@ import pytest
 
 from racetrap.evaluation.scord.overhead import (
     CONFIGURATIONS,
+    EXECUTED,
     Overhead,
     OverheadRun,
     measure,
 )
 from racetrap.evaluation.scord.overhead_forms import HARDWARE, MODELS
 from racetrap.evaluation.scord.overhead_tables import make_tables, problems_of
-from racetrap.sim.gpu.timing.replay import TimingCounts
+from racetrap.sim.gpu.timing.counts import TimingCounts
 
 
 def _overhead(program="RED", **cycles):
     """Results of 100 cycles and 10 DRAM accesses, but for some configurations' cycles."""
     zeros = dict.fromkeys((field.name for field in fields(TimingCounts)), 0)
     named = {name.replace("_", " "): value for name, value in cycles.items()}
-    return Overhead(
-        program, 7,
-        {name: TimingCounts(**zeros | {"cycles": named.get(name, 100), "data_reads": 8,
-                                       "metadata_writes": 2})
-         for name in CONFIGURATIONS}, 0.5,
-        dict.fromkeys(MODELS, TimingCounts(**zeros | {"cycles": 100})),
-    )  # fmt: skip
+    counts = {
+        name: TimingCounts(**zeros | {"cycles": named.get(name, 100), "data_reads": 8,
+                                      "metadata_writes": 2})
+        for name in CONFIGURATIONS
+    }  # fmt: skip
+    models = dict.fromkeys(MODELS, TimingCounts(**zeros | {"cycles": 100}))
+    executed = {name: replace(counts[name], cycles=counts[name].cycles + 100) for name in EXECUTED}
+    return Overhead(program, 7, counts, 0.5, executed, models)
 
 
 def _with_forms(model, hardware):
@@ -48,6 +50,8 @@ def test_an_application_is_measured():
     found = measure(OverheadRun("1DC", "tiny", 1))
     assert found.events > 500
     assert found.counts.keys() == CONFIGURATIONS.keys()
+    assert found.executed.keys() == set(EXECUTED)
+    assert found.slowdown_executed("base design") > 1
     assert not problems_of([found])
     assert found.counts["ScoRD"].metadata_reads < found.counts["base design"].metadata_reads
     assert found.slowdown() > 1
@@ -60,6 +64,7 @@ def test_an_application_is_measured():
 def test_slowdowns_and_their_mean():
     found = [_overhead(ScoRD=150), _overhead("1DC", ScoRD=200)]
     assert _rows(found, "figure-8")["1DC"] == (1.0, 2.0, 1.0, 1.88)
+    assert _rows(found, "execution")["1DC"] == (1.0, 1.5, 1.0, 1.88)
     assert _rows(found, "figure-8")["mean"] == (1.0, 1.75, 1.0, 1.35)
 
 

@@ -7,7 +7,7 @@ def test_one_application(racetrap):
     result = racetrap("--jobs", 1, "evaluate", "overhead", "1DC", "--json", "-")
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
-    (row, mean) = document["tables"]["figure-8"]
+    (row, mean) = document["tables"]["execution"]
     assert (row["program"], mean["program"]) == ("1DC", "mean")
     assert row["ScoRD"] == mean["ScoRD"] > 1
     assert row["paper: ScoRD"] == 1.88

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 
-import numpy as np
-
 from racetrap.golden_model.events import DataRegion, Event, EventKind, Lane, Scope, Space
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.timing.params import TimingParams
@@ -76,10 +74,9 @@ class Case:
 
 def run(trace: Trace, params: TimingParams, gaps: Mapping[int, int] | None = None) -> TimingCounts:
     """Result of a trace."""
-    array = np.zeros(len(trace), np.uint32)
-    for number, count in (gaps or {}).items():
-        array[number] = count
-    with Replay(trace, array, params.segment_log2) as replay:
+    gaps = gaps or {}
+    counted = trace.with_instructions([*gaps], [count + 1 for count in gaps.values()])
+    with Replay(counted, params.segment_log2) as replay:
         return replay.run(params)
 
 

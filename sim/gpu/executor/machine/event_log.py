@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _LANE_BYTES = LANE_DTYPE.itemsize
+_FIRST_LANE = EVENT_DTYPE.fields["first_lane"][1]  # type: ignore[index]
 #: The fields of ``EVENT_DTYPE`` in order.
 _pack = Struct("<8B5I2HQ").pack
 
@@ -221,6 +222,12 @@ class EventLog:
         """Event and lane records so far; not copied until the log is resumed."""
         self._given = True
         return np.frombuffer(self._events, EVENT_DTYPE), np.frombuffer(self._lanes, LANE_DTYPE)
+
+    def since(self, count: int) -> tuple[bytes, bytes]:
+        """Copies of the event and lane records behind the first ``count`` events, all kept."""
+        events = bytes(self._events[(count - self._events_before) * EVENT_DTYPE.itemsize :])
+        first_lane = int.from_bytes(events[_FIRST_LANE : EVENT_DTYPE.itemsize], "little")
+        return events, bytes(self._lanes[(first_lane - self._lanes_before) * _LANE_BYTES :])
 
     def resume(self) -> None:
         """Make room for more; arrays that were given out stay as they are."""

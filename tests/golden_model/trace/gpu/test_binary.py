@@ -169,7 +169,7 @@ _END, _READ, _AFTER, _WRITE = 19, 20, 21, 22
         (_FENCE, {"size": 4}, Rule.UNUSED_FIELD),
         (_BARRIER, {"mask": 1}, Rule.UNUSED_FIELD),
         (_STORE, {"warp_count": 1}, Rule.UNUSED_FIELD),
-        (_STORE, {"grid_block": 1}, Rule.UNUSED_FIELD),
+        (_BARRIER, {"grid_block": 1}, Rule.UNUSED_FIELD),
         (_LOAD, {"sm": 2}, Rule.GEOMETRY),
         (_LOAD, {"slot": 2}, Rule.GEOMETRY),
         (_LOAD, {"warp": 4}, Rule.GEOMETRY),

@@ -111,6 +111,16 @@ def test_values_stored(tmp_path, size, words, lanes):
     assert f" shared lanes {words}\n" in (tmp_path / "again.txt").read_text()
 
 
+def test_instructions_are_counted_or_not(tmp_path):
+    path = _write(tmp_path, _HEAD + _BODY.replace("pc=0x40", "pc=0x40 instructions=7"))
+    trace = read_trace(path)
+    assert trace.instructions.tolist() == [0, 0, 7, 0, 0]
+    assert trace.totals == {"instructions": 7}
+    trace.write_text(path)
+    assert read_trace(path) == trace
+    assert trace.with_instructions([1, 2], [5, 0]) == read_trace(_write(tmp_path, _HEAD + _BODY))
+
+
 def test_locations(tmp_path):
     text = _HEAD + 'location 64 "b.cu:2 # x"  \nlocation 0x8 ""\n' + _BODY
     trace = read_trace(_write(tmp_path, text))
@@ -160,6 +170,7 @@ _IF = "if sm=0 slot=0 warp=1 pc=0x40"
         (f"{_STORE} lanes 0:0x0=0x100000000000000000000000000000000", Rule.WIDTH),
         (_LOAD.replace("sm=0", "sm=4294967296") + " lanes 0:0x0", Rule.WIDTH),
         (_LOAD.replace("warp=1", "warp=256") + " lanes 0:0x0", Rule.WIDTH),
+        (f"{_LOAD} instructions=0x100000000 lanes 0:0x0", Rule.WIDTH),
         (f"{_LOAD} lanes 0:0x10000000000000000", Rule.WIDTH),
         (f"{_LOAD} lanes 0..3:0xfffffffffffffffc+4", Rule.WIDTH),
         (f"{_LOAD} lanes 0..3:0x4-4", Rule.WIDTH),
@@ -170,6 +181,7 @@ _IF = "if sm=0 slot=0 warp=1 pc=0x40"
         (f"{_IF} lanes 0:0x0", Rule.UNUSED_FIELD),
         (f"{_IF} size=4 mask=1", Rule.UNUSED_FIELD),
         ("barrier sm=0 slot=0 pc=0x1 mask=1", Rule.UNUSED_FIELD),
+        ("barrier sm=0 slot=0 pc=0x1 instructions=1", Rule.UNUSED_FIELD),
         (f"{_LOAD} cas lanes 0:0x0", Rule.UNUSED_FIELD),
         (f"{_LOAD} grid_block=0 lanes 0:0x0", Rule.UNUSED_FIELD),
         (f"{_ATOMIC} other strong lanes 0:0x0", Rule.UNUSED_FIELD),

@@ -149,3 +149,13 @@ def test_other_schedules_have_the_same_inputs(tmp_path):
     launch = _launch(tmp_path, '[[arguments]]\nbuffer = "random"\ntype = "u32"\ncount = 9')
     first, second = (capture(module, launch, schedule).buffers[0] for schedule in (0, 1))
     assert first.tolist() == second.tolist()
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_instructions_are_counted_if_the_launch_says_so(tmp_path, counts):
+    launch = _launch(tmp_path, "arguments = []", f"count_instructions = {str(counts).lower()}")
+    body = "mov.u32 %r1, 1; add.u32 %r1, %r1, 1; membar.gl; membar.gl; ret;"
+    trace = capture(parse_ptx(kernel_text(body), "k.ptx"), launch).trace
+    fences = trace.events["kind"] == EventKind.FENCE
+    assert trace.instructions[fences].tolist() == ([3, 3, 1, 1] if counts else [0] * 4)
+    assert trace.totals == ({"instructions": 10} if counts else {})

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 import pytest
 
 from racetrap.sim.cosim.verilator.patch import Patch
-from racetrap.sim.gpu.timing import replay
+from racetrap.sim.gpu.timing import library
 from tests.support.gpu.timing_cases import (
     CASES,
     HIT,
@@ -134,22 +134,22 @@ def _exit_if_same() -> None:
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", BUGS)
 def test_a_planted_bug_is_found(name, tmp_path, monkeypatch):
-    for path in replay._FOLDER.iterdir():
+    for path in library._FOLDER.iterdir():
         if path.suffix in (".h", ".cpp"):
             target = tmp_path / _FOLDER / path.name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
     BUGS[name].apply(tmp_path)
-    monkeypatch.setattr(replay, "_FOLDER", tmp_path / _FOLDER)
-    monkeypatch.setattr(replay, "_OPTIONS", ("-std=c++20", "-O0", "-Wno-error"))
-    replay._library.cache_clear()
+    monkeypatch.setattr(library, "_FOLDER", tmp_path / _FOLDER)
+    monkeypatch.setattr(library, "_OPTIONS", ("-std=c++20", "-O0", "-Wno-error"))
+    library.timing_library.cache_clear()
     try:
-        replay._library()
+        library.timing_library()
         process = get_context("fork").Process(target=_exit_if_same)
         process.start()
         process.join(_SECONDS)
         process.kill()
         process.join()
     finally:
-        replay._library.cache_clear()
+        library.timing_library.cache_clear()
     assert process.exitcode != 0, "cases and rules hold"

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from racetrap.golden_model.events import Event, EventKind
@@ -50,7 +49,7 @@ def test_named_barriers_are_refused():
         Event(EventKind.BLOCK_RETIRED), Event(EventKind.KERNEL_END),
     ]  # fmt: skip
     with pytest.raises(ValueError, match="must have only barriers of whole blocks"):
-        Replay(Trace.from_events(HEADER, events), np.zeros(len(events)))
+        Replay(Trace.from_events(HEADER, events))
 
 
 def test_segments_of_another_size_are_refused():

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WarpScheduler
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 
-class InstructionGaps:
+class InstructionCounts:
     """Instructions that the warp of each event ran since its event before.
 
     One object for all launches of a device, whose ``wrap`` is ``watch``.
@@ -28,22 +27,27 @@ class InstructionGaps:
         return _Counting(scheduler, self)
 
     def add(self, row: int, count: int) -> None:
-        """Note how many instructions came before an event."""
+        """Note how many instructions there are up to an event, with its own."""
         self._rows.append(row)
         self._counts.append(count)
 
-    def array(self, events: int) -> np.ndarray:
-        """The count of each event of a trace."""
-        gaps = np.zeros(events, np.uint32)
-        gaps[self._rows] = self._counts
-        return gaps
+    @property
+    def latest(self) -> int:
+        """The count noted last."""
+        return self._counts[-1]
+
+    def trace(self, trace: Trace) -> Trace:
+        """The device's trace, with the counts if there are any."""
+        if not self._rows:
+            return trace
+        return trace.with_instructions(self._rows, self._counts)
 
 
 class _Counting(WarpScheduler):
     """A scheduler whose turns are counted; a turn has one event that others see, at its end."""
 
-    def __init__(self, own: WarpScheduler, gaps: InstructionGaps) -> None:
-        self._own, self._gaps = own, gaps
+    def __init__(self, own: WarpScheduler, counts: InstructionCounts) -> None:
+        self._own, self._counts = own, counts
         self._before: Counter[Warp] = Counter()
         self._executed = self._events = 0
 
@@ -62,6 +66,6 @@ class _Counting(WarpScheduler):
         self._before[warp] += executed - self._executed
         self._executed = executed
         if events != self._events:
-            self._gaps.add(self._events, max(0, self._before.pop(warp) - 1))
+            self._counts.add(self._events, self._before.pop(warp))
             self._events = events
         return self._own.after(warp, status)

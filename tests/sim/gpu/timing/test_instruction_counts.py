@@ -3,7 +3,7 @@
 from racetrap.golden_model.events import USUAL_GEOMETRY, EventKind
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.ptx.parser import parse_ptx
-from racetrap.sim.gpu.timing.instruction_gaps import InstructionGaps
+from racetrap.sim.gpu.timing.instruction_counts import InstructionCounts
 from tests.support.gpu.ptx_text import kernel_text
 
 BODY = """
@@ -18,15 +18,14 @@ BODY = """
 """
 
 
-def test_gaps_are_of_each_warp():
-    gaps = InstructionGaps()
-    device = Device(USUAL_GEOMETRY, scheduler="round-robin", wrap=gaps.watch)
+def test_counts_are_of_each_warp():
+    instructions = InstructionCounts()
+    device = Device(USUAL_GEOMETRY, scheduler="round-robin", wrap=instructions.watch)
     data = device.allocate(64)
-    module = parse_ptx(kernel_text(BODY, parameters=".param .u64 data"), "gaps.ptx")
+    module = parse_ptx(kernel_text(BODY, parameters=".param .u64 data"), "counts.ptx")
     for _ in range(2):
         device.launch(module, "k", 1, 64, [data])
-    trace = device.trace("two launches")
-    counts = gaps.array(len(trace))
+    trace = instructions.trace(device.trace("two launches"))
     for warp in (0, 1):
         accesses = (trace.events["warp"] == warp) & (trace.events["kind"] <= EventKind.ATOMIC)
-        assert counts[accesses].tolist() == [1, 3, 0] * 2
+        assert trace.instructions[accesses].tolist() == [2, 4, 1] * 2
