@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from docs.site.history.overhead import HEAD
+from docs.site.history.overhead import HEAD, RATE
 from docs.site.history.results import Result, read_results
 from docs.site.markdown import plain, table
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
@@ -25,9 +25,11 @@ def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
     """The latest of all tables of a size of the inputs."""
     found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     made: dict[str, str] = {}
-    head = f"{HEAD}{size}, "
+    head, rate = f"{HEAD}{size}, ", ""
     for each in read_results() if results is None else results:
-        if each.figure.startswith(head):
+        if each.figure == f"{HEAD}{size}{RATE}":
+            rate = f"Replays take {each.value:,.0f} events in a second of CPU time.\n"
+        elif each.figure.startswith(head):
             name, column = each.figure.removeprefix(head).split(": ", 1)
             kept, row = name.split(", ", 1)
             found[kept][row][column] = f"{each.value:.6g}"
@@ -49,7 +51,7 @@ def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
             )
             if own.name in _PLOTTED:
                 parts.append(_plot(rows, columns))
-    return "\n".join(parts)
+    return "\n".join([*parts, *([rate] if rate else [])])
 
 
 def _plot(rows: _Rows, columns: Sequence[str]) -> str:
