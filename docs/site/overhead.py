@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from math import nan
 from typing import TYPE_CHECKING, TypeAlias
 
 from docs.site.history.overhead import HEAD, RATE
 from docs.site.history.results import Result, read_results
 from docs.site.markdown import plain, table
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
+from racetrap.evaluation.scord.overhead_statements import statements_table
 from racetrap.evaluation.scord.overhead_tables import PAPER, make_tables
+from racetrap.evaluation.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,12 +21,12 @@ if TYPE_CHECKING:
 #: Tables with a plot: the paper's figures.
 _PLOTTED = ("execution", "figure-9", "figure-10", "figure-11")
 _INCHES = (8.0, 2.8)
-_Rows: TypeAlias = Mapping[str, Mapping[str, str]]
+_Rows: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
 
 def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
     """The latest of all tables of a size of the inputs."""
-    found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     made: dict[str, str] = {}
     head, rate = f"{HEAD}{size}, ", ""
     for each in read_results() if results is None else results:
@@ -32,35 +35,51 @@ def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
         elif each.figure.startswith(head):
             name, column = each.figure.removeprefix(head).split(": ", 1)
             kept, row = name.split(", ", 1)
-            found[kept][row][column] = f"{each.value:.6g}"
+            found[kept][row][column] = each.value
             made[kept] = f"`{each.command}`, {each.date} ({each.revision})"
     if not found:
         return "No figure is kept yet.\n"
     parts = []
     for own in make_tables([]):
         if rows := found.get(own.name):
-            for column, numbers in PAPER.get(own.name, {}).items():
-                for program, cells in rows.items():
-                    cells[column] = f"{numbers[program]}" if program in numbers else ""
+            paper = PAPER.get(own.name, {})
             columns = list(dict.fromkeys(column for cells in rows.values() for column in cells))
-            body = ((name, *(row.get(column, "") for column in columns))
-                    for name, row in rows.items())  # fmt: skip
-            parts.append(
-                f"**{plain(own.title)}.** {plain(own.note)} {made[own.name]}\n\n"
-                f"{table(('program', *columns), body)}\n"
-            )
+            shown = {
+                name: {column: cells.get(column) for column in columns}
+                | {column: numbers.get(name) for column, numbers in paper.items()}
+                for name, cells in rows.items()
+            }
+            parts.append(_table(own, shown, made[own.name]))
             if own.name in _PLOTTED:
-                parts.append(_plot(rows, columns))
+                parts.append(_plot(shown))
+    statements = statements_table(found)
+    body = ([str(cell) for cell in row] for row in statements.rows)
+    if statements.rows:
+        parts.append(f"**{plain(statements.title)}.** {plain(statements.note)}\n\n"
+                     f"{table(statements.columns, body)}\n")  # fmt: skip
     return "\n".join([*parts, *([rate] if rate else [])])
 
 
-def _plot(rows: _Rows, columns: Sequence[str]) -> str:
+def _table(own: Table, rows: _Rows, made: str) -> str:
+    """Title, note and rows of a table; ``made`` says by which run."""
+    columns = list(next(iter(rows.values())))
+    body = (
+        (name, *("" if value is None else f"{value:.6g}" for value in row.values()))
+        for name, row in rows.items()
+    )
+    lines = table(("program", *columns), body)
+    return f"**{plain(own.title)}.** {plain(own.note)} {made}\n\n{lines}\n"
+
+
+def _plot(rows: _Rows) -> str:
     """Bars of a table's numbers, a group for each row; the paper's are of few rows only."""
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
+        columns = next(iter(rows.values()))
         series = {
-            column: [float(row[column] or "nan") for row in rows.values()] for column in columns
+            column: [nan if (value := row[column]) is None else value for row in rows.values()]
+            for column in columns
         }
         grouped_bars(axes, list(rows), series)
         legend_above(figure, axes)

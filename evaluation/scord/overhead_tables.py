@@ -5,21 +5,21 @@ Ref: ScoRD (ISCA'20) Section V; its text has no other numbers of these figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from types import MappingProxyType
 
 from racetrap.evaluation.scord.overhead import COSTS, MEMORIES, VARIATIONS, Overhead
 from racetrap.evaluation.scord.overhead_forms import HARDWARE, MODELS
+from racetrap.evaluation.scord.overhead_statements import MEAN, statements_table
 from racetrap.evaluation.table import Cell, Table
 
-_MEAN = "mean"
-_SLOWDOWN = {"paper: ScoRD": {"1DC": 1.88, _MEAN: 1.35}}
+_SLOWDOWN = {"paper: ScoRD": {"1DC": 1.88, MEAN: 1.35}}
 #: The paper's numbers by table, column and program: slowdown of ScoRD, and shares in percent.
 PAPER: Mapping[str, Mapping[str, Mapping[str, float]]] = MappingProxyType({
     "execution": _SLOWDOWN, "figure-8": _SLOWDOWN,
     "figure-10": {
-        "paper: LHD": {_MEAN: 16.5}, "paper: NOC": {_MEAN: 36.2}, "paper: MD": {_MEAN: 47.3},
+        "paper: LHD": {MEAN: 16.5}, "paper: NOC": {MEAN: 36.2}, "paper: MD": {MEAN: 47.3},
     },
 })  # fmt: skip
 
@@ -31,7 +31,7 @@ def _rows(
     """A row for each application and their mean, with the paper's numbers of ``table``."""
     rows = {each.program: values(each) for each in found}
     if rows:
-        rows[_MEAN] = [fmean(column) for column in zip(*rows.values(), strict=True)]
+        rows[MEAN] = [fmean(column) for column in zip(*rows.values(), strict=True)]
     paper = PAPER.get(table, {}).values()
     return tuple(
         (name, *(round(value, digits) for value in row), *(of.get(name) for of in paper))
@@ -43,7 +43,7 @@ def make_tables(found: Sequence[Overhead]) -> list[Table]:
     """All tables, from the results of the applications."""
     cycles = ("base design", "ScoRD", "ScoRD, distant words")
     traffic = ("base design", "ScoRD")
-    return [
+    tables = [
         Table(
             "execution", "Cycles for each without detection, executed (Figure 8)",
             "The application is executed under each configuration, in simulated time: a warp that "
@@ -104,54 +104,14 @@ def make_tables(found: Sequence[Overhead]) -> list[Table]:
                 lambda each: [each.slowdown_of(each.hardware, name) for name in HARDWARE],
             ),
         ),
-        Table(
-            "statements", "Statements of the paper, and what is found",
-            "Of all applications of this run.",
-            ("statement", "found", "holds"), tuple(_statements(found)) if found else (),
-        ),
     ]  # fmt: skip
+    rows = {table.name: {str(row["program"]): row for row in table.to_json()} for table in tables}
+    return [*tables, statements_table(rows)]
 
 
 def _slowdown(each: Overhead, change: str) -> float:
     is_changed = {**MEMORIES, **VARIATIONS}[change]
     return each.slowdown_with(change) if is_changed else each.slowdown()
-
-
-def _statements(found: Sequence[Overhead]) -> Iterator[tuple[Cell, ...]]:
-    by_cost = {each.program: each.slowdown_executed() for each in found}
-    mean = fmean(by_cost.values())
-    yield "mean slowdown 1.35 (here 1.2 to 1.6)", f"{mean:.3f}", _word(1.2 <= mean <= 1.6)
-    helped = [
-        each.program
-        for each in found
-        if each.slowdown_executed() < each.slowdown_executed("base design")
-    ]
-    yield (
-        "caching of metadata helps everywhere", f"{len(helped)} of {len(found)}",
-        _word(len(helped) == len(found)),
-    )  # fmt: skip
-    worst = sorted(by_cost, key=lambda program: by_cost[program], reverse=True)[:2]
-    yield "1DC is the slowest (here among two)", ", ".join(worst), _word("1DC" in worst)
-    for program, cost, rule in (("UTS", "lhd", 0), ("RED", "md", 1), ("R110", "md", 1)):
-        for each in found:
-            if each.program == program:
-                share = each.shares()[cost]
-                yield (
-                    f"{program}: {cost.upper()} is " + ("most of it" if rule else "0"),
-                    f"{share:.1f} %", _word(share > 50 if rule else share == 0),
-                )  # fmt: skip
-    less = [
-        each.program for each in found
-        if each.slowdown_with("low") >= each.slowdown() >= each.slowdown_with("high") - 0.02
-    ]  # fmt: skip
-    yield (
-        "less overhead with more memory, except 1DC", f"{len(less)} of {len(found)}",
-        _word(len(less) >= len(found) - 1),
-    )  # fmt: skip
-
-
-def _word(holds: bool) -> str:
-    return "yes" if holds else "no"
 
 
 def problems_of(found: Sequence[Overhead]) -> list[str]:

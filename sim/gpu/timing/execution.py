@@ -162,7 +162,7 @@ class _Timed(WarpScheduler):
         has_moved = status == ENDED
         if log.count > new:
             has_moved |= self._execution.follow(warp.age, *log.since(new))
-        if status == BLOCKED and not has_moved:
+        if status == BLOCKED:
             if warp in warp.launch.sleepers:
                 # It polls on, in its own time.
                 warp.launch.sleepers.wake(warp)

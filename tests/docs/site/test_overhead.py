@@ -1,5 +1,7 @@
 """The page's tables of ScoRD's cost in time have the latest kept figures."""
 
+import pytest
+
 from docs.site.history.overhead import TABLES, evaluate_figures
 from docs.site.history.results import Result
 from docs.site.overhead import overhead_tables
@@ -14,24 +16,28 @@ def _kept(date="2026-01-01", size="small", **rows):
     return [Result(date, "0.1.0", "abc", "racetrap", *each) for each in evaluate_figures(found)]
 
 
+def _row(program, slowdown):
+    return {"program": program, "base design": 2, "ScoRD": slowdown}
+
+
 def test_the_latest_figure_is_shown():
-    kept = [_kept(f"2026-01-0{day}", figure_8={"program": "RED", "ScoRD": value})
+    kept = [_kept(f"2026-01-0{day}", figure_8=_row("RED", value))
             for day, value in ((1, 1.25), (2, 1.75))]  # fmt: skip
     text = overhead_tables("small", [*kept[0], *kept[1]])
-    assert "| RED | 1.75 |  |" in text
+    assert "| RED | 2 | 1.75 |  |" in text
     assert "2026-01-02 (abc)" in text
     assert "1.25" not in text
 
 
 def test_the_papers_numbers_are_beside():
-    text = overhead_tables("paper", _kept(size="paper", figure_8={"program": "1DC", "ScoRD": 1.5}))
-    assert "| 1DC | 1.5 | 1.88 |" in text
+    text = overhead_tables("paper", _kept(size="paper", figure_8=_row("1DC", 1.5)))
+    assert "| 1DC | 2 | 1.5 | 1.88 |" in text
     assert "Replays take 12,345 events in a second" in text
     assert "<svg" not in text
 
 
 def test_a_figure_of_the_paper_is_plotted():
-    text = overhead_tables("small", _kept(execution={"program": "1DC", "ScoRD": 1.5}))
+    text = overhead_tables("small", _kept(execution=_row("1DC", 1.5)))
     assert text.count("<svg") == 1
     assert ">1DC<" in text
     assert ">paper: ScoRD<" in text
@@ -40,6 +46,13 @@ def test_a_figure_of_the_paper_is_plotted():
 def test_the_papers_numbers_are_not_kept():
     kept = _kept(figure_8={"program": "RED", "paper: ScoRD": 1.5})
     assert [each.value for each in kept] == [12345]
+
+
+@pytest.mark.parametrize(("slowdown", "holds"), [(1.5, "yes"), (1.7, "no")])
+def test_statements_follow_from_what_is_kept(slowdown, holds):
+    kept = _kept(execution=_row("1DC", slowdown), figure_8=_row("1DC", 9))
+    line = f"| mean slowdown 1.35 (here 1.2 to 1.6) | {slowdown:.3f} | {holds} |"
+    assert line in overhead_tables("small", kept)
 
 
 def test_without_figures_the_page_says_so():
