@@ -42,6 +42,7 @@ from racetrap.sim.gpu.executor.machine.warp_schedulers import (
     WARP_SCHEDULERS,
     ChosenOrder,
     WarpScheduler,
+    unwrapped,
 )
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.executor.memory_objects import MemoryObjects
@@ -162,7 +163,7 @@ class Device:
         memory_file: int | None = None,
         write: Callable[[str], object] = sys.stderr.write,
         watch: Watch = unwatched,
-        wrap: Callable[[WarpScheduler], WarpScheduler] = lambda scheduler: scheduler,
+        wrap: Callable[[WarpScheduler], WarpScheduler] = unwrapped,
         keeps_going: bool = False,
         memory: WeakMemorySettings | None = None,
         make_judge: Callable[[], Judge] | None = None,

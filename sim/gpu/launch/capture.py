@@ -12,6 +12,7 @@ from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.device import Device, LaunchStats
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.launch import Watch, unwatched
+from racetrap.sim.gpu.executor.machine.warp_schedulers import unwrapped
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.launch_arguments import (
     ELEMENT_TYPES,
@@ -109,7 +110,7 @@ def capture(
         memory=memory,
         watch=watch,
         keeps_going=keeps_going,
-        **{"wrap": instructions.watch} if launch.count_instructions else {},
+        wrap=instructions.watch if launch.count_instructions else unwrapped,
     )
     device.load(module)
     buffers = _buffers(launch)

@@ -73,7 +73,7 @@ BUGS = {
                                   "own.is_fencing = false;"),
     "a block's fence empties the L1": _bug(
         "cores.h", "instruction(warp).does == Does::DEVICE_FENCE", "true"),
-    "a warp passes a barrier alone": _bug("cores.h", "++state.at_barrier < block.warps", "false"),
+    "a warp passes a barrier alone": _bug("cores.h", "++state.at_barrier == state.live", "true"),
     "a slot has one block": _bug("cores.h", "if (!slot.empty()) place(slot.front());", ""),
     "a store leaves the L1 as it is": _bug("cores.h", "found->valid &= ~bit_of(packet.segment);",
                                            ";"),
@@ -101,7 +101,7 @@ BUGS = {
         "detector.h", "Time since = NEVER", "Time since = 0"),
     "a block's begin is not told": _bug("cores.h", "tell(block.sm, block, NOTHING, 0);", ""),
     "a kernel is no launch": _bug("timing.cpp", "given && !given->launch()", "false"),
-    "the detector's rest counts": _bug("timing.cpp", "each.what != DETECT", "true"),
+    "the detector's rest counts": _bug("simulation.h", "each.what != DETECT", "true"),
     "reads are answered as writes": _bug(
         "detector.h", "if (request.asks == Asks::PORT_READ)", "if (false)"),
     # Programs
