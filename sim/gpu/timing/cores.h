@@ -29,7 +29,7 @@ public:
         add_blocks();
     }
 
-    // What the program has more than before; nothing while an instruction is under way.
+    // What the program has more than before; nothing while an instruction is in progress.
     void add_blocks() {
         warps_.resize(program_->warps.size());
         for (uint32_t number = blocks_.size(); number < program_->blocks.size(); number++) {
