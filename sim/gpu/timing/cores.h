@@ -29,7 +29,7 @@ public:
         add_blocks();
     }
 
-    // What the program has more than before; nothing while an instruction is in progress.
+    // Blocks that the program has more than before, between two steps.
     void add_blocks() {
         warps_.resize(program_->warps.size());
         for (uint32_t number = blocks_.size(); number < program_->blocks.size(); number++) {
@@ -57,7 +57,7 @@ public:
     }
 
     // The warp can go on: it is ready for its scheduler, wants an instruction, or is at its end.
-    // A step that wakes a warp does nothing but that behind it, so that both ways are one.
+    // Steps wake warps last, so that a warp which has to be asked for goes on as another does.
     void wake(uint32_t warp) {
         Warp &own = warps_[warp];
         if (own.next == program_->warps[warp].size()) {
