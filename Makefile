@@ -37,7 +37,7 @@ help:
 	@echo "make tutorials follow every tutorial as printed and run the command lines of other pages, compare their output, and show the time of each"
 	@echo "make kernels   compile the kept PTX of our CUDA sources again (needs the extra cuda)"
 	@echo "make vortex    install the Verilog of an open GPU and a compiler for it, build it, and run kernels beside each detector"
-	@echo "make foreign-programs  fetch CUDA programs of others by apt-get, run and check them"
+	@echo "make foreign-programs  fetch CUDA programs of others from Debian and PyPI, run and check them"
 	@echo "make programs  run our CUDA programs with host code, race-free and racy, and check the verdicts"
 	@echo "make planted-bugs  plant every bug in hardware and models; the tests must find each"
 	@echo "make prove     prove the rules of the blocks of ScoRD, causality and the bus monitor, and break each by planted bugs"

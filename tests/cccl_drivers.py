@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import re
-import resource
 import sys
 import tempfile
 import time
@@ -17,17 +15,14 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from racetrap.evaluation.processes import memory_of_process
-from racetrap.sim.gpu.cuda.program_run import ProgramError
-from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError
-from tests.cuda_verdicts import check_source
+from racetrap.sim.gpu.cuda.toolkit import CompilerOptions
 from tests.support import REPOSITORY
 from tests.support.gpu.cccl.results import OWN_RACES, RACY, REFUSED, RESULTS, header_of, is_right
+from tests.support.gpu.measured_check import measure_check
 
 FOLDER = REPOSITORY / "sim" / "gpu" / "suites" / "cccl"
 #: Where the table is kept.
 KEPT = REPOSITORY / "tests" / "support" / "gpu" / "cccl" / "table.json"
-_MIB = 1 << 20
 _WORKERS = 2
 
 
@@ -74,42 +69,18 @@ class DriverRow:
         return not self.problem and (self.result or self.is_racy) and bool(self.races) == is_racy
 
 
-def _cpu_seconds() -> float:
-    own, children = (
-        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-
-
 def check_driver(name: str, is_racy: bool) -> DriverRow:
     """Compile a form of a driver, run it and check it."""
-    begin, source = _cpu_seconds(), FOLDER / f"{name.partition('_')[0]}.cu"
+    source = FOLDER / f"{name.partition('_')[0]}.cu"
     if name.startswith("warp_"):
         source = FOLDER / "block.cu"
     macros = [f"DRIVER_{name}", f"HEADER=<{header_of(name)}>", *["RACY"] * is_racy]
     options = CompilerOptions(tuple(f"-D{macro}" for macro in macros))
-    problem, printed, races, events = "", "", [], 0
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-        try:
-            check, printed = check_source(source, options, Path(folder))
-        except (ToolkitError, ProgramError) as error:
-            problem = str(error).splitlines()[0]
-        else:
-            # The place has the folder in which CCCL is installed.
-            problems = [re.sub(r" \(/\S+\)$", "", each) for each in check.problems]
-            problem = "; ".join([*check.faults, *problems])
-            events = sum(check.traces.events)
-            races = [
-                " and ".join(
-                    f"{side.access} at {Path(side.place).name}"
-                    for side in (pair.first.earlier, pair.first.later)
-                )
-                for pair in check.traces.pairs
-            ]
-    memory = memory_of_process("VmHWM") // _MIB
+        found = measure_check([source], options, Path(folder))
     return DriverRow(
-        name, is_racy, problem, is_right(name, printed), races, events,
-        round(_cpu_seconds() - begin, 1), memory,
+        name, is_racy, found.problem, is_right(name, found.printed), found.races, found.events,
+        found.seconds, found.mebibytes,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,7 +72,9 @@ class ProgramVerdict:
         return bool(self.pairs) == (self.racy or self.name in _LACK_ACQUIRE)
 
 
-def check_source(source: Path, options: CompilerOptions, folder: Path) -> tuple[ProgramCheck, str]:
+def check_source(
+    source: Path, options: CompilerOptions, folder: Path, others: Sequence[Path] = ()
+) -> tuple[ProgramCheck, str]:
     """Compile a program, run it and check it; what was found, and what it printed.
 
     Parameters
@@ -82,6 +85,8 @@ def check_source(source: Path, options: CompilerOptions, folder: Path) -> tuple[
         How it is compiled.
     folder : Path
         Where it is compiled.
+    others : sequence of Path
+        Further sources of it.
 
     Raises
     ------
@@ -91,7 +96,7 @@ def check_source(source: Path, options: CompilerOptions, folder: Path) -> tuple[
         If it cannot be run.
     """
     target, printed = folder / source.stem, folder / "output"
-    compile_program([source], target, runtime_library(), options)
+    compile_program([source, *others], target, runtime_library(), options)
     check = ProgramCheck(TraceCheck())
     with printed.open("wb") as output:
         check.add(run_program([str(target)], RunSettings(output=output.fileno())))

@@ -96,13 +96,31 @@ class Build:
 def fetch(package: str, folder: Path) -> Path:
     """Bring a source package by apt-get, and unpack it; the folder of its sources.
 
-    Neither the system's lists of packages nor its settings are changed.
-
     Raises
     ------
     Failure
         If there is no apt-get, or the package cannot be brought.
     """
+    _bring(package, folder=folder)
+    return next(path.parent for path in folder.glob("*/debian"))
+
+
+def fetch_upstream(package: str, folder: Path) -> Path:
+    """Bring the archive of the sources that Debian's package is made from.
+
+    Raises
+    ------
+    Failure
+        If there is no apt-get, or the archive cannot be brought.
+    """
+    _bring("--tar-only", package, folder=folder)
+    return next(folder.glob("*.orig.tar.*"))
+
+
+def _bring(*words: str, folder: Path) -> None:
+    """Call `apt-get source`; neither the system's lists of packages nor its settings are
+    changed."""
+    package = words[-1]
     failure = f"Source package {package} cannot be brought: is there a network"
     targets = run_tool(
         ["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE) $(COMPONENT)",
@@ -119,9 +137,8 @@ def fetch(package: str, folder: Path) -> Path:
     }  # fmt: skip
     options = [word for name, place in places.items() for word in ("-o", f"{name}={place}")]
     # Lists that cannot be brought are only a warning of apt-get's.
-    for words in (["-o", "APT::Update::Error-Mode=any", "update"], ["source", package]):
-        run_tool(["apt-get", "-qq", *options, *words], failure, folder=folder)
-    return next(path.parent for path in folder.glob("*/debian"))
+    for call in (["-o", "APT::Update::Error-Mode=any", "update"], ["source", *words]):
+        run_tool(["apt-get", "-qq", *options, *call], failure, folder=folder)
 
 
 def build_and_record(package: ForeignPackage, sources: Path) -> Build:
