@@ -26,8 +26,8 @@ _OTHER_CYCLES = "other cycles"
 _CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
 _SHOWN_CHARACTERS = 300
-#: What the comparison raises at a value that the hardware should never send.
-_UNKNOWN_VALUE = (LookupError, OverflowError, ValueError)
+#: What comparison and driver raise at a value that the hardware should never send.
+_UNKNOWN_VALUE = (LookupError, OverflowError, RuntimeError, ValueError)
 #: Sources that the result of cases depends on, besides the build, and that of proofs.
 CASE_SOURCES = (
     "golden_model/**/*.py", "sim/cosim/**/*.py", "evaluation/*/campaign.py",
