@@ -20,8 +20,8 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import Mutant
 from racetrap.sim.failure import Failure
 
-#: What is said of a case in which the cycles alone are others.
-_OTHER_CYCLES = "other cycles"
+#: What is said of a case in which the cycles alone are others, and of a mutant that they kill.
+_OTHER_CYCLES, BY_CYCLES = "other cycles", "a case takes other cycles"
 #: A case takes a second or so; a mutant that never lets it end is killed.
 _CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
@@ -147,7 +147,7 @@ class MutantResult:
     outcome : Outcome
         What became of it.
     case : int or None
-        Case that killed it.
+        Case that killed it, unless its cycles alone did.
     reason : str
         First difference, or how the proof went.
     seconds : float
@@ -197,12 +197,19 @@ def try_proofs(run: ProofRun) -> Finding:
     return Finding(Outcome.SURVIVED, seconds=_cpu_seconds() - started)
 
 
-def result_of(mutant: Mutant, findings: Sequence[Finding], with_proofs: bool) -> MutantResult:
-    """What became of a mutant, by all that was found in turn."""
+def result_of(
+    mutant: Mutant, findings: Sequence[Finding], with_proofs: bool, with_cycles: bool
+) -> MutantResult:
+    """What became of a mutant, by all that was found in turn.
+
+    Other cycles alone kill it only ``with_cycles``, if those of the design are known to be right.
+    """
     seconds, last = sum(each.seconds for each in findings), findings[-1]
     if last.outcome is not Outcome.SURVIVED:
         return MutantResult(mutant, last.outcome, last.case, last.reason, seconds)
     has_other_cycles = _OTHER_CYCLES in (each.reason for each in findings)
+    if has_other_cycles and with_cycles:
+        return MutantResult(mutant, Outcome.KILLED, None, BY_CYCLES, seconds)
     but = ", except in its cycles" if has_other_cycles else ""
     reason = f"no case differs{but}; no proof was {'found' if with_proofs else 'tried'}"
     return MutantResult(mutant, Outcome.SURVIVED, None, reason, seconds)

@@ -13,6 +13,7 @@ from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError, input_errors
 from racetrap.evaluation.kept_results import result_key
+from racetrap.evaluation.mutants.cycles import difference, kept_cycles
 from racetrap.evaluation.mutants.equivalence import BY_STRUCTURE, FAST_PROOFS, SLOW_PROOFS, Proof
 from racetrap.evaluation.mutants.run import (
     CASE_SOURCES,
@@ -164,6 +165,11 @@ def _run(
     (result,) = first.values()
     if result.difference:
         return [f"Design without a mutant differs: {result.difference}"], {}
+    name, seed = unchanged.model.preset, unchanged.seed
+    cycles = dict(zip(result.cases, result.cycles, strict=True))
+    if wrong := difference(name, seed, cycles):
+        return [wrong], {}
+    with_cycles = kept_cycles(name, seed, max(cycles)) is not None
     findings: dict[str, dict[Mutant, list[Finding]]] = {}
     for mutant in read_mutants(unchanged.model.folder):
         if not blocks or any(is_inside(mutant.block, block) for block in blocks):
@@ -172,7 +178,10 @@ def _run(
     for stage in _stages(run, proof_seconds):
         _pass(work, stage, findings)
     return [], {
-        block: [result_of(mutant, found, bool(proof_seconds)) for mutant, found in of_block.items()]
+        block: [
+            result_of(mutant, found, bool(proof_seconds), with_cycles)
+            for mutant, found in of_block.items()
+        ]
         for block, of_block in findings.items()
     }
 

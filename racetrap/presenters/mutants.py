@@ -38,7 +38,7 @@ def page_of(
     return html_page(
         "Mutants of the generated Verilog",
         "Each mutant changes one bit of one block. It is killed by the first case of the campaign "
-        "in which hardware and golden model differ.",
+        "in which hardware and golden model differ, or which takes other cycles than it must.",
         [Section(blocks, details=details), *map(Section, others)],
         command=command, facts=facts, problems=problems,
     )  # fmt: skip

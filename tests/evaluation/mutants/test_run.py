@@ -130,20 +130,22 @@ def test_the_first_proof_ends_them(monkeypatch, proved, tried):
 
 
 @pytest.mark.parametrize(
-    ("cycles", "with_proofs", "reason"),
+    ("cycles", "with_proofs", "with_cycles", "outcome", "reason"),
     [
-        (11, False, "no case differs; no proof was tried"),
-        (12, True, "no case differs, except in its cycles; no proof was found"),
+        (11, False, True, Outcome.SURVIVED, "no case differs; no proof was tried"),
+        (12, True, False, Outcome.SURVIVED,
+         "no case differs, except in its cycles; no proof was found"),
+        (12, True, True, Outcome.KILLED, run.BY_CYCLES),
     ],
-)
-def test_a_survivor_that_changes_the_number_of_cycles_is_named_so(
-    monkeypatch, cycles, with_proofs, reason
+)  # fmt: skip
+def test_other_cycles_kill_if_those_of_the_design_are_known(
+    monkeypatch, cycles, with_proofs, with_cycles, outcome, reason
 ):
     seen = SimpleNamespace(difference="", counts={"cycles": 11})
     monkeypatch.setattr(run, "run_case", lambda case: seen)
     found = run_cases(replace(_RUN, cycles=(11, cycles)))
-    result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_proofs)
-    assert (result.outcome, result.reason) == (Outcome.SURVIVED, reason)
+    result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_proofs, with_cycles)
+    assert (result.outcome, result.reason) == (outcome, reason)
 
 
 @pytest.mark.campaign
