@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from racetrap.generators.description import describe
 from racetrap.generators.fusesoc import core_description
-from racetrap.generators.presets import configuration_name, module_name, settings_of
+from racetrap.generators.presets import (
+    configuration_name,
+    module_name,
+    package_name,
+    settings_of,
+)
 from racetrap.generators.system import Params
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.atomic_write import atomic_write_text
@@ -64,9 +69,10 @@ def generate(
     -------
     dict of str to Path
         ``verilog`` (.v), ``description`` (.json), ``verilator`` (.vlt: lint waivers), ``header``
-        (.h: registers for C), ``manual`` (.md: registers), ``ipxact`` (.xml: registers),
+        (.h: registers for C), ``manual`` (.md: registers), ``ipxact`` (.xml: registers, files),
         ``systemrdl`` (.rdl: the registers' source), ``fusesoc`` (.core), and ``verilog <part>`` for
-        each part with its own top (-<part>.v).
+        each part with its own top (-<part>.v); ``package`` (SystemVerilog: types of all ports),
+        whose file is named like the package, as tools look for it.
 
     Raises
     ------
@@ -78,6 +84,7 @@ def generate(
     """
     # Listing importable names must not need the packages for generation.
     from racetrap.generators.register_files import write_register_files
+    from racetrap.generators.systemverilog_package import systemverilog_package
 
     system = system_of(params)
     if name is None:
@@ -87,10 +94,14 @@ def generate(
     for part in tops:
         if part and part not in system.parts:
             raise ValueError(unknown_name(f"part of {preset}", part, system.parts))
-    files = _simulated_files(preset, name, params, tops, forms)
+    components = _components(params)
+    files = _simulated_files(preset, name, params, tops, components, forms)
+    text = systemverilog_package(name, params, components)
+    files["package"] = f"{package_name(name)}.sv", text
     files["fusesoc"] = f"{name}.core", core_description(name, preset, tops)
     paths = _write(files, folder)
-    return paths | write_register_files(params, module_name(name), folder, name)
+    sources = [path.name for path in paths.values() if path.suffix in (".sv", ".v")]
+    return paths | write_register_files(params, module_name(name), folder, name, sources)
 
 
 def generate_simulated(
@@ -108,7 +119,14 @@ def generate_simulated(
     top : Component or None
         What stands for the system, with its ports; None: the system.
     """
-    _write(_simulated_files(preset, preset, params, [part], top=top), directory)
+    _write(_simulated_files(preset, preset, params, [part], _components(params, top)), directory)
+
+
+def _components(params: Params, top: Component | None = None) -> dict[str, Component]:
+    """The whole system, or what stands for it, under the empty name, and its parts by name."""
+    system = system_of(params)
+    parts = {part: made(params) for part, made in system.parts.items()}
+    return {"": system.top(params) if top is None else top, **parts}
 
 
 def _simulated_files(
@@ -116,24 +134,21 @@ def _simulated_files(
     name: str,
     params: Params,
     parts: Sequence[str],
+    components: Mapping[str, Component],
     forms: Collection[str] = (),
-    top: Component | None = None,
 ) -> dict[str, tuple[str, str]]:
     """Name and text of the Verilog of some tops, and of their companion files."""
     from racetrap.generators.verilog import to_verilog
 
-    system = system_of(params)
     head = _head(preset, params, forms)
-    tops = {part: made(params) for part, made in system.parts.items()}
-    tops[""] = system.top(params) if top is None else top
-    description = describe(preset, name, params, tops)
+    description = describe(preset, name, params, components)
     files = {
         "description": (f"{name}.json", json.dumps(description, indent=1) + "\n"),
         "verilator": (f"{name}.vlt", _verilator_control(name)),
     }
     for part in parts:
         kind, stem = (f"verilog {part}", f"{name}-{part}") if part else ("verilog", name)
-        text = to_verilog(tops[part], module_name(name, part), forms=forms)
+        text = to_verilog(components[part], module_name(name, part), forms=forms)
         files[kind] = f"{stem}.v", head + text
     return files
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import metadata
 
-from racetrap.generators.presets import module_name
+from racetrap.generators.presets import module_name, package_name
 
 #: Vendor and library in names of the form vendor:library:name:version.
 VENDOR = "racetrap"
@@ -26,6 +26,9 @@ filesets:
   waivers:
     files: [{file}.vlt]
     file_type: vlt
+  package:
+    files: [{package}.sv]
+    file_type: systemVerilogSource
 """
 _FILESET = """\
   {fileset}:
@@ -36,14 +39,14 @@ _DEFAULT = """\
 
 targets:
   default:
-    filesets: [{fileset}, waivers]
+    filesets: [package, {fileset}, waivers]
     toplevel: {module}
 """
 _TARGETS = """\
 
   lint{suffix}:
     description: Verilator finds nothing beyond the waivers
-    filesets: [{fileset}, waivers]
+    filesets: [package, {fileset}, waivers]
     toplevel: {module}
     flow: lint
     flow_options:
@@ -83,7 +86,7 @@ def core_description(name: str, preset: str, tops: Sequence[str]) -> str:
         Tops with their own file: the whole system under the empty name, and parts.  Other cores
         depend on the first.
     """
-    text = _HEAD.format(name=core_name(name), preset=preset, file=name)
+    text = _HEAD.format(name=core_name(name), preset=preset, file=name, package=package_name(name))
     for part in tops:
         file = f"{name}-{part}.v" if part else f"{name}.v"
         text += _FILESET.format(fileset=part or _WHOLE, file=file)

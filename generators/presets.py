@@ -81,6 +81,11 @@ def module_name(name: str, part: str = "") -> str:
     return (f"{name}-{part}" if part else name).replace("-", "_")
 
 
+def package_name(name: str) -> str:
+    """SystemVerilog package of a configuration by the name of its files, and name of its file."""
+    return f"{module_name(name)}_pkg"
+
+
 def settings_of(preset: str, params: Params) -> list[str]:
     """Settings that turn a preset into ``params``, in the form of ``with_settings``.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,22 @@ _INCLUDE = "#include <assert.h>\n"
 _PACKED = "__attribute__ ((__packed__))"
 _SIZE_CHECK = re.compile(r"^static_assert\(.*\);$", re.MULTILINE)
 
+_MEMORY_MAPS = "</ipxact:memoryMaps>\n"
+#: What stands behind the memory maps in a component.
+_IPXACT_FILES = """\
+  <ipxact:fileSets>
+    <ipxact:fileSet>
+      <ipxact:name>rtl</ipxact:name>
+{files}    </ipxact:fileSet>
+  </ipxact:fileSets>
+"""
+_IPXACT_FILE = """\
+      <ipxact:file>
+        <ipxact:name>{name}</ipxact:name>
+        <ipxact:fileType>{kind}</ipxact:fileType>
+      </ipxact:file>
+"""
+_KINDS = {".sv": "systemVerilogSource", ".v": "verilogSource"}
 _SUFFIXES = {"header": "h", "manual": "md", "ipxact": "xml", "systemrdl": "rdl"}
 
 
@@ -33,7 +50,7 @@ def register_manual(system: System, params: Params | None = None) -> str:
 
 
 def write_register_files(
-    params: Params, component: str, folder: Path, stem: str
+    params: Params, component: str, folder: Path, stem: str, sources: Sequence[str] = ()
 ) -> dict[str, Path]:
     """Write all files on the registers of an instance.
 
@@ -49,6 +66,8 @@ def write_register_files(
         Folder of the files.
     stem : str
         Their name before the suffix.
+    sources : sequence of str
+        Names of the Verilog and SystemVerilog files of the component, which IP-XACT lists.
 
     Returns
     -------
@@ -61,11 +80,26 @@ def write_register_files(
     _write_header(system, params, paths["header"])
     manual = f"# Registers of {system.name}\n\n{register_manual(system, params)}"
     atomic_write_text(paths["manual"], manual)
-    ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
-    ipxact.export(system.registers(params), str(paths["ipxact"]), component_name=component)
+    _write_ipxact(system, params, component, paths["ipxact"], sources)
     source = description_text(system.register_source, **system.register_parameters(params))
     atomic_write_text(paths["systemrdl"], source)
     return paths
+
+
+def _write_ipxact(
+    system: System, params: Params, component: str, path: Path, sources: Sequence[str]
+) -> None:
+    """Write the IP-XACT component, to which the exporter gives no files."""
+    ipxact = IPXACTExporter(vendor=VENDOR, library=LIBRARY, version=metadata.version("racetrap"))
+    ipxact.export(system.registers(params), str(path), component_name=component)
+    text = path.read_text(encoding="utf-8")
+    if text.count(_MEMORY_MAPS) != 1:
+        raise ValueError(f"IP-XACT has {_MEMORY_MAPS} {text.count(_MEMORY_MAPS)} times, not once")
+    files = "".join(
+        _IPXACT_FILE.format(name=name, kind=_KINDS[Path(name).suffix]) for name in sources
+    )
+    text = text.replace(_MEMORY_MAPS, _MEMORY_MAPS + _IPXACT_FILES.format(files=files))
+    path.write_text(text, encoding="utf-8")
 
 
 def _write_header(system: System, params: Params, path: Path) -> None:

@@ -138,6 +138,8 @@ _CODES = {
     "transaction.kind": TransactionKind,
     "transaction.scope": Scope,
     "transaction.op": AtomicOp,
+    "request.segment_kind": PacketKind,
+    "request.segment_scope": Scope,
     "step.packet_kind": PacketKind,
     "step.packet_scope": Scope,
     "step.row": TableRow,

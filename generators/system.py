@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -71,6 +72,11 @@ class MemoryRate(NamedTuple):
 
     per_cycle: float
     advice: str
+
+
+def code_words(code: type[IntEnum]) -> str:
+    """Name of an enumeration as words in lower case, joined by underscores."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", code.__name__).lower()
 
 
 def no_memory(params: Any, latency: int) -> MemoryRate:

@@ -45,8 +45,9 @@ def command(
 ) -> None:  # fmt: skip
     """Write the Verilog of PRESET, with a description, lint waivers and register files.
 
-    The files are NAME.v, NAME-PART.v for each part, .json (description), .vlt (lint waivers), .core
-    (FuseSoC); and for the registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, the
+    The files are NAME.v, NAME-PART.v for each part, NAME_pkg.sv (SystemVerilog package of the
+    ports' types, - in NAME being _), .json (description), .vlt (lint waivers), .core (FuseSoC); and
+    for the registers .h (C), .md (manual), .xml (IP-XACT) and .rdl (SystemRDL, the
     source of these).
     """
     with input_errors():

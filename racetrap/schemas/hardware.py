@@ -29,8 +29,8 @@ class Generate(Configuration):
     files: Annotated[
         dict[str, str],
         "path of each file: `verilog`, `description`, `verilator` (lint waivers), `fusesoc`, "
-        "`header`, `manual`, `ipxact`, `systemrdl`, and `verilog PART` of each part (SigRace: "
-        "`core-unit`, `rdm`)",
+        "`header`, `manual`, `ipxact`, `systemrdl`, `package` (SystemVerilog), and `verilog PART` "
+        "of each part (SigRace: `core-unit`, `rdm`)",
     ]
     segments_per_cycle: Annotated[
         float | None,

@@ -42,7 +42,7 @@ def test_every_file_is_beside_it_and_every_verilog_file_is_named(generated):
     core, _, folder = generated
     files = [file for fileset in core["filesets"].values() for file in fileset["files"]]
     assert sorted(files) == sorted(
-        path.name for path in folder.iterdir() if path.suffix in (".v", ".vlt")
+        path.name for path in folder.iterdir() if path.suffix in (".sv", ".v", ".vlt")
     )
 
 
@@ -57,12 +57,14 @@ def test_targets_are_the_whole_and_each_part(generated):
         for tool in ("lint", "synth"):
             target = core["targets"][f"{tool}{suffix}"]
             assert target["toplevel"] == module
-            [file] = core["filesets"][target["filesets"][0]]["files"]
+            filesets = [name for name in target["filesets"] if name not in ("package", "waivers")]
+            [file] = core["filesets"][filesets[0]]["files"]
             assert f"module {module}(" in (folder / file).read_text()
     assert core["targets"]["default"]["toplevel"] == description["module"]
 
 
-def test_lint_takes_the_waivers(generated):
+def test_all_but_synthesis_take_waivers_and_package(generated):
     core, _, _ = generated
     for name, target in core["targets"].items():
-        assert ("waivers" in target["filesets"]) == (not name.startswith("synth"))
+        for fileset in ("package", "waivers"):
+            assert (fileset in target["filesets"]) == (not name.startswith("synth"))

@@ -33,6 +33,20 @@ def test_ipxact_component_is_named_after_the_module(generated):
     assert shown == ["racetrap", "detectors", description["module"], version]
 
 
+def test_ipxact_lists_the_sources(generated):
+    paths, _ = generated
+    component = ElementTree.parse(paths["ipxact"]).getroot()
+    listed = {
+        text_of(file, "name"): text_of(file, "fileType")
+        for file in component.iterfind("ipxact:fileSets/ipxact:fileSet/ipxact:file", NAMES)
+    }
+    assert listed == {
+        path.name: "systemVerilogSource" if kind == "package" else "verilogSource"
+        for kind, path in paths.items()
+        if kind == "package" or kind.startswith("verilog")
+    }
+
+
 def test_ipxact_registers_are_those_of_the_description(generated):
     paths, description = generated
     component = ElementTree.parse(paths["ipxact"]).getroot()

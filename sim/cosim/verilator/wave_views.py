@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from racetrap.generators.system import System
+from racetrap.generators.system import System, code_words
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,7 @@ def views_verilog(views: Iterable[WaveView]) -> tuple[str, list[str]]:
 
 
 def _package(code: type[IntEnum], width: int) -> str:
-    words = re.sub(r"(?<!^)(?=[A-Z])", "_", code.__name__).lower()
-    return f"{words}_{width}"
+    return f"{code_words(code)}_{width}"
 
 
 def _enumeration(code: type[IntEnum], width: int) -> str:

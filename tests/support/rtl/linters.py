@@ -36,13 +36,13 @@ def settings_for_linters(preset: str) -> list[str]:
     return ["sm_count=4", f"banks={FEWER_BANKS[preset]}"] if preset in FEWER_BANKS else []
 
 
-def verilator_findings(verilog: Path, control: Path) -> str:
+def verilator_findings(verilog: Path, *controls: Path) -> str:
     """What Verilator warns of beyond the waivers in the generated control file."""
-    command = ["verilator", "--lint-only", "-Wall", control, verilog, "--top-module", _top(verilog)]
-    return _said(command, verilog.parent)
+    command = ["verilator", "--lint-only", "-Wall", *controls, verilog, "--top-module"]
+    return _said([*command, _top(verilog)], verilog.parent)
 
 
-def slang_findings(verilog: Path, _: Path) -> str:
+def slang_findings(verilog: Path, *_: Path) -> str:
     """What Slang warns of operands and results of different width or sign, and its errors."""
     options = f"-Wnone {' '.join(f'-W{each}' for each in _OF_SLANG)} --top {_top(verilog)}"
     return _said([sys.executable, "-c", _SLANG, f"slang {options} {verilog.name}"], verilog.parent)
