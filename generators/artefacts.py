@@ -148,7 +148,9 @@ def _simulated_files(
     }
     for part in parts:
         kind, stem = (f"verilog {part}", f"{name}-{part}") if part else ("verilog", name)
-        text = to_verilog(components[part], module_name(name, part), forms=forms)
+        text = to_verilog(
+            components[part], module_name(name, part), forms=forms, macro_words=params.macro_words
+        )
         files[kind] = f"{stem}.v", head + text
     return files
 

@@ -3,7 +3,7 @@
 Components of one class with equal ports and equal attributes are the same hardware: each is
 replaced by an instance of the first one's module.  Anything that distinguishes such components,
 such as the number of an SM, must be a port.  A component with attributes that cannot be compared,
-such as signals, gets its own module.
+such as signals, gets its own module.  Arrays may be components, too: those of ``Ram``.
 """
 
 from __future__ import annotations
@@ -26,14 +26,17 @@ from amaranth.hdl import (
     Shape,
     ShapeCastable,
     Signal,
+    Value,
     ValueCastable,
 )
 from amaranth.hdl._ast import SignalDict, SignalSet
 from amaranth.hdl._ir import Design, PortDirection
 from amaranth.hdl._xfrm import DomainCollector
 from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
 
 from racetrap.golden_model.layout import Layout
+from racetrap.rtl.common.ram import Ram, ram_of
 
 _Ports = dict[str, tuple[Signal, PortDirection]]
 
@@ -112,11 +115,12 @@ def expect_no_elaboration(component: wiring.Component) -> None:
 
 
 def distinct_modules(
-    top: wiring.Component, name: str, *, asynchronous_reset: bool = False
-) -> dict[DistinctModule, Design]:
+    top: wiring.Component, name: str, *, asynchronous_reset: bool = False,
+    macro_words: int | None = None,
+) -> dict[DistinctModule, Design]:  # fmt: skip
     """The modules of a design, the top first, each in the form for Amaranth's back ends.
 
-    A module is named by the shortest dotted path of its instances.
+    A module is named by the shortest dotted path of its instances, and one of ``Ram`` by its sizes.
 
     Parameters
     ----------
@@ -126,18 +130,23 @@ def distinct_modules(
         Name of its module.
     asynchronous_reset : bool
         Whether the reset of each module is asynchronous.
+    macro_words : int or None
+        As of ``Ram``, of which each array is then an instance; None: arrays are memories of the
+        modules that they are in.
 
     Raises
     ------
     ValueError
-        If a component is connected other than by its ports.
+        If a component is connected other than by its ports, or an array is none of ``Ram``.
     """
-    names = {_Elaboration().module_of(top): name}
+    names = {_Elaboration(macro_words).module_of(top): name}
     modules = list(names)
     for module in modules:
         for path, instance, inner in module.instances:
             if inner not in names:
-                names[inner] = f"{names[module]}.{path}"
+                part = inner.component
+                is_ram = isinstance(part, Ram)
+                names[inner] = f"{name}.{part.module_name}" if is_ram else f"{names[module]}.{path}"
                 modules.append(inner)
             instance.type = names[inner]
     designs = {module: module.design(names[module], asynchronous_reset) for module in modules}
@@ -161,7 +170,8 @@ def _check_connections(designs: Mapping[DistinctModule, Design]) -> None:
 class _Elaboration:
     """Elaborated components, by class and attributes."""
 
-    def __init__(self) -> None:
+    def __init__(self, macro_words: int | None) -> None:
+        self._macro_words = macro_words
         self._known: dict[type, list[tuple[Any, DistinctModule]]] = defaultdict(list)
 
     def module_of(self, component: wiring.Component) -> DistinctModule:
@@ -181,8 +191,19 @@ class _Elaboration:
         return Fragment.get(logic, None)
 
     def _part(self, part: Elaboratable, path: str, instances: list[Any]) -> Fragment:
+        if isinstance(part, Memory) and self._macro_words is not None:
+            part._MustUse__used = True
+            ram, wires = ram_of(part, self._macro_words)
+            return self._instance(ram, wires, path, instances)
         if not (isinstance(part, wiring.Component) and part.signature.members):
             return self._fragment(part, path, instances)
+        wires = {name: signal for name, (signal, _) in _wires(part).items()}
+        return self._instance(part, wires, path, instances)
+
+    def _instance(
+        self, part: wiring.Component, wires: Mapping[str, Value], path: str, instances: list[Any]
+    ) -> Fragment:
+        """A component as an instance of its module, with what its ports are connected to."""
         try:
             made_of = _made_of(part)
         except _Unknown:
@@ -197,8 +218,8 @@ class _Elaboration:
             "",
             *(("i", name, signal) for name, signal in clock.items()),
             *(
-                ("i" if direction is PortDirection.Input else "o", name, signal)
-                for name, (signal, direction) in _wires(part).items()
+                ("i" if direction is PortDirection.Input else "o", name, wires[name])
+                for name, (_, direction) in _wires(part).items()
             ),
         )
         instances.append((path, instance, module))

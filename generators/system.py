@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 
 
 class Params(Protocol):
-    """Parameters of any detector: a frozen dataclass with a switch for the trace port."""
+    """Parameters of any detector: a frozen dataclass, with what generation asks of it."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def trace_port(self) -> bool:
         """Whether every step of the detector is observable."""
+
+    @property
+    def macro_words(self) -> int:
+        """Words from which an array is an SRAM macro; 0: none is."""
 
 
 _Params = TypeVar("_Params", bound=Params, covariant=True)

@@ -16,6 +16,7 @@ from racetrap.generators.distinct_modules import distinct_modules
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.generators.operand_widths import with_whole_operands
 from racetrap.golden_model.checks import unknown_name
+from racetrap.rtl.common.ram import MACRO, MACRO_VERILOG
 
 #: What Verilog can be asked for: registers that ``rst`` resets at once, not at the clock's edge;
 #: and the line of the source that each signal, register and operation comes from.
@@ -51,7 +52,9 @@ _PACKAGES = tuple(
 )
 
 
-def to_verilog(component: wiring.Component, name: str, *, forms: Collection[str] = ()) -> str:
+def to_verilog(
+    component: wiring.Component, name: str, *, forms: Collection[str] = (), macro_words: int = 0
+) -> str:
     """Verilog of a component as module ``name``; the same text for the same component.
 
     Components that are equal are one module.  A module is named after the top and the shortest
@@ -66,18 +69,24 @@ def to_verilog(component: wiring.Component, name: str, *, forms: Collection[str]
         Name of its module.
     forms : collection of str
         Which of ``FORMS`` it has.
+    macro_words : int
+        Words from which its arrays are SRAM macros, whose model is added, and smaller ones
+        flip-flops, as of ``Ram``; 0: they are arrays of Verilog in the modules that have them.
 
     Raises
     ------
     ValueError
-        If there is no such form.
+        If there is no such form, or the component has an array that is none of ``Ram``.
     """
     for form in forms:
         if form not in FORMS:
             raise ValueError(unknown_name("form of Verilog", form, FORMS))
     located = SOURCE_LOCATORS in forms
     with garbage_collection_paused():
-        modules = distinct_modules(component, name, asynchronous_reset=ASYNCHRONOUS_RESET in forms)
+        modules = distinct_modules(
+            component, name, asynchronous_reset=ASYNCHRONOUS_RESET in forms,
+            macro_words=macro_words or None,
+        )  # fmt: skip
         texts = (rtlil.convert_fragment(each, emit_src=located)[0] for each in modules.values())
         text = _MODULE.sub(
             lambda module: with_whole_operands(_without_empty_fields(module[0])), "".join(texts)
@@ -85,7 +94,8 @@ def to_verilog(component: wiring.Component, name: str, *, forms: Collection[str]
         if located:
             text = _ORIGIN.sub(_located, text)
         verilog = _convert_rtlil_text(_with_names(text), strip_internal_attrs=not located)
-        return _VERILOG_MODULE.sub(lambda module: _with_triggers(module[0]), verilog)
+        verilog = _VERILOG_MODULE.sub(lambda module: _with_triggers(module[0]), verilog)
+        return verilog + MACRO_VERILOG * (f"  {MACRO} #(" in verilog)
 
 
 def module_names(component: wiring.Component, name: str) -> list[str]:

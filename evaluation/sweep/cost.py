@@ -66,7 +66,7 @@ def _synthesis(params: Params, spec: CostSpec) -> dict[str, Any]:
     depths, clocks = [0], []
     for block in blocks:
         known = Cost(family.device.name)
-        *_, made = measured(known, block, family, seeds, spec.constraint_mhz)
+        *_, made = measured(known, block, family, seeds, spec.constraint_mhz, params.macro_words)
         assert made.synthesis is not None  # it comes first
         for name in names:
             figures[name] += block.count * getattr(made.synthesis, name)

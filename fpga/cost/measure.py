@@ -114,8 +114,9 @@ def select_blocks(params: Params, names: Sequence[str]) -> list[HardwareBlock]:
 
 
 def measured(
-    cost: Cost, block: HardwareBlock, target: Family, seeds: Sequence[int], constraint_mhz: float
-) -> Iterator[Cost]:
+    cost: Cost, block: HardwareBlock, target: Family, seeds: Sequence[int], constraint_mhz: float,
+    macro_words: int,
+) -> Iterator[Cost]:  # fmt: skip
     """Measure a block: ``cost`` with its synthesis, and then, if there are seeds, its placements.
 
     Parameters
@@ -130,6 +131,8 @@ def measured(
         Seeds of place and route; families without it are only synthesised.
     constraint_mhz : float
         Clock that place and route aims at.
+    macro_words : int
+        Words from which its arrays are SRAM macros.
 
     Raises
     ------
@@ -139,13 +142,15 @@ def measured(
         If a tool fails.
     """
     with TemporaryDirectory() as folder:
-        cost = replace(cost, synthesis=synthesise(block.component(), target, Path(folder)))
+        found = synthesise(block.component(), target, Path(folder), macro_words=macro_words)
+    cost = replace(cost, synthesis=found)
     yield cost
     if seeds and target.place_tool is not None:
         with TemporaryDirectory() as folder:
             placements = place_and_route(
-                block.component(), target, seeds, Path(folder), constraint_mhz=constraint_mhz
-            )
+                block.component(), target, seeds, Path(folder), constraint_mhz=constraint_mhz,
+                macro_words=macro_words,
+            )  # fmt: skip
         yield replace(cost, placements=tuple(placements))
 
 
@@ -168,7 +173,9 @@ def measure(job: BlockMeasurement) -> Cost:
     cost = Cost(target.device.name)
     try:
         cost = replace(cost, versions=tool_versions(*TOOLCHAIN, *target.packages))
-        for better in measured(cost, block, target, job.seeds, job.constraint_mhz):
+        for better in measured(
+            cost, block, target, job.seeds, job.constraint_mhz, job.params.macro_words
+        ):
             cost = better  # and is kept if the next tool fails
     except (DoesNotFit, MemoryLost, ToolError) as error:
         return replace(cost, problem=_sentence(error))

@@ -68,6 +68,7 @@ def place_and_route(
     folder: Path,
     *,
     constraint_mhz: float,
+    macro_words: int = 0,
 ) -> list[PlacedBlock]:
     """Place and route a block between shift registers, once for each seed.
 
@@ -86,6 +87,8 @@ def place_and_route(
         Working folder of the tools, created if missing.
     constraint_mhz : float
         Target frequency in MHz; missing it is a result, not an error.
+    macro_words : int
+        Words from which its arrays are SRAM macros, as of ``to_verilog``.
 
     Raises
     ------
@@ -100,8 +103,9 @@ def place_and_route(
     """
     if family.place_tool is None:
         raise ValueError(f"Family must be one with place and route, not {family.name}")
-    memories = {f"block.{name}": bits for name, bits in memory_bits(component).items()}
-    text = to_verilog(ShiftWrapper(component), "top")
+    kept = {} if macro_words else memory_bits(component)
+    memories = {f"block.{name}": bits for name, bits in kept.items()}
+    text = to_verilog(ShiftWrapper(component), "top", macro_words=macro_words)
     content = {
         "step": "place and route", "verilog": text, "script": synthesis_script(family),
         "versions": tool_versions(*TOOLCHAIN, *family.packages),

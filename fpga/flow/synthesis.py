@@ -71,7 +71,9 @@ class Synthesis:
     versions: dict[str, str]
 
 
-def synthesise(component: wiring.Component, family: Family, folder: Path) -> Synthesis:
+def synthesise(
+    component: wiring.Component, family: Family, folder: Path, *, macro_words: int = 0
+) -> Synthesis:
     """Synthesise a block alone, without pins or wrapper.
 
     Results are cached by content: the tools run once for the same Verilog, script and versions.
@@ -84,16 +86,18 @@ def synthesise(component: wiring.Component, family: Family, folder: Path) -> Syn
         Target, with its device.
     folder : Path
         Folder in which the tools work; made if it does not exist.
+    macro_words : int
+        Words from which its arrays are SRAM macros, as of ``to_verilog``.
 
     Raises
     ------
     MemoryLost
-        If a memory of more than ``KEPT_MEMORY_BITS`` is in flip-flops.
+        If a memory of more than ``KEPT_MEMORY_BITS`` is in flip-flops that no macro asks for.
     ToolError
         If a tool is missing or fails.
     """
-    memories = memory_bits(component)
-    text = to_verilog(component, "top")
+    memories = {} if macro_words else memory_bits(component)
+    text = to_verilog(component, "top", macro_words=macro_words)
     versions = tool_versions(*TOOLCHAIN, family.packages[0])
     script = synthesis_script(family)
     content = {

@@ -62,6 +62,9 @@ class GpuParams(Parameters, ABC):
         Lanes of a warp, for the front end.
     outstanding_cas : int
         CAS instructions of an SM whose outcome its front end may wait for.
+    macro_words : int
+        Words from which an array on the chip is an SRAM macro, with all others in flip-flops; 0:
+        tools choose.
     """
 
     sm_count: int = integer(15, 1, 255)
@@ -79,6 +82,7 @@ class GpuParams(Parameters, ABC):
     local_bytes: int = integer(0, 0, 1 << 20, came_later=True)
     lanes: int = integer(WARP_SIZE, 1, WARP_SIZE, came_later=True)
     outstanding_cas: int = integer(4, 1, 64, came_later=True)
+    macro_words: int = integer(0, 0, 1 << 16, came_later=True)
 
     def with_lanes(self, independent: bool) -> Self:
         """The same for a run whose lanes were scheduled independently, or in lockstep."""

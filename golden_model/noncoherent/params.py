@@ -59,6 +59,9 @@ class NoncoherentParams(Parameters):
         First byte of the bitmap's window.
     trace_port : bool
         Whether the monitor has the retire-style trace port.
+    macro_words : int
+        Words from which an array on the chip is an SRAM macro, with all others in flip-flops; 0:
+        tools choose.
 
     Raises
     ------
@@ -82,6 +85,7 @@ class NoncoherentParams(Parameters):
     window_base: int = integer(0, 0, (1 << 48) - 1)
     trace_port: bool = True
     write_through: bool = field(default=False, metadata=HASHED_IF_SET)
+    macro_words: int = integer(0, 0, 1 << 16, came_later=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -105,6 +105,9 @@ class SigraceParams(Parameters):
         Bits of a program counter.
     trace_port : bool
         Whether core units and RDM have the retire-style trace ports.
+    macro_words : int
+        Words from which an array on the chip is an SRAM macro, with all others in flip-flops; 0:
+        tools choose.
 
     Raises
     ------
@@ -131,6 +134,7 @@ class SigraceParams(Parameters):
     link_depth: int = integer(32, 2, 1024)
     pc_bits: int = integer(32, 8, 32)
     trace_port: bool = True
+    macro_words: int = integer(0, 0, 1 << 16, came_later=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -28,6 +28,8 @@ _OTHERS = {
     "24 ports": ({"banks": 24, "outstanding": 4}, 50),
     "no merging": ({"merge_in_flight": False, "banks": 4, "sm_count": 5, "fence_lanes": 4}, 100),
     "granules": ({"granularity": 16, "warps_per_sm": 2, "slot_generation_bits": 2}, 100),
+    "SRAM macros": ({"macro_words": 2, "banks": 2, "outstanding": 16}, 100),
+    "flip-flops for arrays": ({"macro_words": 1 << 16}, 50),
     "one warp": ({"warps_per_sm": 1, "blocks_per_sm": 1, "packet_fifo_depth": 3}, 100),
 }
 
