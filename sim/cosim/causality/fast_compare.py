@@ -104,7 +104,7 @@ def check_launch(
                 board.told(seen.kind, seen.source)
             else:
                 board.step(seen.bank, seen.step)
-        result = outcome(sim, before)
+        result = outcome(sim, params, before)
         for record in result.reports:
             board.report(record)
         memory = metadata_reader(sim, params, region)

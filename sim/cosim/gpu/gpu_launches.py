@@ -110,6 +110,8 @@ class GpuLaunches(Simulation[MemoryTiming, SimStats]):
         self._software = GpuSoftware(self, self._wait_until)
         self._junk = np.random.default_rng(seed)
         self._is_preset = self._may_interrupt = self._is_offered = self._is_outside = False
+        #: Whether the last launch suppresses repeated reports.
+        self.filters_reports = False
         self._counted: defaultdict[str, int] = defaultdict(int)
 
     def read(self, register: str) -> int:
@@ -164,6 +166,7 @@ class GpuLaunches(Simulation[MemoryTiming, SimStats]):
             self._memory("metadata", region.metadata_base, entries * self._entry_words)
         self._memory("ring", ring_base, RECORD_WORDS << capacity_log2)
         self._software.set_up(region, ring_base, capacity_log2)
+        self.filters_reports = report_filter
         self._may_interrupt = bool(self._junk.integers(0, 2))
         self._is_offered = bool(waiting)
         if not self._software.launch(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from racetrap.generators.systems import system_of
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
+from racetrap.golden_model.gpu.report_filter import ReportFilter
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters
 from racetrap.sim.cosim.gpu.gpu_launches import SimStats, write_errors
 from racetrap.sim.cosim.gpu.gpu_simulation import GpuSimulation
@@ -55,7 +57,7 @@ class Outcome(NamedTuple):
     read_errors: int
 
 
-def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
+def outcome(sim: GpuSimulation, params: GpuParams, before: SimStats) -> Outcome:
     """Outcome of a launch; its counters of failed writes are compared, and whether reports were
     dropped for a reason.
 
@@ -63,14 +65,17 @@ def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
     ----------
     sim : GpuSimulation
         The hardware.
+    params : GpuParams
+        Its parameters.
     before : SimStats
         Its statistics before the launch.
 
     Raises
     ------
     Mismatch
-        If the hardware's counts differ from the memories' error responses, or reports were dropped
-        though neither the ring nor a bank's FIFO can have been full.
+        If the hardware's counts differ from the memories' error responses, reports were dropped
+        though neither the ring nor a bank's FIFO can have been full, or the filter has let pass or
+        suppressed what it must not.
     """
     reports, counters, after = sim.reports(), sim.counters(), sim.stats
     compare_counters(counters, write_errors(before, after))
@@ -83,7 +88,27 @@ def outcome(sim: GpuSimulation, before: SimStats) -> Outcome:
             f"Reports must be dropped when the ring has {sim.ring_records} or a bank's FIFO "
             f"{sim.report_fifo_depth}, not when {written} are written of {passed} in all"
         )
+    if not sim.filters_reports and counters["reports_suppressed"]:
+        raise Mismatch(
+            f"Reports suppressed without the filter must be 0, not {counters['reports_suppressed']}"
+        )
+    # Otherwise one may have passed the filter and then been dropped.
+    if sim.filters_reports and written != sim.ring_records and not errors:
+        _check_filter(params, reports)
     return Outcome(reports, counters, after.read_errors - before.read_errors)
+
+
+def _check_filter(params: GpuParams, records: Sequence[int]) -> None:
+    """All records have passed the report filter, which changes with these alone."""
+    report = system_of(params).own("sim.cosim", "scoreboard").Scoreboard.report_class
+    golden = ReportFilter(params)
+    for number, record in enumerate(records):
+        key = report.from_record(record).key
+        if not golden.admit(*key):
+            raise Mismatch(
+                f"Report {number} must be suppressed: the filter has its pc {key[0]:#x} and kind "
+                f"{key[1]}"
+            )
 
 
 def launch_result(sim: GpuSimulation, params: Any, steps: int, seen: Outcome) -> LaunchResult:

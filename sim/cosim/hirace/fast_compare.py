@@ -88,7 +88,7 @@ def check_launch(
         for bank in range(params.banks):
             for step in sim.steps(bank):
                 board.step(bank, step)
-        seen = outcome(sim, before)
+        seen = outcome(sim, params, before)
         for record in seen.reports:
             board.report(record)
         memory = metadata_reader(sim, params, region)

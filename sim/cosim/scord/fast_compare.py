@@ -86,7 +86,7 @@ def check_launch(
         agree = agree and all(
             board.take(bank, sim.step_words(bank)) for bank in range(params.banks)
         )
-        seen, reached = outcome(sim, before), sim.reached
+        seen, reached = outcome(sim, params, before), sim.reached
         reports, counters, read_errors = seen
         agree = agree and board.finish(
             counters, reports, sim.entries if has_memory else None, read_errors, reached
