@@ -5,7 +5,7 @@ import json
 import pytest
 
 from racetrap.calls import mutants
-from racetrap.evaluation.mutants import table
+from racetrap.evaluation.mutants import cycles, table
 from racetrap.evaluation.mutants.equivalence import SLOW_PROOFS
 from racetrap.evaluation.mutants.run import Finding, Outcome, ProofRun, UnchangedResult
 from racetrap.sim.cosim.fast.build import FastModel
@@ -25,7 +25,7 @@ def call(racetrap, monkeypatch, tmp_path):
         assert (name, mutants) == ("scord-tiny", MutantDraw((), 3, 5))
         return FastModel(name, params, tmp_path, {})
 
-    def _call(outcome_of, *more, difference="", is_stopped=False):
+    def _call(outcome_of, *more, difference="", has_kills=True):
         def run(item):
             if not item.mutant.number:
                 return UnchangedResult(difference, item.cases[::-1], (5, 6, 7))
@@ -46,7 +46,7 @@ def call(racetrap, monkeypatch, tmp_path):
         words = ["--count", 3, "--cases", 3, "--seed", 5, "--json", tmp_path / "found.json"]
         page = tmp_path / "page.html"
         done = racetrap("mutants", "scord-tiny", *words, "--output", page, *more)
-        assert ("first difference" in page.read_text()) == (not difference and not is_stopped)
+        assert ("first difference" in page.read_text()) == has_kills
         return done, json.loads((tmp_path / "found.json").read_text()), drawn
 
     return _call
@@ -66,8 +66,9 @@ def test_scores_and_an_unexplained_survivor(call):
     rows = {row["block"]: row for row in found["tables"]["blocks"]}
     assert [*rows] == ["system", "logic", "counter", "blocks with state", "all"]
     assert rows["counter"] == {
-        "block": "counter", "state": "yes", "mutants": 3, "killed": 1, "equivalent": 1,
-        "survived": 1, "explained": 0, "score %": 50.0, "95 % interval": "9.5-90.5",
+        "block": "counter", "state": "yes", "mutants": 3, "killed": 1, "by cycles": 0,
+        "equivalent": 1, "survived": 1, "explained": 0, "score %": 50.0,
+        "95 % interval": "9.5-90.5",
     }  # fmt: skip
     assert (rows["all"]["mutants"], rows["all"]["state"]) == (9, "some")
     assert [row["number"] for row in found["tables"]["survivors"]] == [1, 4, 7]
@@ -85,16 +86,25 @@ def test_a_survivor_with_a_reason_is_no_failure(call, monkeypatch, tmp_path):
 
 
 def test_the_design_itself_must_agree(call):
-    done, found, _ = call(_outcomes, difference="Case 2: step 3 differs")
+    done, found, _ = call(_outcomes, difference="Case 2: step 3 differs", has_kills=False)
     assert done.exit_code == 3
     assert "Design without a mutant differs: Case 2: step 3 differs" in done.output
+    assert found["all"] == []
+
+
+def test_the_design_itself_must_take_its_cycles(call, monkeypatch):
+    monkeypatch.setattr(cycles, "SEED", 5)
+    monkeypatch.setattr(cycles, "_kept", lambda: {"scord-tiny": (8,)})
+    done, found, _ = call(_outcomes, has_kills=False)
+    assert done.exit_code == 3
+    assert "Case 0 of scord-tiny" in done.output
     assert found["all"] == []
 
 
 def test_a_stopped_command_goes_on(call, monkeypatch):
     with monkeypatch.context() as stopping:
         stop_after(stopping, 5, KeyboardInterrupt())
-        done, found, _ = call(_outcomes, is_stopped=True)
+        done, found, _ = call(_outcomes, has_kills=False)
     # Of no block all mutants are decided.
     assert (done.exit_code, found["missing"], found["all"]) == (
         130,
