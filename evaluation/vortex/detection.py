@@ -26,7 +26,8 @@ def detection_tables(found: Found) -> list[Table]:
     for preset in presets:
         runs = [run for (_, each), some in found.items() if each == preset for run in some]
         sums.append((
-            preset, len(runs), sum(run.missed for run in runs), sum(run.false for run in runs),
+            preset, len(runs), sum(run.is_racy and not run.is_reported for run in runs),
+            sum(run.is_reported and not run.is_racy for run in runs),
             sum(run.instructions for run in runs), sum(run.transactions for run in runs),
             sum(run.cycles for run in runs),
         ))  # fmt: skip
@@ -41,9 +42,8 @@ def detection_tables(found: Found) -> list[Table]:
         ),
         Table(
             "sums", "Sums over all runs",
-            "Words with a race by the exact analysis that the detector does not report, and the "
-            "reverse; amounts of which hardware and golden models were compared, without a "
-            "difference.",
+            "Runs that are racy by the exact analysis and not reported, and the reverse; amounts "
+            "of which hardware and golden models were compared, without a difference.",
             ("detector", "runs", "missed", "besides", "instructions", "transactions", "cycles"),
             tuple(sums),
         ),

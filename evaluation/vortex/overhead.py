@@ -24,7 +24,7 @@ DETECTORS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "ScoRD": ("scord-nocache", ()),
     "ScoRD, 8 outstanding": ("scord-nocache", ("outstanding=8",)),
     "ScoRD, 512 outstanding": ("scord-nocache", ("outstanding=512",)),
-    "ScoRD, 8 words a cycle": ("scord-nocache", ("words_per_cycle=8",)),
+    "ScoRD, 8 words a cycle": ("scord-nocache", ("words_per_cycle=8", "banks=8")),
     "ScoRD, local metadata": ("scord-local", ("local_bytes=8192",)),
     "causality": ("causality-nocache", ()),
 }

@@ -129,8 +129,6 @@ class ProgramFound(NamedTuple):
         Whether the exact analysis finds one in the trace.
     is_wrong : bool
         Whether the result is wrong.
-    missed, false : int
-        Addresses with a race that was not reported, and with a report without one.
     instructions, transactions, cycles : int
         Amounts compared; cycles of the kernel.
     """
@@ -138,8 +136,6 @@ class ProgramFound(NamedTuple):
     is_reported: bool
     is_racy: bool
     is_wrong: bool
-    missed: int
-    false: int
     instructions: int
     transactions: int
     cycles: int
@@ -159,9 +155,7 @@ def run_program(run: ProgramRun) -> ProgramFound:
     done: Session = run_beside(
         run.preset, params_beside(preset, CORES), run.program.compile(), run.machine, run.seed
     )
-    reported = {report.address & ~3 for report in done.reports}
-    racy = {race.address & ~3 for race in run_oracle(done.trace, JUDGE).races}
     return ProgramFound(
-        bool(reported), bool(racy), not run.program.is_right(done.result), len(racy - reported),
-        len(reported - racy), done.instructions, done.transactions, done.cycles,
+        bool(done.reports), bool(run_oracle(done.trace, JUDGE).races),
+        not run.program.is_right(done.result), done.instructions, done.transactions, done.cycles,
     )  # fmt: skip

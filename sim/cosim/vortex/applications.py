@@ -104,8 +104,10 @@ def _components(edges: int, vertices: int) -> np.ndarray:
 
 
 def _is_colored(result: list[int]) -> bool:
-    clash = any(result[one] == result[other] for one, other in _ends(128, 128) if one != other)
-    return all(color.bit_count() == 1 for color in result) and not clash
+    # Those that clashed in the last round have no colour.
+    ends = _ends(128, 128)
+    clash = any(result[one] and result[one] == result[other] for one, other in ends if one != other)
+    return all(color.bit_count() <= 1 for color in result) and not clash
 
 
 def _are_counted(result: list[int]) -> bool:

@@ -10,8 +10,8 @@ _RACY, _FREE = (
     Program("race_interblock_blkfence_raw"), Program("norace_interblock_fence_raw"),
 )  # fmt: skip
 _WHOLE, _BROKEN = Program("MM"), Program("MM", "block-scope-lock")
-_REPORTED = ProgramFound(True, True, False, 0, 0, 10, 20, 300)
-_QUIET = ProgramFound(False, False, False, 0, 0, 10, 20, 300)
+_REPORTED = ProgramFound(True, True, False, 10, 20, 300)
+_QUIET = ProgramFound(False, False, False, 10, 20, 300)
 _WRONG = _REPORTED._replace(is_wrong=True)
 
 
@@ -20,15 +20,15 @@ def test_runs_are_counted_by_program_and_detector():
         (_RACY, _SCORD): [_REPORTED, _REPORTED, _QUIET],
         (_RACY, _CAUSALITY): [_REPORTED, _REPORTED],
         (_FREE, _SCORD): [_QUIET],
-        (_BROKEN, _SCORD): [_WRONG, _QUIET],
+        (_BROKEN, _SCORD): [_WRONG, _QUIET._replace(is_racy=True)],
     }
     programs, sums = detection_tables(found)
     assert programs.rows == (
         (_RACY.name, "racy", "2 of 3", "2 of 2", "4 of 5", None),
         (_FREE.name, "race-free", "0 of 1", None, "0 of 1", None),
-        ("MM, block-scope-lock", "racy", "1 of 2", None, "1 of 2", "1 of 2"),
+        ("MM, block-scope-lock", "racy", "1 of 2", None, "2 of 2", "1 of 2"),
     )
-    assert sums.rows == ((_SCORD, 6, 0, 0, 60, 120, 1800), (_CAUSALITY, 2, 0, 0, 20, 40, 600))
+    assert sums.rows == ((_SCORD, 6, 1, 0, 60, 120, 1800), (_CAUSALITY, 2, 0, 0, 20, 40, 600))
 
 
 @pytest.mark.parametrize(
