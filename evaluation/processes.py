@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -29,6 +31,11 @@ def memory_of_process(name: str) -> int:
         if line.startswith(f"{name}:"):
             return 1024 * int(line.split()[1])
     raise KeyError(name)
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of its children that have ended."""
+    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 
 from racetrap.evaluation.campaign.random_volume import Case, run_case
 from racetrap.evaluation.mutants.equivalence import Proof, holds
+from racetrap.evaluation.processes import cpu_seconds
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import Mutant
 from racetrap.sim.failure import Failure
@@ -175,7 +175,7 @@ def run_unchanged(run: MutantRun) -> UnchangedResult:
 
 def run_cases(run: MutantRun) -> Finding:
     """Run cases of a mutant until one differs."""
-    started, reason = _cpu_seconds(), ""
+    started, reason = cpu_seconds(), ""
     # Equal changes in several instances may undo one another.
     for selected in filter(None, (run.mutant.number, run.mutant.alone)):
         for number, cycles in zip(run.cases, run.cycles, strict=True):
@@ -184,17 +184,17 @@ def run_cases(run: MutantRun) -> Finding:
             if said == _OTHER_CYCLES:
                 reason = said
             elif said:
-                return Finding(Outcome.KILLED, number, said, _cpu_seconds() - started)
-    return Finding(Outcome.SURVIVED, None, reason, _cpu_seconds() - started)
+                return Finding(Outcome.KILLED, number, said, cpu_seconds() - started)
+    return Finding(Outcome.SURVIVED, None, reason, cpu_seconds() - started)
 
 
 def try_proofs(run: ProofRun) -> Finding:
     """Try proofs of a mutant until one holds."""
-    started = _cpu_seconds()
+    started = cpu_seconds()
     for proof in run.proofs:
         if holds(run.folder, run.mutant, proof, run.seconds):
-            return Finding(Outcome.EQUIVALENT, None, proof.says, _cpu_seconds() - started)
-    return Finding(Outcome.SURVIVED, seconds=_cpu_seconds() - started)
+            return Finding(Outcome.EQUIVALENT, None, proof.says, cpu_seconds() - started)
+    return Finding(Outcome.SURVIVED, seconds=cpu_seconds() - started)
 
 
 def result_of(
@@ -258,7 +258,3 @@ def alone(say: Callable[[], str]) -> str:
     if code > 0:
         return f"simulation ended with exit status {code}"
     return text if code == 0 else f"simulation ended by {signal.Signals(-code).name}"
-
-
-def _cpu_seconds() -> float:
-    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from racetrap.evaluation.table import Cell, Table
 from racetrap.evaluation.vortex.programs import CORES, Program
@@ -79,8 +79,7 @@ class OverheadFound(NamedTuple):
 def run_overhead(run: OverheadRun) -> OverheadFound:
     """Run an application without and with a detector; errors as of ``run_beside``."""
     preset, settings = DETECTORS[run.detector]
-    params: Any
-    params, _ = chosen_params(preset, settings, Trace, Machine())
+    (params,) = chosen_params(preset, settings, Trace)
     params, image = params_beside(params, CORES), run.program.compile()
     alone = run_alone(preset, params, image, run.machine, _SEED)
     done = run_beside(preset, params, image, run.machine, _SEED)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from racetrap.evaluation.processes import memory_of_process
+from racetrap.evaluation.processes import cpu_seconds, memory_of_process
 from racetrap.sim.gpu.cuda.program_run import ProgramError
 from racetrap.sim.gpu.cuda.toolkit import CompilerOptions, ToolkitError
 from tests.cuda_verdicts import check_source
@@ -51,7 +50,7 @@ class MeasuredCheck:
 def measure_check(sources: Sequence[Path], options: CompilerOptions, folder: Path) -> MeasuredCheck:
     """Compile a program, the first source of which has its ``main``, in a folder; run and check
     it."""
-    begin = _cpu_seconds()
+    begin = cpu_seconds()
     problem, printed, races = "", "", list[str]()
     status = launches = events = 0
     try:
@@ -71,13 +70,6 @@ def measure_check(sources: Sequence[Path], options: CompilerOptions, folder: Pat
             for pair in check.traces.pairs
         ]
     return MeasuredCheck(
-        problem, status, printed, races, launches, events, round(_cpu_seconds() - begin, 1),
+        problem, status, printed, races, launches, events, round(cpu_seconds() - begin, 1),
         memory_of_process("VmHWM") // _MIB,
     )  # fmt: skip
-
-
-def _cpu_seconds() -> float:
-    own, children = (
-        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime

@@ -91,19 +91,24 @@ class Tile:
         return [np.ascontiguousarray(column) for column in held.T]
 
 
-class TileLoad:
-    """``wmma.load``, called with the rows of addresses and of leading dimensions.
+class _TileAccess:
+    """Access of a whole warp to a tile.
 
     Parameters
     ----------
     tile : Tile
-        What is loaded.
+        What is loaded or stored.
     access : Access or Generic
-        Load of a lane's units that lie next to each other.
+        Load or store of a lane's units that lie next to each other.
     """
 
     def __init__(self, tile: Tile, access: Access | Generic):
         self._tile, self._access = tile, access
+
+
+class TileLoad(_TileAccess):
+    """``wmma.load``, called with the rows of addresses and of leading dimensions; parameters as of
+    ``_TileAccess``."""
 
     def __call__(self, warp: Warp, base: np.ndarray, leading: np.ndarray) -> list[np.ndarray]:
         """Registers of all lanes."""
@@ -115,19 +120,9 @@ class TileLoad:
         return self._tile.gather(parts)
 
 
-class TileStore:
-    """``wmma.store``, called with those rows and the registers of all lanes.
-
-    Parameters
-    ----------
-    tile : Tile
-        What is stored.
-    access : Access or Generic
-        Store of a lane's units that lie next to each other.
-    """
-
-    def __init__(self, tile: Tile, access: Access | Generic):
-        self._tile, self._access = tile, access
+class TileStore(_TileAccess):
+    """``wmma.store``, called with those rows and the registers of all lanes; parameters as of
+    ``_TileAccess``."""
 
     def __call__(
         self, warp: Warp, base: np.ndarray, leading: np.ndarray, *registers: np.ndarray

@@ -32,7 +32,6 @@ unsigned goes_on[MOST_BLOCKS];
 /* Of each block: nodes that it has visited, and how many of them were leaves. */
 unsigned result[2 * MOST_BLOCKS];
 
-#define SCOPE_IF(is_block) ((is_block) ? SCOPE_BLOCK : SCOPE_DEVICE)
 #ifdef BLOCK_SCOPE_PUSH_LOCK
 #define PUSH_LOCK SCOPE_BLOCK
 #else
@@ -116,7 +115,7 @@ static unsigned pop_steal(unsigned victim) {
     fence_device();
     POP(stack, steal_slots[victim], STEAL_SLOTS, SCOPE_DEVICE, POP_CLEAR, node);
     fence_device();
-    when (LANE() == 0) VX_WAY(stack->locked, (POP_UNLOCK) + 0x20000000u) = 0;
+    when (LANE() == 0) unlock(stack->locked, POP_UNLOCK);
     return node;
 }
 
@@ -162,7 +161,7 @@ static void push_steal(unsigned node, unsigned first_child, unsigned children) {
         atomic_exchange(stack->top, first % STEAL_SLOTS, SCOPE_DEVICE);
     }
     fence_device();
-    when (LANE() == 0) VX_WAY(stack->locked, (PUSH_UNLOCK) + 0x20000000u) = 0;
+    when (LANE() == 0) unlock(stack->locked, PUSH_UNLOCK);
 }
 
 static void visit(unsigned node) {
