@@ -49,7 +49,7 @@ _VERILATE = (
 #: Size of a model's C++ below which compiling it in parts on two cores is not faster.
 _SMALL_BYTES = 3 << 20
 #: Size of a model's C++ above which optimisation takes longer than all its simulation.
-_LARGE_BYTES = 100 << 20
+_LARGE_BYTES = 80 << 20
 
 
 P = TypeVar("P", bound=Params)

@@ -115,8 +115,11 @@ def test_other_configurations_agree(name):
 
 
 @pytest.mark.campaign
-def test_wide_preset_agrees():
-    model = build_fast("scord-wide", find_preset("scord-wide").params)
+@pytest.mark.parametrize("ports", [1, 24])
+def test_wide_preset_agrees(ports):
+    """Also with a port for each slice of the paper's L2: 98 MiB of C++."""
+    params = replace(find_preset("scord-wide").params, banks=8 * ports)
+    model = build_fast("scord-wide", params)
     steps = [each for n in range(5) for each in _launches(model, n, 4, 60)]
     assert len(steps) == 20
     assert sum(steps) > 5_000
