@@ -6,7 +6,7 @@ Ref: ScoRD (ISCA'20) Section V, Figures 8 to 11.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -64,6 +64,9 @@ def _configurations() -> dict[str, TimingParams]:
 CONFIGURATIONS: Mapping[str, TimingParams] = MappingProxyType(_configurations())
 #: Those under which it is also executed in simulated time.
 EXECUTED = ("none", "base design", "ScoRD", "ScoRD, distant words")
+#: In so many schedules, which differ in how late each block begins; fewer for long inputs.
+SCHEDULES = 5
+_FEWER_SCHEDULES = {"paper": 1}
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,9 @@ class Overhead:
         Cycles and traffic of each configuration.
     seconds : float
         CPU time of these replays.
-    executed : mapping of str to TimingCounts
-        Cycles and traffic of the configurations under which it is executed in simulated time.
+    executed : mapping of str to sequence of TimingCounts
+        Cycles and traffic of the configurations under which it is executed in simulated time, in
+        each schedule.
     models, hardware : mapping of str to TimingCounts
         Those of replays with each model of the hardware's cycles, and with the hardware of presets.
     """
@@ -112,7 +116,7 @@ class Overhead:
     events: int
     counts: Mapping[str, TimingCounts]
     seconds: float
-    executed: Mapping[str, TimingCounts]
+    executed: Mapping[str, Sequence[TimingCounts]]
     models: Mapping[str, TimingCounts] = field(default_factory=dict)
     hardware: Mapping[str, TimingCounts] = field(default_factory=dict)
 
@@ -120,9 +124,11 @@ class Overhead:
         """Cycles with a model or hardware for each without detection."""
         return forms[name].cycles / self.counts["none"].cycles
 
-    def slowdown_executed(self, name: str = "ScoRD") -> float:
-        """Cycles of a configuration for each without detection, executed in simulated time."""
-        return self.executed[name].cycles / self.executed["none"].cycles
+    def slowdowns_executed(self, name: str = "ScoRD") -> list[float]:
+        """Cycles of a configuration for each without detection in the same schedule, executed in
+        simulated time."""
+        both = zip(self.executed[name], self.executed["none"], strict=True)
+        return [counts.cycles / without.cycles for counts, without in both]
 
     def slowdown(self, name: str = "ScoRD", beside: str = "none") -> float:
         """Cycles of a configuration for each of another one."""
@@ -169,7 +175,14 @@ def measure(run: OverheadRun) -> Overhead:
                 if params.segment_log2 == segment_log2
             }
     seconds = time.process_time() - started
-    executed = {name: _execute(run, CONFIGURATIONS[name], trace.header.region) for name in EXECUTED}
+    schedules = range(_FEWER_SCHEDULES.get(run.size, SCHEDULES))
+    executed = {
+        name: [
+            _execute(run, replace(CONFIGURATIONS[name], schedule=each), trace.header.region)
+            for each in schedules
+        ]
+        for name in EXECUTED
+    }
     forms = DetectorForms(trace, CONFIGURATIONS["ScoRD, distant words"])
     hardware = forms.hardware() if run.has_hardware else {}
     return Overhead(run.program, len(trace), counts, seconds, executed, forms.models(), hardware)

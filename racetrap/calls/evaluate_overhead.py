@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
@@ -61,6 +62,8 @@ def evaluate(
 
 
 def _words(found: Overhead) -> str:
-    base, with_caching = map(found.slowdown_executed, ("base design", "ScoRD"))
+    base, with_caching = (
+        fmean(found.slowdowns_executed(name)) for name in ("base design", "ScoRD")
+    )
     slowdown = f"{base:.2f}, with caching {with_caching:.2f}"
     return f"{found.events} events, cycles of the base design {slowdown}"

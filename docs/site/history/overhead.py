@@ -9,8 +9,9 @@ from docs.site.history.limit import Figures
 
 #: Tables that are kept, with their unit.
 TABLES = {
-    "execution": "times", "figure-8": "times", "figure-9": "times", "figure-10": "%",
-    "figure-11": "times", "sensitivity": "times", "models": "times", "hardware": "times",
+    "execution": "times", "schedules": "times", "figure-8": "times", "figure-9": "times",
+    "figure-10": "%", "figure-11": "times", "sensitivity": "times", "models": "times",
+    "hardware": "times",
 }  # fmt: skip
 #: A figure's name is this, the size, the table, the row, and behind a colon the column.
 HEAD = "cost of ScoRD in time, "

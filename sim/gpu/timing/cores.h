@@ -12,7 +12,7 @@ class Cores {
 public:
     Cores(Machine &machine, Detector &detector, const DetectorArrays *given)
         : m_(machine), settings_(machine.settings), detector_(detector), given_(given),
-          segments_log2_(LINE_LOG2 - machine.settings.segment_log2) {
+          segments_log2_(LINE_LOG2 - machine.settings.segment_log2), sets_(settings_.l1_sets) {
         for (uint64_t sm = 0; sm < settings_.sms; sm++) sms_.emplace_back(settings_);
     }
 
@@ -195,7 +195,7 @@ private:
         bool is_told = false;  // the detector of the instruction, which it has not taken
         bool is_done = false;  // all but that
         std::vector<Time> leaves;  // when the last packets of the injection queue leave it
-        uint64_t injected = 0;
+        size_t oldest = 0;         // of these
         Time out_free = 0, in_free = 0;
         std::vector<std::deque<uint32_t>> slots;
     };
@@ -209,21 +209,27 @@ private:
     }
     CacheLine *find(Sm &own, uint64_t segment) {
         uint64_t line = segment >> segments_log2_;
-        CacheLine *found = own.cache.find(line % settings_.l1_sets, line);
+        CacheLine *found = own.cache.find(sets_.rest(line), line);
         return found && found->valid & bit_of(segment) ? found : nullptr;
     }
 
     void place(uint32_t number) {
         const Block &block = program_->blocks[number];
         blocks_[number].live = block.warps;
+        Time begins = now() + delay_of(number);
         tell(block.sm, block, NOTHING, 0);
         for (uint32_t warp = block.first_warp; warp < block.first_warp + block.warps; warp++) {
             Warp &own = warps_[warp];
             own.sm = block.sm;
             own.block = number;
             own.scheduler = warp % settings_.schedulers;
-            m_.at(now(), WAKE, warp);
+            m_.at(begins, WAKE, warp);
         }
+    }
+
+    // Up to 255 cycles, spread evenly over the blocks; none in schedule 0.
+    Time delay_of(uint32_t block) const {
+        return (uint64_t(block) + 1) * settings_.schedule * 0x9e3779b97f4a7c15 >> 56;
     }
 
     void end(const Warp &warp) {
@@ -386,7 +392,8 @@ private:
     // A packet enters the injection queue, when there is room; the time at which it has.
     Time inject(Sm &own, uint32_t id, Time time) {
         const Request &request = m_.requests[id];
-        Time &leaves = own.leaves[own.injected++ % own.leaves.size()];
+        Time &leaves = own.leaves[own.oldest];
+        if (++own.oldest == own.leaves.size()) own.oldest = 0;
         if (leaves > time) m_.counts.injection_waits += leaves - time;
         time = std::max(time, leaves);
         Time departs = std::max(time, own.out_free);
@@ -398,7 +405,7 @@ private:
     }
 
     void fill(Sm &own, uint64_t segment) {
-        uint64_t line = segment >> segments_log2_, set = line % settings_.l1_sets;
+        uint64_t line = segment >> segments_log2_, set = sets_.rest(line);
         own.missing.remove(segment);
         CacheLine *at = own.cache.victim(set, line);
         if (!own.cache.holds(at) || at->line != line) own.cache.place(at, line);
@@ -410,6 +417,7 @@ private:
     Detector &detector_;
     const DetectorArrays *given_;
     int segments_log2_;
+    const Divisor sets_;
     const Program *program_ = nullptr;
     std::vector<Sm> sms_;
     std::vector<Warp> warps_;

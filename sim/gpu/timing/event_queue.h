@@ -23,7 +23,7 @@ public:
     void add(Time at, Happening happening) {
         count_++;
         if (at < now_ + SLOTS)
-            wheel_[at % SLOTS].push_back(happening);
+            link(wheel_[at % SLOTS], happening);
         else
             far_[at].push_back(happening);
     }
@@ -31,34 +31,60 @@ public:
     // Runs `step` on each event until none is left, or one is enough; steps may add events.
     template <typename Step, typename Enough> void run(Step step, Enough is_enough) {
         while (count_) {
-            std::vector<Happening> &slot = wheel_[now_ % SLOTS];
-            while (place_ < slot.size()) {
-                Happening happening = slot[place_++];
+            List &slot = wheel_[now_ % SLOTS];
+            while (slot.first != NOWHERE) {
+                uint32_t place = slot.first;
+                Happening happening = nodes_[place].happening;
+                slot.first = nodes_[place].next;
+                nodes_[place].next = free_;
+                free_ = place;
                 count_--;
                 step(happening);
                 if (is_enough()) return;
             }
-            slot.clear();
-            place_ = 0;
             if (count_) advance();
         }
     }
 
 private:
     static constexpr Time SLOTS = 1 << 12;
+    static constexpr uint32_t NOWHERE = ~0u;
+
+    // One array for all lists, so that what comes next is where what has just been was.
+    struct Node {
+        Happening happening;
+        uint32_t next;
+    };
+
+    struct List {
+        uint32_t first = NOWHERE, last = NOWHERE;
+    };
+
+    void link(List &slot, Happening happening) {
+        uint32_t place = free_;
+        if (place == NOWHERE) {
+            place = nodes_.size();
+            nodes_.emplace_back();
+        } else {
+            free_ = nodes_[place].next;
+        }
+        nodes_[place] = {happening, NOWHERE};
+        (slot.first == NOWHERE ? slot.first : nodes_[slot.last].next) = place;
+        slot.last = place;
+    }
 
     void advance() {
         now_++;
         auto next = far_.find(now_ + SLOTS - 1);
         if (next == far_.end()) return;
-        std::vector<Happening> &slot = wheel_[next->first % SLOTS];
-        slot.insert(slot.end(), next->second.begin(), next->second.end());
+        for (const Happening &each : next->second) link(wheel_[next->first % SLOTS], each);
         far_.erase(next);
     }
 
-    std::vector<std::vector<Happening>> wheel_;
+    std::vector<List> wheel_;
+    std::vector<Node> nodes_;
+    uint32_t free_ = NOWHERE;  // the first node without an event
     std::map<Time, std::vector<Happening>> far_;
     Time now_ = 0;
-    size_t place_ = 0;  // of the next event of this cycle
     uint64_t count_ = 0;
 };

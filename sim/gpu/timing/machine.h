@@ -33,8 +33,26 @@ struct Request {
     Asks asks;
 };
 
+// Division by a number that is known long before, of numbers below 2^64 divided by it.
+struct Divisor {
+    explicit Divisor(uint64_t by) : number(by), inverse(~uint64_t(0) / by + 1) {}
+
+    uint64_t quotient(uint64_t of) const {
+        return number == 1 ? of : static_cast<unsigned __int128>(of) * inverse >> 64;
+    }
+    uint64_t rest(uint64_t of) const { return of - quotient(of) * number; }
+
+    const uint64_t number, inverse;
+};
+
 struct Machine {
-    Machine(const Settings &with, Counts &into) : settings(with), counts(into) {}
+    Machine(const Settings &with, Counts &into)
+        : settings(with), counts(into), slices(with.channels * with.slices_per_channel) {
+        for (int asks = 0; asks <= int(Asks::PORT_WRITE); asks++) {
+            out_[asks] = flits_out_of(Asks(asks));
+            back_[asks] = flits(Asks(asks) != Asks::STORE, false);
+        }
+    }
 
     uint32_t take(Request request) {
         if (free_.empty()) {
@@ -54,25 +72,11 @@ struct Machine {
         events.add(time, {what, who, item});
     }
 
-    // Flits of a packet with a segment's data or without, and with the warp's identity or without.
-    uint64_t flits(bool has_data, bool is_identified) const {
-        uint64_t bytes = settings.header_bytes;
-        if (has_data) bytes += uint64_t(1) << settings.segment_log2;
-        if (is_identified) bytes += settings.identity_bytes;
-        return (bytes + settings.flit_bytes - 1) / settings.flit_bytes;
-    }
+    uint64_t flits_out(Asks asks) const { return out_[int(asks)]; }
+    uint64_t flits_back(Asks asks) const { return back_[int(asks)]; }
 
-    uint64_t flits_out(Asks asks) const {
-        if (asks == Asks::CHECK) return flits(false, true);
-        bool has_data = asks == Asks::STORE || asks == Asks::ATOMIC;
-        return flits(has_data, settings.detects && settings.noc);
-    }
-
-    uint64_t flits_back(Asks asks) const { return flits(asks != Asks::STORE, false); }
-
-    uint64_t slices() const { return settings.channels * settings.slices_per_channel; }
     uint32_t slice_of(uint64_t segment) const {
-        return (segment << settings.segment_log2 >> INTERLEAVE_LOG2) % slices();
+        return slices.rest(segment << settings.segment_log2 >> INTERLEAVE_LOG2);
     }
 
     static constexpr int INTERLEAVE_LOG2 = 8;
@@ -82,7 +86,23 @@ struct Machine {
     Counts &counts;
     EventQueue events;
     std::vector<Request> requests;
+    const Divisor slices;
 
 private:
+    // Flits of a packet with a segment's data or without, and with the warp's identity or without.
+    uint64_t flits(bool has_data, bool is_identified) const {
+        uint64_t bytes = settings.header_bytes;
+        if (has_data) bytes += uint64_t(1) << settings.segment_log2;
+        if (is_identified) bytes += settings.identity_bytes;
+        return (bytes + settings.flit_bytes - 1) / settings.flit_bytes;
+    }
+
+    uint64_t flits_out_of(Asks asks) const {
+        if (asks == Asks::CHECK) return flits(false, true);
+        bool has_data = asks == Asks::STORE || asks == Asks::ATOMIC;
+        return flits(has_data, settings.detects && settings.noc);
+    }
+
+    uint64_t out_[int(Asks::PORT_WRITE) + 1], back_[int(Asks::PORT_WRITE) + 1];
     std::vector<uint32_t> free_;
 };

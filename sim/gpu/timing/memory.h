@@ -12,8 +12,9 @@ class Memory {
 public:
     Memory(Machine &machine, Detector &detector)
         : m_(machine), settings_(machine.settings), detector_(detector),
-          segments_log2_(LINE_LOG2 - machine.settings.segment_log2) {
-        for (uint64_t slice = 0; slice < m_.slices(); slice++) slices_.emplace_back(settings_);
+          segments_log2_(LINE_LOG2 - machine.settings.segment_log2), sets_(settings_.l2_sets),
+          core_mhz_(settings_.core_mhz), dram_mhz_(settings_.dram_mhz) {
+        for (uint64_t slice = 0; slice < m_.slices.number; slice++) slices_.emplace_back(settings_);
         for (uint64_t each = 0; each < settings_.channels; each++)
             channels_.emplace_back(settings_);
         wakes_.resize(settings_.channels);
@@ -111,19 +112,20 @@ private:
     }
     // The first core cycle that begins no earlier than a DRAM clock, and the reverse.
     Time core_time(Time clock) const {
-        return (clock * settings_.core_mhz + settings_.dram_mhz - 1) / settings_.dram_mhz;
+        return dram_mhz_.quotient(clock * core_mhz_.number + dram_mhz_.number - 1);
     }
     Time dram_time(Time cycle) const {
-        return (cycle * settings_.dram_mhz + settings_.core_mhz - 1) / settings_.core_mhz;
+        return core_mhz_.quotient(cycle * dram_mhz_.number + core_mhz_.number - 1);
     }
     uint64_t line_of(uint64_t segment) const { return segment >> segments_log2_; }
     // Bytes of a slice before an address, if its chunks lay one behind the other.
     uint64_t local(uint64_t address) const {
-        return (address >> Machine::INTERLEAVE_LOG2) / m_.slices() << Machine::INTERLEAVE_LOG2 |
+        return m_.slices.quotient(address >> Machine::INTERLEAVE_LOG2)
+                   << Machine::INTERLEAVE_LOG2 |
                (address & ((1 << Machine::INTERLEAVE_LOG2) - 1));
     }
     uint64_t set_of(uint64_t line) const {
-        return (local(line << LINE_LOG2) >> LINE_LOG2) % settings_.l2_sets;
+        return sets_.rest(local(line << LINE_LOG2) >> LINE_LOG2);
     }
 
     // Whether a request got through: it hits, is merged, or goes to DRAM.
@@ -228,6 +230,7 @@ private:
     const Settings &settings_;
     Detector &detector_;
     int segments_log2_;
+    const Divisor sets_, core_mhz_, dram_mhz_;
     std::vector<Slice> slices_;
     std::vector<Channel> channels_;
     std::vector<Time> wakes_;

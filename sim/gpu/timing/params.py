@@ -16,6 +16,9 @@ class TimingParams:
     ----------
     sms, schedulers : int
         SMs, and warp schedulers of each; each issues one instruction a cycle.
+    schedule : int
+        0: a block begins as soon as it has its slot; n: up to 255 cycles later, of which each n
+        makes others.
     core_mhz, dram_mhz : int
         Clocks: of cores, network and L2; of the DRAM.
     segment_log2 : int
@@ -52,6 +55,7 @@ class TimingParams:
 
     sms: int = 15
     schedulers: int = 2
+    schedule: int = 0
     core_mhz: int = 700
     dram_mhz: int = 924
     segment_log2: int = 5

@@ -7,6 +7,7 @@ import pytest
 from racetrap.evaluation.scord.overhead import (
     CONFIGURATIONS,
     EXECUTED,
+    SCHEDULES,
     Overhead,
     OverheadRun,
     measure,
@@ -26,7 +27,10 @@ def _overhead(program="RED", **cycles):
         for name in CONFIGURATIONS
     }  # fmt: skip
     models = dict.fromkeys(MODELS, TimingCounts(**zeros | {"cycles": 100}))
-    executed = {name: replace(counts[name], cycles=counts[name].cycles + 100) for name in EXECUTED}
+    executed = {
+        name: [replace(counts[name], cycles=counts[name].cycles + more) for more in (50, 100, 150)]
+        for name in EXECUTED
+    }
     return Overhead(program, 7, counts, 0.5, executed, models)
 
 
@@ -51,7 +55,8 @@ def test_an_application_is_measured():
     assert found.events > 500
     assert found.counts.keys() == CONFIGURATIONS.keys()
     assert found.executed.keys() == set(EXECUTED)
-    assert found.slowdown_executed("base design") > 1
+    assert min(found.slowdowns_executed("base design")) > 1
+    assert {len(set(each)) for each in found.executed.values()} == {SCHEDULES}
     assert not problems_of([found])
     assert found.counts["ScoRD"].metadata_reads < found.counts["base design"].metadata_reads
     assert found.slowdown() > 1
@@ -64,7 +69,8 @@ def test_an_application_is_measured():
 def test_slowdowns_and_their_mean():
     found = [_overhead(ScoRD=150), _overhead("1DC", ScoRD=200)]
     assert _rows(found, "figure-8")["1DC"] == (1.0, 2.0, 1.0, 1.88)
-    assert _rows(found, "execution")["1DC"] == (1.0, 1.5, 1.0, 1.88)
+    assert _rows(found, "execution")["1DC"] == (1.0, 1.522, 1.0, 1.88)
+    assert _rows(found, "schedules")["1DC"] == (1.0, 1.0, 1.4, 1.667, 1.0, 1.0)
     assert _rows(found, "figure-8")["mean"] == (1.0, 1.75, 1.0, 1.35)
 
 

@@ -132,6 +132,8 @@ _ONE_LINE = replace(PARAMS, l2_sets=1, l2_ways=1)
 _BASE = replace(PARAMS, detects=1)
 #: 32 stores to one slice each: 45 bytes are two flits.
 _SCATTERED = _store(0, lanes=ALL, stride=_CHUNK)
+#: The first block of the first schedule: of 256 cycles the golden section.
+_GOLDEN_CYCLES = 158
 #: Cycle at which packet number n of two flits enters a queue of eight that leave one after another.
 _WAITS = sum(1 for number in range(15, 32))
 
@@ -141,6 +143,10 @@ CASES: Mapping[str, Case] = {
     "one load": Case(_loads(0), {"cycles": miss(0), "dram_activates": 1, "instructions": 1}),
     "instructions before it": Case(
         _loads(0), {"cycles": miss(10), "instructions": 11}, gaps={2: 10}),
+    "many instructions before it": Case(
+        _loads(0), {"cycles": miss(10_000), "instructions": 10_001}, gaps={2: 10_000}),
+    "a block that begins later": Case(
+        _loads(0), {"cycles": miss(_GOLDEN_CYCLES)}, replace(PARAMS, schedule=1)),
     "shared memory is an instruction": Case(
         _steps(_shared, _loads(0)), {"packets_injected": 1, "cycles": miss(1)}),
     "hit in the L2": Case(_loads(0, 0), {"cycles": miss(0) + HIT, "l2_hits": 1}),

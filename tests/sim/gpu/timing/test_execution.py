@@ -63,7 +63,9 @@ def _shared_flag(device):
     device.launch(module, "k", 2, 64, [device.allocate(64)])
 
 
-@pytest.mark.parametrize("params", [_NONE, _SCORD], ids=["none", "ScoRD"])
+@pytest.mark.parametrize(
+    "params", [_NONE, replace(_SCORD, schedule=3)], ids=["none", "ScoRD, later blocks"]
+)
 def test_an_execution_takes_the_cycles_of_its_replay(params):
     executed, replayed, _ = _execute(_application("RED"), params)
     assert executed == replayed

@@ -31,6 +31,11 @@ def _bug(file: str, before: str, after: str) -> Patch:
 
 BUGS = {
     # Events and tables
+    "the last event of a cycle goes first": _bug(
+        "event_queue.h", "(slot.first == NOWHERE ? slot.first : nodes_[slot.last].next) = place;",
+        "nodes_[place].next = slot.first; slot.first = place;"),
+    "what is far is near": _bug("event_queue.h", "at < now_ + SLOTS", "true"),
+    "a quotient is one too small": _bug("machine.h", "* inverse >> 64", "* (inverse - 1) >> 64"),
     "the first line of a set goes": _bug("caches.h", "each->used < oldest->used", "false"),
     "caches are not emptied": _bug("caches.h", "void clear() { epoch_++; }", "void clear() {}"),
     # DRAM
@@ -74,6 +79,7 @@ BUGS = {
     "a block's fence empties the L1": _bug(
         "cores.h", "instruction(warp).does == Does::DEVICE_FENCE", "true"),
     "a warp passes a barrier alone": _bug("cores.h", "++state.at_barrier == state.live", "true"),
+    "all blocks begin at once": _bug("cores.h", "now() + delay_of(number)", "now()"),
     "a slot has one block": _bug("cores.h", "if (!slot.empty()) place(slot.front());", ""),
     "a store leaves the L1 as it is": _bug("cores.h", "found->valid &= ~bit_of(packet.segment);",
                                            ";"),
