@@ -14,31 +14,23 @@ from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.scord.overhead_statements import statements_table
 from racetrap.evaluation.scord.overhead_tables import PAPER, make_tables
 from racetrap.evaluation.table import Table
+from racetrap.evaluation.vortex.timing_model import timing_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Tables with a plot: the paper's figures.
 _PLOTTED = ("execution", "figure-9", "figure-10", "figure-11")
+_NOTHING = "No figure is kept yet.\n"
 _INCHES = (8.0, 2.8)
 _Rows: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
 
 def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
-    """The latest of all tables of a size of the inputs."""
-    found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    made: dict[str, str] = {}
-    head, rate = f"{HEAD}{size}, ", ""
-    for each in read_results() if results is None else results:
-        if each.figure == f"{HEAD}{size}{RATE}":
-            rate = f"Replays take {each.value:,.0f} events in a second of CPU time.\n"
-        elif each.figure.startswith(head):
-            name, column = each.figure.removeprefix(head).split(": ", 1)
-            kept, row = name.split(", ", 1)
-            found[kept][row][column] = each.value
-            made[kept] = f"`{each.command}`, {each.date} ({each.revision})"
+    """The latest of all tables of a size of the inputs, with the statements that follow."""
+    found, made, rate = _latest(size, results)
     if not found:
-        return "No figure is kept yet.\n"
+        return _NOTHING
     parts = []
     for own in make_tables([]):
         if rows := found.get(own.name):
@@ -58,6 +50,35 @@ def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
         parts.append(f"**{plain(statements.title)}.** {plain(statements.note)}\n\n"
                      f"{table(statements.columns, body)}\n")  # fmt: skip
     return "\n".join([*parts, *([rate] if rate else [])])
+
+
+def vortex_tables(results: Iterable[Result] | None = None) -> str:
+    """The latest of the tables of kernels on Vortex, whose inputs have one size."""
+    found, made, _ = _latest("tiny", results)
+    parts = [
+        _table(own, found[own.name], made[own.name])
+        for own in timing_tables({})
+        if own.name in found
+    ]
+    return "\n".join(parts) or _NOTHING
+
+
+def _latest(
+    size: str, results: Iterable[Result] | None
+) -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, str], str]:
+    """Numbers by table, row and column; the run of each table; the rate of the replays in words."""
+    found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    made: dict[str, str] = {}
+    head, rate = f"{HEAD}{size}, ", ""
+    for each in read_results() if results is None else results:
+        if each.figure == f"{HEAD}{size}{RATE}":
+            rate = f"Replays take {each.value:,.0f} events in a second of CPU time.\n"
+        elif each.figure.startswith(head):
+            name, column = each.figure.removeprefix(head).split(": ", 1)
+            kept, row = name.split(", ", 1)
+            found[kept][row][column] = each.value
+            made[kept] = f"`{each.command}`, {each.date} ({each.revision})"
+    return found, made, rate
 
 
 def _table(own: Table, rows: _Rows, made: str) -> str:

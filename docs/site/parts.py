@@ -26,7 +26,7 @@ from docs.site.limits import LIMITS, first_limits, limits_table
 from docs.site.methods import METHODS, method_table
 from docs.site.mutant_scores import mutant_scores
 from docs.site.nvcc_options import nvcc_options_table
-from docs.site.overhead import overhead_tables
+from docs.site.overhead import overhead_tables, vortex_tables
 from docs.site.presets import presets_tables, signature_configurations
 from docs.site.ptx_support import instructions_table, types_table
 from docs.site.python_api import api_reference
@@ -60,6 +60,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "overhead-paper": partial(overhead_tables, "paper"),
     "overhead-tiny": partial(overhead_tables, "tiny"),
     "overhead-small": partial(overhead_tables, "small"),
+    "overhead-vortex": vortex_tables,
     "presets": presets_tables,
     "ptx-instructions": instructions_table,
     "ptx-types": types_table,

@@ -68,12 +68,12 @@ class DetectorForms:
     def __init__(self, trace: Trace, gpu: TimingParams) -> None:
         self._trace, self._gpu = trace, gpu
 
-    def models(self) -> dict[str, TimingCounts]:
-        """Cycles and traffic with each of ``MODELS``."""
-        told = self._told(find_preset("scord").params, coalesce)
+    def models(self, chosen: Mapping[str, ScordParams] = MODELS) -> dict[str, TimingCounts]:
+        """Cycles and traffic with each of some models, all for SMs of the same size."""
+        told = self._told(next(iter(chosen.values())), coalesce)
         counts = {}
         with Replay(self._trace, self._gpu.segment_log2, told) as replay:
-            for name, params in MODELS.items():
+            for name, params in chosen.items():
                 region = self._region(params)
                 with CycleModel(params, region) as model:
                     counts[name] = replay.run(self._gpu, _timed(model, params, region, told))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from racetrap.evaluation.table import Cell, Table
 from racetrap.evaluation.vortex.programs import CORES, Program
@@ -16,7 +16,7 @@ from racetrap.generators.presets import chosen_params
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.cosim.vortex.applications import APPLICATIONS
 from racetrap.sim.cosim.vortex.harness import DetectorWait
-from racetrap.sim.cosim.vortex.session import run_alone, run_beside
+from racetrap.sim.cosim.vortex.session import Alone, Session, run_alone, run_beside
 from racetrap.sim.cosim.vortex.simulation import Machine, params_beside
 
 #: Detectors by title: preset and changed parameters.
@@ -62,6 +62,18 @@ class OverheadRun:
             self.program.machine, l1=True, latency=latency, jitter=_JITTER, transfer=transfer
         )
 
+    @property
+    def params(self) -> Any:
+        """The detector's parameters."""
+        (params,) = chosen_params(*DETECTORS[self.detector], Trace)
+        return params_beside(params, CORES)
+
+    def sessions(self) -> tuple[Alone, Session]:
+        """The application without and with the detector; errors as of ``run_beside``."""
+        preset, _ = DETECTORS[self.detector]
+        given = preset, self.params, self.program.compile(), self.machine, _SEED
+        return run_alone(*given), run_beside(*given)
+
 
 class OverheadFound(NamedTuple):
     """Cycles without and with the detector, and those in which a core's request waits for it."""
@@ -78,11 +90,7 @@ class OverheadFound(NamedTuple):
 
 def run_overhead(run: OverheadRun) -> OverheadFound:
     """Run an application without and with a detector; errors as of ``run_beside``."""
-    preset, settings = DETECTORS[run.detector]
-    (params,) = chosen_params(preset, settings, Trace)
-    params, image = params_beside(params, CORES), run.program.compile()
-    alone = run_alone(preset, params, image, run.machine, _SEED)
-    done = run_beside(preset, params, image, run.machine, _SEED)
+    alone, done = run.sessions()
     return OverheadFound(alone.cycles, done.cycles, done.waits)
 
 

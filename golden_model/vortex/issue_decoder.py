@@ -41,6 +41,7 @@ ISSUE_LAYOUT = Layout({
     "warp": 2,
     "uuid": UUID_BITS,
 })  # fmt: skip
+_WARP_OFFSET = ISSUE_LAYOUT.offset("warp")
 
 
 class Unit(IntEnum):
@@ -109,6 +110,11 @@ class Issued(NamedTuple):
     values: tuple[int, ...] = (0,) * LANES
     number: int = 0
     warps: int = 0
+
+
+def warp_of(word: int) -> int:
+    """Warp slot of a packed word, whatever its instruction."""
+    return word >> _WARP_OFFSET & WARPS - 1
 
 
 def decode(word: int) -> Issued | None:

@@ -10,6 +10,13 @@ from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.evaluation.scord.overhead import Overhead, OverheadRun, measure
 from racetrap.evaluation.scord.overhead_tables import make_tables, problems_of
 from racetrap.evaluation.table import tables_to_json
+from racetrap.evaluation.vortex.timing_model import (
+    OnBoth,
+    run_on_both,
+    runs_on_both,
+    timing_tables,
+    vortex_missing,
+)
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 #: Programs that can be chosen.
@@ -37,7 +44,8 @@ def evaluate(
     seed : int
         Seed of their inputs.
     rtl : bool
-        Whether the Verilated hardware of presets runs beside the GPU, too.
+        Whether the Verilated hardware of presets runs beside the GPU, too, and applications on
+        Vortex if that is installed.
     """
     runs = {
         name: OverheadRun(name, size, seed, rtl)
@@ -45,7 +53,11 @@ def evaluate(
         if not workloads or name in workloads
     }
     found = list(work.one_each("Replaying", Measure(measure, _words), runs).values())
-    tables = make_tables(found)
+    missing = vortex_missing() if rtl else None
+    on_vortex = work.rows(
+        "Running on Vortex", Measure(run_on_both, _both), runs_on_both(runs)
+    ) if missing == "" else {}  # fmt: skip
+    tables = [*make_tables(found), *timing_tables(on_vortex)]
     events = sum(each.events * len(each.counts) for each in found)
     facts = {
         "size": size,
@@ -53,12 +65,19 @@ def evaluate(
         "programs": len(found),
         "events": sum(each.events for each in found),
         "events_per_second": round(events / max(1e-9, sum(each.seconds for each in found))),
+        "not_on_vortex": missing or None,
     }
     return EvaluationResult(
         name="overhead", tables=tables, facts=facts,
         document={**facts, "tables": tables_to_json(tables), "problems": problems_of(found)},
         problems=problems_of(found),
     )  # fmt: skip
+
+
+def _both(*runs: OnBoth) -> str:
+    return "; ".join(
+        "cycles on Vortex {:.2f}, by the model {:.2f}".format(*run.slowdowns) for run in runs
+    )
 
 
 def _words(found: Overhead) -> str:

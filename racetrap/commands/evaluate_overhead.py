@@ -16,7 +16,7 @@ from racetrap.commands.shared.long_work import LongWork
 @click.option(
     "--rtl", is_flag=True,
     help="Also run the Verilated hardware of four presets beside the GPU (minutes for each "
-    "application, and as many to build it).",
+    "application, and as many to build it), and applications on Vortex if it is installed.",
 )  # fmt: skip
 @options.seed
 @options.result

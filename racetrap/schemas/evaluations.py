@@ -139,13 +139,16 @@ class EvaluateOverhead(LongWorkDocument):
     programs: Annotated[int, "applications that ran"]
     events: Annotated[int, "events of their traces"]
     events_per_second: Annotated[int, "events replayed in a second of CPU time"]
+    not_on_vortex: Annotated[str | None, "with `--rtl`: what must be installed to run Vortex"]
     tables: Annotated[
         Tables,
         "`execution` (cycles for each without detection, executed in simulated time), `figure-8` "
         "(likewise, replayed), `figure-9` (DRAM accesses likewise), "
         "`figure-10` (shares of the costs in percent), `figure-11` (cycles by memory), "
         "`sensitivity` (cycles by what is changed), `models` (cycles with ScoRD's hardware), "
+        "`schedules` (least and most of those of `execution`), "
         "`hardware` (likewise, with the hardware itself; no rows without `--rtl`), "
+        "`vortex` and `vortex-cycles` (on the Verilog of Vortex and by the model; likewise), "
         "`statements` (the paper's, and whether they hold)",
     ]
     problems: Annotated[

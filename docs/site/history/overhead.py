@@ -11,7 +11,7 @@ from docs.site.history.limit import Figures
 TABLES = {
     "execution": "times", "schedules": "times", "figure-8": "times", "figure-9": "times",
     "figure-10": "%", "figure-11": "times", "sensitivity": "times", "models": "times",
-    "hardware": "times",
+    "hardware": "times", "vortex": "times", "vortex-cycles": "cycles",
 }  # fmt: skip
 #: A figure's name is this, the size, the table, the row, and behind a colon the column.
 HEAD = "cost of ScoRD in time, "

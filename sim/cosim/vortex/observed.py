@@ -20,8 +20,9 @@ from racetrap.golden_model.gpu.barrier_counter import BarrierCounter
 from racetrap.golden_model.gpu.issue import Instruction, IssueKind, event_of
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.trace import Trace
+from racetrap.golden_model.trace.gpu.schema import COUNTED_KINDS
 from racetrap.golden_model.vortex.adapter import Adapter, Start
-from racetrap.golden_model.vortex.issue_decoder import SLOTS, WARPS, Action, decode
+from racetrap.golden_model.vortex.issue_decoder import SLOTS, WARPS, Action, decode, warp_of
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import unpack_records
 from racetrap.sim.cosim.gpu.launch_result import LaunchResult
@@ -47,12 +48,15 @@ class Observed(NamedTuple):
         Number of one that memory performs.
     values : tuple of int
         What each lane would store.
+    executed : int
+        Instructions of the warp since its one before that is here, with this one.
     """
 
     cycle: int
     instruction: Instruction
     number: int | None = None
     values: tuple[int, ...] = ()
+    executed: int = 0
 
 
 def compare_detector(run: VortexRun) -> LaunchResult:
@@ -87,17 +91,20 @@ def observe(run: VortexRun, core: int) -> list[Observed]:
         If the adapter has made something else of what was issued, or the core has issued what the
         kernel's code is not.
     """
-    golden, found = Adapter(), []
+    golden, found, executed = Adapter(), [], [0] * WARPS
     for cycle, word, start in _items(run, core):
         if start is not None:
             found += [Observed(cycle, each) for each in golden.start(start)]
             continue
         check_word(run.kernel, word)
+        executed[warp_of(word)] += 1
         issued = decode(word)
         if issued is None:
             continue
         number = issued.uuid if issued.action in _IN_MEMORY else None
-        found += [Observed(cycle, each, number, issued.values) for each in golden.step(issued)]
+        for each in golden.step(issued):
+            count, executed[issued.warp] = executed[issued.warp], 0
+            found.append(Observed(cycle, each, number, issued.values, count))
     _compare_instructions(run, core, found)
     return _with_outcomes(run, core, found)
 
@@ -197,7 +204,7 @@ def trace_of(image: KernelImage, params: GpuParams, events: list[Event]) -> Trac
 def _timed(run: VortexRun, core: int, observed: list[Observed]) -> list[_Timed]:
     """Events of a core; a barrier is behind all that its warps have performed before."""
     performed = dict(zip(*run.performed(core), strict=True))
-    counter, last = BarrierCounter(run.params), [0] * WARPS
+    counter, last, executed = BarrierCounter(run.params), [0] * WARPS, [0] * WARPS
     timed: list[_Timed] = []
     members: dict[int, tuple[int, ...]] = {}
     blocks, retired = iter(run.blocks(core)), [0] * SLOTS
@@ -208,9 +215,14 @@ def _timed(run: VortexRun, core: int, observed: list[Observed]) -> list[_Timed]:
         warps = members[one.slot]
         is_of_block = one.kind in (IssueKind.BLOCK_START, IssueKind.BLOCK_END)
         cycle = each.cycle if each.number is None else performed[each.number]
+        executed[one.warp] += each.executed
         if one.kind == IssueKind.EXIT:
             last[one.warp] = at = max(cycle, last[one.warp])
-            event = Event(EventKind.EXIT, sm=core, slot=one.slot, warp=one.warp, pc=one.pc)
+            event = Event(
+                EventKind.EXIT, sm=core, slot=one.slot, warp=one.warp, pc=one.pc,
+                grid_block=executed[one.warp],
+            )  # fmt: skip
+            executed[one.warp] = 0
             timed.append(_Timed(at, core, len(timed), event))
         for passed in counter.step(one):
             mine = warps if is_of_block or passed.kind in _PASSED else [one.warp]
@@ -224,5 +236,8 @@ def _timed(run: VortexRun, core: int, observed: list[Observed]) -> list[_Timed]:
             event = _with_values(event_of(passed, core), each.values)
             if passed.kind == IssueKind.BLOCK_START:
                 event = event._replace(grid_block=next(blocks), mask=0)
+            elif event.kind in COUNTED_KINDS:
+                event = event._replace(grid_block=executed[one.warp])
+                executed[one.warp] = 0
             timed.append(_Timed(at, core, len(timed), event))
     return sorted(timed, key=lambda item: (item.cycle, item.number))

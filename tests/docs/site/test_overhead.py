@@ -4,7 +4,7 @@ import pytest
 
 from docs.site.history.overhead import TABLES, evaluate_figures
 from docs.site.history.results import Result
-from docs.site.overhead import overhead_tables
+from docs.site.overhead import overhead_tables, vortex_tables
 
 _NO_ROWS = {name: [] for name in TABLES}
 
@@ -55,5 +55,11 @@ def test_statements_follow_from_what_is_kept(slowdown, holds):
     assert line in overhead_tables("small", kept)
 
 
+def test_tables_of_vortex_are_apart():
+    kept = _kept(size="tiny", vortex={"program": "MM", "Vortex, latency 20": 1.25})
+    assert "| MM | 1.25 |" in vortex_tables(kept)
+    assert "MM" not in overhead_tables("tiny", kept)
+
+
 def test_without_figures_the_page_says_so():
-    assert overhead_tables("paper", []) == "No figure is kept yet.\n"
+    assert overhead_tables("paper", []) == vortex_tables([]) == "No figure is kept yet.\n"
