@@ -36,7 +36,8 @@ class RandomVolume:
     ----------
     play : callable
         Given model, number of the case, source of randomness and observer or None, plays the
-        runs of a case and gives what each compared: ``figures`` and ``cycles`` as attributes.
+        runs of a case and gives what each compared: ``figures``, ``cycles`` and ``digest`` as
+        attributes.
     figures : tuple of str
         What a run counts besides cycles, the volume first.
     """
@@ -85,7 +86,8 @@ class CaseResult:
     case : Case
         The case.
     counts : mapping of str to int
-        The detector's figures, and ``cycles``.
+        The detector's figures, ``cycles``, and ``digest``: equal if all transfers are, in
+        cycle and content.
     seconds : float
         Time for all of it, making the stimulus included.
     difference : str
@@ -113,7 +115,7 @@ def run_case(case: Case) -> CaseResult:
     observer: BinCounts | None = coverage_of(model.params) if case.has_coverage else None
     random = Random(f"{model.preset} {case.seed} {case.number}")
     started = time.perf_counter()
-    counts = Counter(dict.fromkeys([*kind.figures, "cycles"], 0))
+    counts = Counter(dict.fromkeys([*kind.figures, "cycles", "digest"], 0))
     difference = ""
     try:
         for compared in kind.play(model, case.number, random, observer):

@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -20,8 +20,8 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import Mutant
 from racetrap.sim.failure import Failure
 
-#: What is said of a case in which the cycles alone are others, and of a mutant that they kill.
-_OTHER_CYCLES, BY_CYCLES = "other cycles", "a case takes other cycles"
+#: What is said of a case in which the digest alone is another, and of a mutant that this kills.
+_OTHER_DIGEST, BY_DIGEST = "other digest", "a case has another digest"
 #: A case takes a second or so; a mutant that never lets it end is killed.
 _CASE_SECONDS = 30
 _MEMORY_BYTES = 8 << 30
@@ -60,15 +60,15 @@ class MutantRun:
         Seed of the campaign.
     cases : tuple of int
         Its cases, the shortest first.
-    cycles : tuple of int
-        Cycles of each case without a mutant.
+    digests : tuple of int
+        Digest of each case without a mutant.
     """
 
     model: FastModel[Any]
     mutant: Mutant
     seed: int
     cases: tuple[int, ...]
-    cycles: tuple[int, ...]
+    digests: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Finding:
         Case that killed it.
     reason : str
         First difference, or how the proof went; of a mutant that is not decided, whether its cases
-        took other cycles.
+        had another digest.
     seconds : float
         CPU time.
     """
@@ -127,13 +127,13 @@ class UnchangedResult:
     ----------
     difference : str
         The first, which is an error of ours; empty if there is none.
-    cases, cycles : tuple of int
-        The cases, the shortest first, and the cycles of each.
+    cases, digests : tuple of int
+        The cases, the shortest first, and the digest of each.
     """
 
     difference: str
     cases: tuple[int, ...] = ()
-    cycles: tuple[int, ...] = ()
+    digests: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class MutantResult:
     outcome : Outcome
         What became of it.
     case : int or None
-        Case that killed it, unless its cycles alone did.
+        Case that killed it, unless its digest alone did.
     reason : str
         First difference, or how the proof went.
     seconds : float
@@ -163,14 +163,14 @@ class MutantResult:
 
 def run_unchanged(run: MutantRun) -> UnchangedResult:
     """Run the cases of the design without a mutant, and sort them by their cycles."""
-    cycles: dict[int, int] = {}
+    counts: dict[int, Mapping[str, int]] = {}
     for number in run.cases:
         found = run_case(Case(run.model, run.seed, number, has_coverage=False))
         if found.difference:
             return UnchangedResult(f"Case {number}: {found.difference}")
-        cycles[number] = found.counts["cycles"]
-    order = sorted(cycles, key=cycles.__getitem__)
-    return UnchangedResult("", tuple(order), tuple(cycles[number] for number in order))
+        counts[number] = found.counts
+    order = sorted(counts, key=lambda number: counts[number]["cycles"])
+    return UnchangedResult("", tuple(order), tuple(counts[each]["digest"] for each in order))
 
 
 def run_cases(run: MutantRun) -> Finding:
@@ -178,10 +178,10 @@ def run_cases(run: MutantRun) -> Finding:
     started, reason = cpu_seconds(), ""
     # Equal changes in several instances may undo one another.
     for selected in filter(None, (run.mutant.number, run.mutant.alone)):
-        for number, cycles in zip(run.cases, run.cycles, strict=True):
+        for number, digest in zip(run.cases, run.digests, strict=True):
             case = Case(replace(run.model, mutant=selected), run.seed, number, False)
-            said = alone(partial(_difference, case, cycles))
-            if said == _OTHER_CYCLES:
+            said = alone(partial(_difference, case, digest))
+            if said == _OTHER_DIGEST:
                 reason = said
             elif said:
                 return Finding(Outcome.KILLED, number, said, cpu_seconds() - started)
@@ -198,30 +198,30 @@ def try_proofs(run: ProofRun) -> Finding:
 
 
 def result_of(
-    mutant: Mutant, findings: Sequence[Finding], with_proofs: bool, with_cycles: bool
+    mutant: Mutant, findings: Sequence[Finding], with_proofs: bool, with_digests: bool
 ) -> MutantResult:
     """What became of a mutant, by all that was found in turn.
 
-    Other cycles alone kill it only ``with_cycles``, if those of the design are known to be right.
+    Another digest alone kills it only ``with_digests``, if those of the design are kept.
     """
     seconds, last = sum(each.seconds for each in findings), findings[-1]
     if last.outcome is not Outcome.SURVIVED:
         return MutantResult(mutant, last.outcome, last.case, last.reason, seconds)
-    has_other_cycles = _OTHER_CYCLES in (each.reason for each in findings)
-    if has_other_cycles and with_cycles:
-        return MutantResult(mutant, Outcome.KILLED, None, BY_CYCLES, seconds)
-    but = ", except in its cycles" if has_other_cycles else ""
+    has_other_digest = _OTHER_DIGEST in (each.reason for each in findings)
+    if has_other_digest and with_digests:
+        return MutantResult(mutant, Outcome.KILLED, None, BY_DIGEST, seconds)
+    but = ", except in its digest" if has_other_digest else ""
     reason = f"no case differs{but}; no proof was {'found' if with_proofs else 'tried'}"
     return MutantResult(mutant, Outcome.SURVIVED, None, reason, seconds)
 
 
-def _difference(case: Case, cycles: int) -> str:
+def _difference(case: Case, digest: int) -> str:
     try:
         found = run_case(case)
     except _UNKNOWN_VALUE as error:
         return f"{type(error).__name__}: {error}"
-    is_as_long = found.difference or found.counts["cycles"] == cycles
-    return found.difference if is_as_long else _OTHER_CYCLES
+    is_equal = found.difference or found.counts["digest"] == digest
+    return found.difference if is_equal else _OTHER_DIGEST
 
 
 def alone(say: Callable[[], str]) -> str:

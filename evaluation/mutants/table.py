@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from racetrap.evaluation.mutants.run import BY_CYCLES, MutantResult, Outcome
+from racetrap.evaluation.mutants.run import BY_DIGEST, MutantResult, Outcome
 from racetrap.evaluation.table import Cell, Table
 
 #: Reasons of survivors that were examined, by preset, and by block and change.
@@ -20,7 +20,7 @@ _QUANTILE = 1.96
 #: Names of the rows of several blocks.
 SUMS = "blocks with state", "all"
 _COLUMNS = (
-    "block", "state", "mutants", "killed", "by cycles", "equivalent", "survived", "explained",
+    "block", "state", "mutants", "killed", "by digest", "equivalent", "survived", "explained",
     "score %", "95 % interval",
 )  # fmt: skip
 
@@ -83,7 +83,7 @@ def tables(
         Table(
             "blocks", f"Mutants of {preset}",
             "The score is the share of the mutants not proved to be equivalent that were killed; "
-            "of these, cycles alone were others in some.",
+            "of these, the digest alone was another in some.",
             _COLUMNS, tuple(rows),
         ),
         Table(
@@ -101,12 +101,12 @@ def tables(
 def _row(preset: str, name: str, results: Sequence[MutantResult]) -> tuple[Cell, ...]:
     counts = Counter(result.outcome for result in results)
     killed, judged = counts[Outcome.KILLED], len(results) - counts[Outcome.EQUIVALENT]
-    by_cycles = sum(result.reason == BY_CYCLES for result in results)
+    by_digest = sum(result.reason == BY_DIGEST for result in results)
     low, high = wilson(killed, judged)
     explained = counts[Outcome.SURVIVED] - len(unexplained(preset, results))
     return (
         name, _state(results),
-        len(results), killed, by_cycles, counts[Outcome.EQUIVALENT], counts[Outcome.SURVIVED],
+        len(results), killed, by_digest, counts[Outcome.EQUIVALENT], counts[Outcome.SURVIVED],
         explained,
         round(100 * killed / judged, 1) if judged else None,
         f"{100 * low:.1f}-{100 * high:.1f}" if judged else None,

@@ -13,7 +13,7 @@ from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError, input_errors
 from racetrap.evaluation.kept_results import result_key
-from racetrap.evaluation.mutants.cycles import difference, kept_cycles
+from racetrap.evaluation.mutants.digests import difference, kept_digest
 from racetrap.evaluation.mutants.equivalence import BY_STRUCTURE, FAST_PROOFS, SLOW_PROOFS, Proof
 from racetrap.evaluation.mutants.run import (
     CASE_SOURCES,
@@ -136,7 +136,7 @@ def _stages(run: MutantRun, proof_seconds: int) -> list[_Stage]:
         )  # fmt: skip
 
     def cases(title: str, which: slice) -> _Stage:
-        part = replace(run, cases=run.cases[which], cycles=run.cycles[which])
+        part = replace(run, cases=run.cases[which], digests=run.digests[which])
         return _Stage(
             title, Measure(run_cases, _words, partial(result_key, patterns=CASE_SOURCES)),
             lambda mutant: replace(part, mutant=mutant),
@@ -166,20 +166,20 @@ def _run(
     if result.difference:
         return [f"Design without a mutant differs: {result.difference}"], {}
     name, seed = unchanged.model.preset, unchanged.seed
-    cycles = dict(zip(result.cases, result.cycles, strict=True))
-    if wrong := difference(name, seed, cycles):
+    digests = dict(zip(result.cases, result.digests, strict=True))
+    if wrong := difference(name, seed, digests):
         return [wrong], {}
-    with_cycles = kept_cycles(name, seed, max(cycles)) is not None
+    with_digests = kept_digest(name, seed, max(digests)) is not None
     findings: dict[str, dict[Mutant, list[Finding]]] = {}
     for mutant in read_mutants(unchanged.model.folder):
         if not blocks or any(is_inside(mutant.block, block) for block in blocks):
             findings.setdefault(mutant.block, {})[mutant] = []
-    run = replace(unchanged, cases=result.cases, cycles=result.cycles)
+    run = replace(unchanged, cases=result.cases, digests=result.digests)
     for stage in _stages(run, proof_seconds):
         _pass(work, stage, findings)
     return [], {
         block: [
-            result_of(mutant, found, bool(proof_seconds), with_cycles)
+            result_of(mutant, found, bool(proof_seconds), with_digests)
             for mutant, found in of_block.items()
         ]
         for block, of_block in findings.items()

@@ -106,7 +106,7 @@ template <class Port, int WORDS = 1> class ReadSide {
 
     // True if anything moved.
     bool sample(Port& port, const Timing& timing, Random& random, Memory& memory, Failure& failure,
-                uint64_t now) {
+                Digest& digest, uint64_t now) {
         bool moved = false;
         if (port.rvalid && port.rready) {
             beats.cycles.push_back(now);
@@ -120,6 +120,7 @@ template <class Port, int WORDS = 1> class ReadSide {
             moved = true;
             if (const char* fault = asked.fault(8 * WORDS))
                 failure.report(std::string("read ") + fault);
+            digest.note(asked.address);
             uint64_t begin = wires ? wires->begin(now, 8 * WORDS) : now;
             Request request = {uint32_t(port.arid), bool(random.next() >> 63),
                                begin + timing.latency + random.below(timing.jitter + 1)};
@@ -229,7 +230,8 @@ template <class Port, int WORDS = 1> class WriteSide {
         port.bresp = response;
     }
 
-    bool sample(Port& port, const Timing& timing, Random& random, Failure& failure, uint64_t now) {
+    bool sample(Port& port, const Timing& timing, Random& random, Failure& failure, Digest& digest,
+                uint64_t now) {
         bool moved = false;
         if (port.bvalid && port.bready) taken = moved = true;
         Address asked{port.awid,    port.awaddr, port.awlen,   port.awsize,
@@ -240,6 +242,7 @@ template <class Port, int WORDS = 1> class WriteSide {
             moved = true;
             if (const char* fault = asked.fault(8 * WORDS))
                 failure.report(std::string("write ") + fault);
+            digest.note(asked.address);
             if (asked.id) failure.report("write must have id 0, which keeps writes in order");
             addresses.push_back({uint32_t(port.awid), uint64_t(port.awaddr), port.awlen + 1u, 0});
         }
@@ -255,6 +258,7 @@ template <class Port, int WORDS = 1> class WriteSide {
                 whole &= of_word == 0xFF || (of_word == 0 && WORDS > 1);
             }
             if (!whole) failure.report("write with a byte strobe low");
+            for (uint64_t word : beat.words) digest.note(word);
             data.push_back(beat);
         }
         collect(timing, random, failure, now);

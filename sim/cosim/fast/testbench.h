@@ -42,6 +42,19 @@ class Failure {
     }
 };
 
+// Digest of numbers, in the order in which they come.
+class Digest {
+  public:
+    void note(uint64_t number) {
+        state = (state ^ number) * 0x100000001B3u;
+        state ^= state >> 32;
+    }
+    uint32_t value() const { return uint32_t(state); }
+
+  private:
+    uint64_t state = 0xCBF29CE484222325u;
+};
+
 // Payloads of a stream that is taken, or of a port that only has `valid`, and their cycles.
 struct Trace {
     std::vector<uint32_t> words;  // those of `count()` payloads, and room for more
@@ -198,6 +211,7 @@ class Testbench {
         bool moved = sample();
         lite.sample(ports.lite);
         quiet = moved ? 0 : quiet + 1;
+        if (moved) digest.note(now);
         advance();
         now++;
         if (timing.watchdog && quiet > timing.watchdog) report_silence();
@@ -211,6 +225,7 @@ class Testbench {
     Ports ports;
     Lite lite;
     uint64_t now = 0, quiet = 0;
+    Digest digest;  // of the cycles in which anything moved, and of what a system adds
     Timing timing{};
 
     // Inputs for the next cycle; whether anything moved in it; what has moved is withdrawn.

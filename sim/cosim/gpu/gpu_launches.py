@@ -62,10 +62,11 @@ def entry_words(params: GpuParams) -> int:
 
 
 class SimStats(NamedTuple):
-    """Cycles since the beginning, and error responses to metadata reads, metadata writes and writes
-    to the report ring."""
+    """Cycles since the beginning, a digest of all transfers with their cycles, and error responses
+    to metadata reads, metadata writes and writes to the report ring."""
 
     cycles: int
+    digest: int
     read_errors: int
     write_errors: int
     report_errors: int

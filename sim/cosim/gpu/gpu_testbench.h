@@ -98,7 +98,7 @@ class Sim : public Testbench {
     }
 
     Stats stats() const override {
-        Stats stats{.cycles = now, .report_errors = reports.errors};
+        Stats stats{.cycles = now, .digest = digest.value(), .report_errors = reports.errors};
         for (int port = 0; port < METADATA_PORTS; port++) {
             stats.read_errors += reads[port].errors;
             stats.write_errors += writes[port].errors;
@@ -152,10 +152,11 @@ class Sim : public Testbench {
             if (ports.left_out[sm].value) left_out[sm].take(uint32_t(queues[sm].next), 1, now);
         for (int port = 0; port < METADATA_PORTS; port++) {
             shorten_sweep(port);
-            moved |= reads[port].sample(ports.metadata[port], timing, random, metadata, failure, now);
-            moved |= writes[port].sample(ports.metadata[port], timing, random, failure, now);
+            moved |= reads[port].sample(ports.metadata[port], timing, random, metadata, failure, digest,
+                                        now);
+            moved |= writes[port].sample(ports.metadata[port], timing, random, failure, digest, now);
         }
-        moved |= reports.sample(ports.report, timing, random, failure, now);
+        moved |= reports.sample(ports.report, timing, random, failure, digest, now);
         for (int bank = 0; bank < BANKS; bank++) moved |= capture(bank);
         for (int n = 0; n < COLLECTORS; n++) moved |= listen(ports.collector[n]);
         if (outside.sms) tell_outside();

@@ -30,6 +30,8 @@ class LaunchResult:
         Records in the ring, oldest first.
     cycles : int
         Clock cycles from the launch's first step to its last, over all banks.
+    digest : int
+        Digest of the simulation's transfers so far, with their cycles.
     """
 
     accesses: int
@@ -37,6 +39,7 @@ class LaunchResult:
     races: int
     reports: tuple[int, ...]
     cycles: int
+    digest: int
 
 
 class Outcome(NamedTuple):
@@ -116,7 +119,9 @@ def launch_result(sim: GpuSimulation, params: Any, steps: int, seen: Outcome) ->
     taken = [at for bank in range(params.banks) if (at := sim.step_cycles(bank))]
     cycles = max(at[-1] for at in taken) - min(at[0] for at in taken) + 1 if taken else 0
     races = sum(value for name, value in seen.counters.items() if name.startswith("races_"))
-    return LaunchResult(seen.counters["accesses"], steps, races, tuple(seen.reports), cycles)
+    return LaunchResult(
+        seen.counters["accesses"], steps, races, tuple(seen.reports), cycles, sim.stats.digest
+    )
 
 
 def metadata_reader(sim: GpuSimulation, params: GpuParams, region: Region) -> Callable[[int], int]:

@@ -30,6 +30,8 @@ class RunResult:
         How often two entries of a full set were merged.
     cycles : int
         Clock cycles from the first step to the last.
+    digest : int
+        Digest of the simulation's transfers so far, with their cycles.
     steps : tuple of MonitorStep
         The steps.
     """
@@ -39,6 +41,7 @@ class RunResult:
     races: int
     compactions: int
     cycles: int
+    digest: int
     steps: tuple[MonitorStep, ...]
 
 
@@ -72,6 +75,7 @@ def check_run(
         races=sum(step.dma.found + step.cache.found for step in steps),
         compactions=monitor.compactions - compactions,
         cycles=cycles[-1] - cycles[0] + 1 if cycles else 0,
+        digest=sim.stats.digest,
         steps=tuple(steps),
     )
 

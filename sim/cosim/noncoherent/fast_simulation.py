@@ -27,9 +27,11 @@ _FUNCTIONS: Functions = {
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, and report writes answered with an error."""
+    """Cycles since reset, a digest of all transfers with their cycles, and report writes
+    answered with an error."""
 
     cycles: int
+    digest: int
     write_errors: int
 
 

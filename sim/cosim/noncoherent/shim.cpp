@@ -26,7 +26,7 @@ class Sim : public Testbench {
         return 0;
     }
 
-    Stats stats() const override { return {.cycles = now, .write_errors = reports.errors}; }
+    Stats stats() const override { return {.cycles = now, .digest = digest.value(), .write_errors = reports.errors}; }
 
     const Trace& trace(uint32_t) const override { return steps; }
 
@@ -38,7 +38,7 @@ class Sim : public Testbench {
 
     bool sample() override {
         bool moved = queue.sample(ports.operation);
-        moved |= reports.sample(ports.report, timing, random, failure, now);
+        moved |= reports.sample(ports.report, timing, random, failure, digest, now);
         if (!ports.trace.valid) return moved;
         steps.take(ports.trace.payload, STEP_WORDS, now);
         return true;

@@ -30,6 +30,8 @@ class RunResult:
         Events of all contexts, messages, steps of the RDM, and conflicts among them.
     cycles : int
         Clock cycles from the first event to the last.
+    digest : int
+        Digest of the simulation's cycles with a transfer, so far.
     """
 
     events: int
@@ -37,6 +39,7 @@ class RunResult:
     rdm_steps: int
     conflicts: int
     cycles: int
+    digest: int
 
 
 def check_commands(
@@ -90,6 +93,7 @@ def check_commands(
         board.rdm_steps - before[2],
         board.rdm.counters["conflicts"] - conflicts,
         stats.last_event - stats.first_event + 1,
+        stats.digest,
     )
 
 

@@ -62,9 +62,11 @@ class Timing(SimulationTiming):
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, and those of the first and the last event of the last run."""
+    """Cycles since reset, a digest of those with a transfer, and the cycles of the first and the
+    last event of the last run."""
 
     cycles: int
+    digest: int
     first_event: int
     last_event: int
 

@@ -53,7 +53,7 @@ class Sim : public Testbench {
     }
 
     Stats stats() const override {
-        return {.cycles = now, .first_event = first_event, .last_event = last_event};
+        return {.cycles = now, .digest = digest.value(), .first_event = first_event, .last_event = last_event};
     }
 
     // Steps of each context, then the trap records of each, then the steps of the RDM.

@@ -88,6 +88,7 @@ class StreamCompare:
             steps,
             after["conflicts"] - before["conflicts"],
             stats.last_event - stats.first_event + 1,
+            stats.digest,
         )
 
     def _play(self, events: np.ndarray) -> int:

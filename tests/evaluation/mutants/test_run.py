@@ -130,21 +130,21 @@ def test_the_first_proof_ends_them(monkeypatch, proved, tried):
 
 
 @pytest.mark.parametrize(
-    ("cycles", "with_proofs", "with_cycles", "outcome", "reason"),
+    ("digest", "with_proofs", "with_digests", "outcome", "reason"),
     [
         (11, False, True, Outcome.SURVIVED, "no case differs; no proof was tried"),
         (12, True, False, Outcome.SURVIVED,
-         "no case differs, except in its cycles; no proof was found"),
-        (12, True, True, Outcome.KILLED, run.BY_CYCLES),
+         "no case differs, except in its digest; no proof was found"),
+        (12, True, True, Outcome.KILLED, run.BY_DIGEST),
     ],
 )  # fmt: skip
-def test_other_cycles_kill_if_those_of_the_design_are_known(
-    monkeypatch, cycles, with_proofs, with_cycles, outcome, reason
+def test_another_digest_kills_if_those_of_the_design_are_kept(
+    monkeypatch, digest, with_proofs, with_digests, outcome, reason
 ):
-    seen = SimpleNamespace(difference="", counts={"cycles": 11})
+    seen = SimpleNamespace(difference="", counts={"digest": 11})
     monkeypatch.setattr(run, "run_case", lambda case: seen)
-    found = run_cases(replace(_RUN, cycles=(11, cycles)))
-    result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_proofs, with_cycles)
+    found = run_cases(replace(_RUN, digests=(11, digest)))
+    result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_proofs, with_digests)
     assert (result.outcome, result.reason) == (outcome, reason)
 
 
@@ -159,7 +159,7 @@ def test_the_campaign_kills_mutants_and_not_the_design(preset, block):
     unchanged = run_unchanged(run)
     assert unchanged.difference == ""
     assert sorted(unchanged.cases) == [0, 1]
-    run = replace(run, cases=unchanged.cases, cycles=unchanged.cycles)
+    run = replace(run, cases=unchanged.cases, digests=unchanged.digests)
     mutants = read_mutants(model.folder)
     assert {mutant.block for mutant in mutants} == {block}
     found = [run_cases(replace(run, mutant=mutant)) for mutant in mutants]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from racetrap.calls import mutants
-from racetrap.evaluation.mutants import cycles, table
+from racetrap.evaluation.mutants import digests, table
 from racetrap.evaluation.mutants.equivalence import SLOW_PROOFS
 from racetrap.evaluation.mutants.run import Finding, Outcome, ProofRun, UnchangedResult
 from racetrap.sim.cosim.fast.build import FastModel
@@ -36,7 +36,7 @@ def call(racetrap, monkeypatch, tmp_path):
                 return Finding(outcome if proved else Outcome.SURVIVED, None, "proved")
             if not item.cases:
                 return Finding(Outcome.SURVIVED)
-            assert (item.cases, item.cycles) == ((2, 1, 0), (5, 6, 7))
+            assert (item.cases, item.digests) == ((2, 1, 0), (5, 6, 7))
             if outcome is Outcome.KILLED:
                 return Finding(outcome, 1, "first difference", 1.0)
             return Finding(Outcome.SURVIVED)
@@ -66,7 +66,7 @@ def test_scores_and_an_unexplained_survivor(call):
     rows = {row["block"]: row for row in found["tables"]["blocks"]}
     assert [*rows] == ["system", "logic", "counter", "blocks with state", "all"]
     assert rows["counter"] == {
-        "block": "counter", "state": "yes", "mutants": 3, "killed": 1, "by cycles": 0,
+        "block": "counter", "state": "yes", "mutants": 3, "killed": 1, "by digest": 0,
         "equivalent": 1, "survived": 1, "explained": 0, "score %": 50.0,
         "95 % interval": "9.5-90.5",
     }  # fmt: skip
@@ -92,9 +92,9 @@ def test_the_design_itself_must_agree(call):
     assert found["all"] == []
 
 
-def test_the_design_itself_must_take_its_cycles(call, monkeypatch):
-    monkeypatch.setattr(cycles, "SEED", 5)
-    monkeypatch.setattr(cycles, "_kept", lambda: {"scord-tiny": (8,)})
+def test_the_design_itself_must_have_its_digests(call, monkeypatch):
+    monkeypatch.setattr(digests, "SEED", 5)
+    monkeypatch.setattr(digests, "_kept", lambda: {"scord-tiny": (8,)})
     done, found, _ = call(_outcomes, has_kills=False)
     assert done.exit_code == 3
     assert "Case 0 of scord-tiny" in done.output

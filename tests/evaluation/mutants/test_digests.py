@@ -1,9 +1,9 @@
-"""Cycles of cases, as they are kept."""
+"""Digests of cases, as they are kept."""
 
 import pytest
 
 from racetrap.evaluation.campaign.random_volume import Case, run_case
-from racetrap.evaluation.mutants.cycles import SEED, difference, kept_cycles
+from racetrap.evaluation.mutants.digests import SEED, difference, kept_digest
 from racetrap.generators.presets import find_preset
 from racetrap.sim.cosim.fast.build import build_fast
 
@@ -12,15 +12,15 @@ _SHORT = [("causality-tiny", 9)]
 
 
 @pytest.mark.parametrize(("preset", "case"), _SHORT)
-def test_a_case_takes_the_cycles_that_are_kept(preset, case):
+def test_a_case_has_the_digest_that_is_kept(preset, case):
     model = build_fast(preset, find_preset(preset).params)
     found = run_case(Case(model, SEED, case, has_coverage=False))
     assert found.difference == ""
-    assert found.counts["cycles"] == kept_cycles(preset, SEED, case)
+    assert found.counts["digest"] == kept_digest(preset, SEED, case)
 
 
 def test_the_first_case_that_differs_is_named_with_what_to_keep():
-    due = {case: kept_cycles("causality-tiny", SEED, case) for case in (3, 0)}
+    due = {case: kept_digest("causality-tiny", SEED, case) for case in (3, 0)}
     assert difference("causality-tiny", SEED, due) == ""
     text = difference("causality-tiny", SEED, due | {3: due[3] + 1})
     assert text.startswith("Case 3 of causality-tiny")
@@ -28,6 +28,6 @@ def test_the_first_case_that_differs_is_named_with_what_to_keep():
 
 
 def test_other_seeds_presets_and_cases_are_not_kept():
-    assert kept_cycles("causality-tiny", SEED + 1, 0) is None
-    assert kept_cycles("scord-wide", SEED, 0) is None
+    assert kept_digest("causality-tiny", SEED + 1, 0) is None
+    assert kept_digest("scord-wide", SEED, 0) is None
     assert difference("causality-tiny", SEED, {1000: 1}) == ""
