@@ -11,6 +11,7 @@ from racetrap.sim.cosim.fast.build import build_fast
 _SHORT = [("causality-tiny", 9)]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("preset", "case"), _SHORT)
 def test_a_case_has_the_digest_that_is_kept(preset, case):
     model = build_fast(preset, find_preset(preset).params)

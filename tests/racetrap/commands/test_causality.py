@@ -7,6 +7,7 @@ import pytest
 
 from racetrap.generators.presets import find_preset
 from racetrap.golden_model.trace import Trace
+from racetrap.golden_model.trace.files import read_gpu_trace
 from racetrap.sim.gpu.suites.concurrency.cases import CASES
 from racetrap.sim.gpu.suites.concurrency.runner import capture
 from tests.support.causality.plans import TWO_BANKS
@@ -64,8 +65,11 @@ def _settings_of_the_co_simulation():
     return [word for name, value in changed for word in ("--set", f"{name}={value}")]
 
 
-def test_simulation_finds_the_races_of_the_golden_model(racetrap, racy):
-    arguments = ("causality-tiny", *_settings_of_the_co_simulation(), "--limit", "all", racy)
+def test_simulation_finds_the_races_of_the_golden_model(racetrap, racy, tmp_path):
+    trace, path = read_gpu_trace(racy), tmp_path / "lanes.trace"
+    header = replace(trace.header, independent_threads=1)  # as in that configuration
+    Trace.from_events(header, list(trace)).write_binary(path)
+    arguments = ("causality-tiny", *_settings_of_the_co_simulation(), "--limit", "all", path)
     checked = _json(racetrap, "check", "--detector", *arguments, "--oracle", "none", status=1)
     simulated = _json(racetrap, "simulate", *arguments, status=1)
     assert checked["races"]
