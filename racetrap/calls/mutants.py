@@ -46,12 +46,12 @@ from racetrap.sim.cosim.verilator.mutants import (
 )
 
 _UNCHANGED = "without a mutant"
-#: Cases that are run before the first proof.
-_SHORT_CASES = 4
+#: Cases of which the shortest are run first, and how many before the first proof.
+_FIRST_CASES, _SHORT_CASES = 10, 4
 
 
 def mutants(
-    work: LongWork, name: str, blocks: Sequence[str] = (), *, count: int = 20, cases: int = 10,
+    work: LongWork, name: str, blocks: Sequence[str] = (), *, count: int = 20, cases: int = 20,
     proof_seconds: int = 60, seed: int = 1,
 ) -> EvaluationResult:  # fmt: skip
     """Change bits of a preset's Verilog, and see which changes the campaign finds.
@@ -135,19 +135,23 @@ def _stages(run: MutantRun, proof_seconds: int) -> list[_Stage]:
             lambda mutant: ProofRun(folder, design, mutant, each, proof_seconds),
         )  # fmt: skip
 
-    def cases(title: str, which: slice) -> _Stage:
+    def cases(title: str, first: int, end: int | None) -> list[_Stage]:
+        which = slice(first, end)
         part = replace(run, cases=run.cases[which], digests=run.digests[which])
-        return _Stage(
+        stage = _Stage(
             title, Measure(run_cases, _words, partial(result_key, patterns=CASE_SOURCES)),
             lambda mutant: replace(part, mutant=mutant),
         )  # fmt: skip
+        return [stage] if part.cases else []
 
-    stages = [
-        proofs("Structure", BY_STRUCTURE), cases("Short cases", slice(_SHORT_CASES)),
-        proofs("Fast proofs", FAST_PROOFS), cases("Other cases", slice(_SHORT_CASES, None)),
-        proofs("Slow proofs", SLOW_PROOFS),
-    ]  # fmt: skip
-    return stages if proof_seconds else [stages[0], stages[1], stages[3]]
+    return [
+        proofs("Structure", BY_STRUCTURE),
+        *cases("Short cases", 0, _SHORT_CASES),
+        *([proofs("Fast proofs", FAST_PROOFS)] if proof_seconds else []),
+        *cases("Other cases", _SHORT_CASES, _FIRST_CASES),
+        *cases("Further cases", _FIRST_CASES, None),
+        *([proofs("Slow proofs", SLOW_PROOFS)] if proof_seconds else []),
+    ]
 
 
 def _run(
@@ -174,7 +178,9 @@ def _run(
     for mutant in read_mutants(unchanged.model.folder):
         if not blocks or any(is_inside(mutant.block, block) for block in blocks):
             findings.setdefault(mutant.block, {})[mutant] = []
-    run = replace(unchanged, cases=result.cases, digests=result.digests)
+    # More cases leave what the first ones have found as it is.
+    order = sorted(result.cases, key=lambda case: case >= _FIRST_CASES)
+    run = replace(unchanged, cases=tuple(order), digests=tuple(digests[case] for case in order))
     for stage in _stages(run, proof_seconds):
         _pass(work, stage, findings)
     return [], {

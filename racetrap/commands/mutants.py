@@ -21,7 +21,7 @@ from racetrap.commands.shared.result_forms import PAGE, form_files
     help="Mutants of each block.",
 )  # fmt: skip
 @click.option(
-    "--cases", default=10, show_default=True, type=click.IntRange(1),
+    "--cases", default=20, show_default=True, type=click.IntRange(1),
     help="Cases of the campaign in which a mutant runs, until one kills it.",
 )  # fmt: skip
 @click.option(
