@@ -39,6 +39,7 @@ struct Wires {
 
     // When so many bytes that are asked for now begin.
     uint64_t begin(uint64_t now, uint64_t bytes) {
+        if (!bytes) return now;
         uint64_t at = std::max(now, free);
         free = at + (bytes + 15) / 16 * cycles;
         return at;
@@ -86,7 +87,7 @@ template <class Port, int WORDS = 1> class ReadSide {
   public:
     Trace beats;  // their cycles only
     uint64_t errors = 0;
-    Wires* wires = nullptr;  // those that it shares, if there are any
+    Wires own, *wires = &own;  // or those that it shares
 
     void drive(Port& port, const Timing& timing, Random& random, uint64_t now) {
         port.arready = !random.percent(timing.back_pressure);
@@ -121,7 +122,7 @@ template <class Port, int WORDS = 1> class ReadSide {
             if (const char* fault = asked.fault(8 * WORDS))
                 failure.report(std::string("read ") + fault);
             digest.note(asked.address);
-            uint64_t begin = wires ? wires->begin(now, 8 * WORDS) : now;
+            uint64_t begin = wires->begin(now, 8 * WORDS);
             Request request = {uint32_t(port.arid), bool(random.next() >> 63),
                                begin + timing.latency + random.below(timing.jitter + 1)};
             bool fits = !port.arlen;
@@ -196,7 +197,7 @@ template <class Port, int WORDS = 1> class ReadSide {
 template <class Port, int WORDS = 1> class WriteSide {
   public:
     uint64_t errors = 0;
-    Wires* wires = nullptr;
+    Wires own, *wires = &own;  // or those that it shares
 
     void drive(Port& port, const Timing& timing, Random& random, Memory& memory,
                uint32_t error_rate, Failure& failure, uint64_t now) {
@@ -307,7 +308,7 @@ template <class Port, int WORDS = 1> class WriteSide {
                 if (bool(data[claimed + beat].last) != (beat + 1 == burst.length))
                     failure.report("WLAST elsewhere than on a burst's last beat");
             claimed += burst.length;
-            uint64_t begin = wires ? wires->begin(now, 8 * WORDS * burst.length) : now;
+            uint64_t begin = wires->begin(now, 8 * WORDS * burst.length);
             burst.due = begin + timing.latency + random.below(timing.jitter + 1);
             complete.push_back(burst);
         }

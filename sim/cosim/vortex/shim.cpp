@@ -40,7 +40,7 @@ class VortexSim : public Sim {
         std::copy_n(given, KernelField_COUNT, kernel.begin());
         memories.has_caches = kernel[KERNEL_L1];
         wires.cycles = kernel[KERNEL_TRANSFER];
-        if (wires.cycles) share(wires);
+        share(wires);
         next_block = 0;
         resets = 8;
         idle = 0;
@@ -209,7 +209,7 @@ class VortexSim : public Sim {
         auto& core = cores[sm];
         Answer answer = memories.perform(sm, request);
         keep(performed[sm], request.uuid);
-        uint64_t begin = answer.bytes() ? wires.begin(now, answer.bytes()) : now;
+        uint64_t begin = wires.begin(now, answer.bytes());
         if (request.store && !request.flush) return;
         uint64_t due = begin + 2;
         if (answer.bytes()) due = begin + kernel[KERNEL_LATENCY] + random.below(kernel[KERNEL_JITTER] + 1);
