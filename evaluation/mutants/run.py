@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -163,14 +163,15 @@ class MutantResult:
 
 def run_unchanged(run: MutantRun) -> UnchangedResult:
     """Run the cases of the design without a mutant, and sort them by their cycles."""
-    counts: dict[int, Mapping[str, int]] = {}
+    cycles: dict[int, int] = {}
+    digests: dict[int, int] = {}
     for number in run.cases:
         found = run_case(Case(run.model, run.seed, number, has_coverage=False))
         if found.difference:
             return UnchangedResult(f"Case {number}: {found.difference}")
-        counts[number] = found.counts
-    order = sorted(counts, key=lambda number: counts[number]["cycles"])
-    return UnchangedResult("", tuple(order), tuple(counts[each]["digest"] for each in order))
+        cycles[number], digests[number] = found.counts["cycles"], found.digest
+    order = sorted(cycles, key=cycles.__getitem__)
+    return UnchangedResult("", tuple(order), tuple(digests[number] for number in order))
 
 
 def run_cases(run: MutantRun) -> Finding:
@@ -220,7 +221,7 @@ def _difference(case: Case, digest: int) -> str:
         found = run_case(case)
     except _UNKNOWN_VALUE as error:
         return f"{type(error).__name__}: {error}"
-    is_equal = found.difference or found.counts["digest"] == digest
+    is_equal = found.difference or found.digest == digest
     return found.difference if is_equal else _OTHER_DIGEST
 
 

@@ -17,7 +17,7 @@ def test_a_case_has_the_digest_that_is_kept(preset, case):
     model = build_fast(preset, find_preset(preset).params)
     found = run_case(Case(model, SEED, case, has_coverage=False))
     assert found.difference == ""
-    assert found.counts["digest"] == kept_digest(preset, SEED, case)
+    assert found.digest == kept_digest(preset, SEED, case)
 
 
 def test_the_first_case_that_differs_is_named_with_what_to_keep():

@@ -141,7 +141,7 @@ def test_the_first_proof_ends_them(monkeypatch, proved, tried):
 def test_another_digest_kills_if_those_of_the_design_are_kept(
     monkeypatch, digest, with_proofs, with_digests, outcome, reason
 ):
-    seen = SimpleNamespace(difference="", counts={"digest": 11})
+    seen = SimpleNamespace(difference="", digest=11)
     monkeypatch.setattr(run, "run_case", lambda case: seen)
     found = run_cases(replace(_RUN, digests=(11, digest)))
     result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_proofs, with_digests)

@@ -30,7 +30,7 @@ def test_case_agrees_and_can_be_repeated(scord_tiny, small, number):
     first, again = run_case(case), run_case(case)
     assert first.difference == ""
     assert first.volume == first.counts["accesses"] > 100
-    assert first.counts == again.counts
+    assert (first.counts, first.digest) == (again.counts, again.digest)
     assert first.counts.keys() == {"accesses", "races", "cycles"}
     assert first.coverage == {}
 
