@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from math import nan
+from statistics import fmean
+from string import Formatter
 from typing import TYPE_CHECKING, TypeAlias
 
-from docs.site.history.overhead import HEAD, RATE
+from docs.site.history.overhead import HEAD, WITHOUT_MEAN
 from docs.site.history.results import Result, read_results
 from docs.site.markdown import plain, table
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
-from racetrap.evaluation.scord.overhead_statements import statements_table
+from racetrap.evaluation.scord.overhead_statements import MEAN, statements_table
 from racetrap.evaluation.scord.overhead_tables import PAPER, make_tables
 from racetrap.evaluation.table import Table
 from racetrap.evaluation.vortex.timing_model import timing_tables
@@ -27,58 +29,91 @@ _Rows: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
 
 def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
-    """The latest of all tables of a size of the inputs, with the statements that follow."""
-    found, made, rate = _latest(size, results)
-    if not found:
+    """The latest rows of all tables of a size of the inputs, with the statements that follow."""
+    kept = _Kept(size, results)
+    if not kept.rows:
         return _NOTHING
     parts = []
     for own in make_tables([]):
-        if rows := found.get(own.name):
+        if rows := kept.table(own.name):
             paper = PAPER.get(own.name, {})
-            columns = list(dict.fromkeys(column for cells in rows.values() for column in cells))
             shown = {
-                name: {column: cells.get(column) for column in columns}
-                | {column: numbers.get(name) for column, numbers in paper.items()}
-                for name, cells in rows.items()
+                name: row | {column: numbers.get(name) for column, numbers in paper.items()}
+                for name, row in rows.items()
             }
-            parts.append(_table(own, shown, made[own.name]))
+            parts.append(_table(own, shown, kept.runs_of(own.name)))
             if own.name in _PLOTTED:
                 parts.append(_plot(shown))
-    statements = statements_table(found)
+    statements = statements_table(kept.rows)
     body = ([str(cell) for cell in row] for row in statements.rows)
     if statements.rows:
         parts.append(f"**{plain(statements.title)}.** {plain(statements.note)}\n\n"
                      f"{table(statements.columns, body)}\n")  # fmt: skip
-    return "\n".join([*parts, *([rate] if rate else [])])
+    return "\n".join([*parts, *kept.speed()])
 
 
 def vortex_tables(results: Iterable[Result] | None = None) -> str:
-    """The latest of the tables of kernels on Vortex, whose inputs have one size."""
-    found, made, _ = _latest("tiny", results)
+    """The latest rows of the tables of kernels on Vortex, whose inputs have one size."""
+    kept = _Kept("tiny", results)
     parts = [
-        _table(own, found[own.name], made[own.name])
+        _table(own, rows, kept.runs_of(own.name))
         for own in timing_tables({})
-        if own.name in found
+        if (rows := kept.table(own.name))
     ]
     return "\n".join(parts) or _NOTHING
 
 
-def _latest(
-    size: str, results: Iterable[Result] | None
-) -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, str], str]:
-    """Numbers by table, row and column; the run of each table; the rate of the replays in words."""
-    found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    made: dict[str, str] = {}
-    head, rate = f"{HEAD}{size}, ", ""
-    for each in read_results() if results is None else results:
-        if each.figure == f"{HEAD}{size}{RATE}":
-            rate = f"Replays take {each.value:,.0f} events in a second of CPU time.\n"
-        elif each.figure.startswith(head):
-            name, column = each.figure.removeprefix(head).split(": ", 1)
-            kept, row = name.split(", ", 1)
-            found[kept][row][column] = each.value
-            made[kept] = f"`{each.command}`, {each.date} ({each.revision})"
-    return found, made, rate
+class _Kept:
+    """Kept figures of a size of the inputs.
+
+    Attributes
+    ----------
+    rows : mapping
+        Numbers by table, row and column; the mean is made of the latest rows, not kept.
+    """
+
+    def __init__(self, size: str, results: Iterable[Result] | None) -> None:
+        self.rows: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+        self._runs: dict[tuple[str, str], str] = {}
+        self._run: dict[str, float] = {}
+        head, of_run = f"{HEAD}{size}, ", f"{HEAD}{size}: "
+        for each in read_results() if results is None else results:
+            if each.figure.startswith(of_run):
+                self._run[each.figure.removeprefix(of_run)] = each.value
+            elif each.figure.startswith(head):
+                name, column = each.figure.removeprefix(head).split(": ", 1)
+                kept, row = name.split(", ", 1)
+                if row != MEAN:
+                    self.rows[kept][row][column] = each.value
+                    self._runs[kept, row] = f"`{each.command}`, {each.date} ({each.revision})"
+
+    def table(self, name: str) -> dict[str, dict[str, float | None]]:
+        """Rows of a table, and their mean; none if nothing is kept of it."""
+        rows: Mapping[str, Mapping[str, float]] = self.rows.get(name, {})
+        columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+        shown = {name: {each: row.get(each) for each in columns} for name, row in rows.items()}
+        if rows and name not in WITHOUT_MEAN:
+            values = {each: [row[each] for row in rows.values() if each in row] for each in columns}
+            shown[MEAN] = {each: round(fmean(found), 3) for each, found in values.items()}
+        return shown
+
+    def runs_of(self, name: str) -> str:
+        """The runs that the rows of a table are of."""
+        runs = [run for (kept, _), run in self._runs.items() if kept == name]
+        return "; ".join(dict.fromkeys(runs))
+
+    def speed(self) -> list[str]:
+        """What the latest run took, in sentences, as far as that is kept."""
+        shown = {name: f"{value:,.0f}" for name, value in self._run.items()}
+        sentences = (
+            "The latest run had {events} events, and took {CPU time} seconds of CPU time.\n",
+            "Replays take {events replayed} events in a second of CPU time.\n",
+        )
+        return [text.format_map(shown) for text in sentences if _names(text) <= shown.keys()]
+
+
+def _names(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
 def _table(own: Table, rows: _Rows, made: str) -> str:

@@ -103,8 +103,8 @@ class Overhead:
         Events of its trace.
     counts : mapping of str to TimingCounts
         Cycles and traffic of each configuration.
-    seconds : float
-        CPU time of these replays.
+    seconds, all_seconds : float
+        CPU time of these replays, and of all work on the application.
     executed : mapping of str to sequence of TimingCounts
         Cycles and traffic of the configurations under which it is executed in simulated time, in
         each schedule.
@@ -116,6 +116,7 @@ class Overhead:
     events: int
     counts: Mapping[str, TimingCounts]
     seconds: float
+    all_seconds: float
     executed: Mapping[str, Sequence[TimingCounts]]
     models: Mapping[str, TimingCounts] = field(default_factory=dict)
     hardware: Mapping[str, TimingCounts] = field(default_factory=dict)
@@ -160,7 +161,7 @@ class Overhead:
 def measure(run: OverheadRun) -> Overhead:
     """Run an application once and replay its trace under all configurations; and execute it under
     some of them."""
-    instructions = InstructionCounts()
+    began, instructions = time.process_time(), InstructionCounts()
     # The smallest region that holds all data: a fraction of it then has conflicts.
     trace = instructions.trace(
         _play(run, instructions.watch).trace(f"{run.program} {run.size}", region_log2=0)
@@ -185,7 +186,10 @@ def measure(run: OverheadRun) -> Overhead:
     }
     forms = DetectorForms(trace, CONFIGURATIONS["ScoRD, distant words"])
     hardware = forms.hardware() if run.has_hardware else {}
-    return Overhead(run.program, len(trace), counts, seconds, executed, forms.models(), hardware)
+    models, all_seconds = forms.models(), time.process_time() - began
+    return Overhead(
+        run.program, len(trace), counts, seconds, all_seconds, executed, models, hardware
+    )
 
 
 def _execute(run: OverheadRun, params: TimingParams, region: DataRegion) -> TimingCounts:

@@ -64,6 +64,7 @@ def evaluate(
         "seed": seed,
         "programs": len(found),
         "events": sum(each.events for each in found),
+        "cpu_seconds": round(sum(each.all_seconds for each in found), 1),
         "events_per_second": round(events / max(1e-9, sum(each.seconds for each in found))),
         "not_on_vortex": missing or None,
     }

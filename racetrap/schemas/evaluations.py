@@ -138,6 +138,7 @@ class EvaluateOverhead(LongWorkDocument):
     seed: Annotated[int, "seed of the inputs"]
     programs: Annotated[int, "applications that ran"]
     events: Annotated[int, "events of their traces"]
+    cpu_seconds: Annotated[float, "CPU time of all work on the applications, without Vortex"]
     events_per_second: Annotated[int, "events replayed in a second of CPU time"]
     not_on_vortex: Annotated[str | None, "with `--rtl`: what must be installed to run Vortex"]
     tables: Annotated[

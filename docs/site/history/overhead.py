@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from docs.site.history.limit import Figures
+from racetrap.evaluation.scord.overhead_statements import MEAN
 
 #: Tables that are kept, with their unit.
 TABLES = {
@@ -13,18 +14,26 @@ TABLES = {
     "figure-10": "%", "figure-11": "times", "sensitivity": "times", "models": "times",
     "hardware": "times", "vortex": "times", "vortex-cycles": "cycles",
 }  # fmt: skip
-#: A figure's name is this, the size, the table, the row, and behind a colon the column.
+#: Those of which there is no mean.
+WITHOUT_MEAN = ("vortex-cycles",)
+#: Begins the names.  A number's has the size, the table, the row, and behind a colon the column;
+#: what a run took has the size, and behind a colon its own name.
 HEAD = "cost of ScoRD in time, "
-#: That of the rate of the replays is the first two, and this.
-RATE = ": events replayed"
+#: What a run took, with its unit and its name in JSON.
+PER_RUN = {
+    "events": ("events", "events"), "CPU time": ("s", "cpu_seconds"),
+    "events replayed": ("events/s", "events_per_second"),
+}  # fmt: skip
 
 
 def evaluate_figures(found: Mapping[str, Any]) -> Figures:
-    """Every number of the tables that is not the paper's, and the rate of the replays."""
-    yield f"{HEAD}{found['size']}{RATE}", "events/s", found["events_per_second"]
+    """What the run took, and every number of the tables that is not the paper's, nor of a mean,
+    which more rows than the run's may have."""
+    for name, (unit, key) in PER_RUN.items():
+        yield f"{HEAD}{found['size']}: {name}", unit, found[key]
     for table, unit in TABLES.items():
         for row in found["tables"][table]:
-            for column, value in row.items():
+            for column, value in row.items() if row["program"] != MEAN else ():
                 if column != "program" and not column.startswith("paper"):
                     name = f"{HEAD}{found['size']}, {table}, {row['program']}: {column}"
                     yield name, unit, value

@@ -12,7 +12,8 @@ _NO_ROWS = {name: [] for name in TABLES}
 def _kept(date="2026-01-01", size="small", **rows):
     """Results of a run, given the rows of some tables."""
     tables = _NO_ROWS | {name.replace("_", "-"): [row] for name, row in rows.items()}
-    found = {"size": size, "events_per_second": 12345, "tables": tables}
+    found = {"size": size, "events": 7654, "cpu_seconds": 99.4, "events_per_second": 12345,
+             "tables": tables}  # fmt: skip
     return [Result(date, "0.1.0", "abc", "racetrap", *each) for each in evaluate_figures(found)]
 
 
@@ -32,6 +33,7 @@ def test_the_latest_figure_is_shown():
 def test_the_papers_numbers_are_beside():
     text = overhead_tables("paper", _kept(size="paper", figure_8=_row("1DC", 1.5)))
     assert "| 1DC | 2 | 1.5 | 1.88 |" in text
+    assert "had 7,654 events, and took 99 seconds of CPU time" in text
     assert "Replays take 12,345 events in a second" in text
     assert "<svg" not in text
 
@@ -45,7 +47,24 @@ def test_a_figure_of_the_paper_is_plotted():
 
 def test_the_papers_numbers_are_not_kept():
     kept = _kept(figure_8={"program": "RED", "paper: ScoRD": 1.5})
-    assert [each.value for each in kept] == [12345]
+    assert [each.value for each in kept] == [7654, 99.4, 12345]
+
+
+def test_a_table_has_the_latest_row_of_each_program_and_their_mean():
+    kept = [
+        *_kept("2026-01-01", figure_8=_row("RED", 1.25)),
+        *_kept("2026-01-02", figure_8=_row("MM", 1.5)), *_kept(figure_8=_row("mean", 9)),
+    ]  # fmt: skip
+    text = overhead_tables("small", kept)
+    for line in ("| RED | 2 | 1.25 |  |", "| MM | 2 | 1.5 |  |", "| mean | 2 | 1.375 | 1.35 |"):
+        assert line in text
+    assert "`racetrap`, 2026-01-01 (abc); `racetrap`, 2026-01-02 (abc)" in text
+
+
+def test_statements_are_of_executions_only_if_these_are_of_all():
+    kept = [*_kept(figure_8=_row("RED", 1.25)), *_kept(figure_8=_row("MM", 1.5)),
+            *_kept(execution=_row("MM", 9))]  # fmt: skip
+    assert "| 1.375 | yes |" in overhead_tables("small", kept)
 
 
 @pytest.mark.parametrize(("slowdown", "holds"), [(1.5, "yes"), (1.7, "no")])

@@ -31,7 +31,7 @@ def _overhead(program="RED", **cycles):
         name: [replace(counts[name], cycles=counts[name].cycles + more) for more in (50, 100, 150)]
         for name in EXECUTED
     }
-    return Overhead(program, 7, counts, 0.5, executed, models)
+    return Overhead(program, 7, counts, 0.5, 2.5, executed, models)
 
 
 def _with_forms(model, hardware):
