@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from math import nan
 from statistics import fmean
-from string import Formatter
 from typing import TYPE_CHECKING, TypeAlias
 
 from docs.site.history.overhead import HEAD, WITHOUT_MEAN
@@ -105,15 +104,13 @@ class _Kept:
     def speed(self) -> list[str]:
         """What the latest run took, in sentences, as far as that is kept."""
         shown = {name: f"{value:,.0f}" for name, value in self._run.items()}
-        sentences = (
-            "The latest run had {events} events, and took {CPU time} seconds of CPU time.\n",
-            "Replays take {events replayed} events in a second of CPU time.\n",
-        )
-        return [text.format_map(shown) for text in sentences if _names(text) <= shown.keys()]
-
-
-def _names(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
+        sentences = []
+        if seconds := shown.get("CPU time"):
+            sentences.append(f"The latest run had {shown['events']} events, and took {seconds} "
+                             "seconds of CPU time.\n")  # fmt: skip
+        if rate := shown.get("events replayed"):
+            sentences.append(f"Replays take {rate} events in a second of CPU time.\n")
+        return sentences
 
 
 def _table(own: Table, rows: _Rows, made: str) -> str:

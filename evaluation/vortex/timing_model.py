@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from racetrap.evaluation.scord.overhead_forms import DetectorForms
+from racetrap.evaluation.scord.overhead_statements import MEAN
 from racetrap.evaluation.table import Table
 from racetrap.evaluation.vortex.overhead import OverheadRun
 from racetrap.evaluation.vortex.programs import CORES, Program
@@ -112,7 +113,7 @@ def timing_tables(found: Mapping[str, Sequence[OnBoth]]) -> list[Table]:
         for name, runs in by_program.items()
     }
     if slowdowns:
-        slowdowns["mean"] = [fmean(column) for column in zip(*slowdowns.values(), strict=True)]
+        slowdowns[MEAN] = [fmean(column) for column in zip(*slowdowns.values(), strict=True)]
     return [
         Table(
             "vortex", "Cycles with ScoRD for each without, on Vortex and on the timing model",
