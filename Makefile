@@ -178,7 +178,7 @@ tutorials: $(FPGA_READY)
 	$(BIN)/pytest -m "" --durations 0 --durations-min 1 --verbose tests/test_tutorials.py tests/test_printed_commands.py
 
 kernels: $(READY)
-	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files tests.support.gpu.constructs tests.support.gpu.places
+	$(BIN)/python -m racetrap.sim.gpu.launch.kernel_files tests.support.gpu.clusters tests.support.gpu.constructs tests.support.gpu.places
 
 planted-bugs: $(READY)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "" tests/fpga tests/rtl tests/sim tests/tb -k planted_bug

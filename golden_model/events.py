@@ -23,6 +23,8 @@ from racetrap.golden_model.memory_objects import MemoryObject, check_objects
 WARP_SIZE = 32
 #: Mask of all of them.
 ALL_LANES = (1 << WARP_SIZE) - 1
+#: Log2 of the most bytes of shared memory that a block can have, and blocks of a cluster at most.
+SHARED_BITS, MOST_RANKS = 24, 16
 #: Bytes that one lane may load or store (up to a 128-bit vector), and update atomically.
 ACCESS_SIZES = (1, 2, 4, 8, 16)
 ATOMIC_SIZES = (2, 4, 8)
@@ -40,6 +42,15 @@ class Scope(IntEnum):
 
     BLOCK = 0
     DEVICE = 1
+
+
+class EventScope(IntEnum):
+    """Scope in an event: one that detectors know, or that of a cluster of several blocks, between
+    the two."""
+
+    BLOCK = 0
+    DEVICE = 1
+    CLUSTER = 2
 
 
 class AtomicOp(IntEnum):
@@ -86,6 +97,8 @@ class EventKind(IntEnum):
     AFTER = 16
     BARRIER_ARRIVE = 17
     PARTIAL_BARRIER = 18
+    CLUSTER_ARRIVE = 19
+    CLUSTER_WAIT = 20
 
 
 class Space(IntEnum):
@@ -140,7 +153,7 @@ class Event(NamedTuple):
     ATOMIC                    the same and op (``strong`` is always true)
     FENCE                     sm, slot, warp, scope, order, pc, mask, grid_block
     BARRIER                   sm, slot, pc (once for the block, when all its warps are there)
-    BLOCK_PLACED              sm, slot, warp, warp_count, grid_block, mask
+    BLOCK_PLACED              sm, slot, warp, warp_count, grid_block, mask, size
     BLOCK_RETIRED             sm, slot
     KERNEL_BEGIN              grid_block, pc
     KERNEL_END                none
@@ -148,6 +161,7 @@ class Event(NamedTuple):
     WARP_BARRIER              sm, slot, warp, pc, mask, grid_block
     BARRIER_ARRIVE            sm, slot, warp, pc, grid_block
     PARTIAL_BARRIER           sm, slot, pc, grid_block, mask
+    CLUSTER_ARRIVE, _WAIT     sm, slot, warp, order, pc, mask
     COPY_READ, COPY_WRITE     grid_block, pc, lanes
     AFTER                     grid_block
     ========================  ==================================================
@@ -163,6 +177,11 @@ class Event(NamedTuple):
     the warps that waited.  These are ordered after each other and after all arrivals since the
     barrier of that number was last passed.
 
+    Blocks of a cluster are placed one right after the other, by ascending rank, and each addresses
+    the shared memory of all.  CLUSTER_ARRIVE has the lanes that arrive at the barrier of their
+    cluster, CLUSTER_WAIT those that have waited: it comes behind the arrivals of all threads that
+    have not exited.  Lanes whose wait acquires are ordered after those whose arrival releases.
+
     Kernels, and reads and writes of global memory by copies, are *operations*, numbered from 0 in
     the order of their events (KERNEL_BEGIN, COPY_READ, COPY_WRITE).  An operation is ordered after
     the one before in its stream, and after those named by the AFTER events just before it; other
@@ -176,7 +195,7 @@ class Event(NamedTuple):
         SM, and the block's slot in it.
     warp : int
         Warp slot in the SM; for BLOCK_PLACED the first of those that the block takes.
-    scope : Scope
+    scope : Scope or EventScope
         Scope of an atomic, a fence, or a strong load or store (volatile: DEVICE); BLOCK (0) for a
         weak one.
     strong : bool
@@ -189,6 +208,7 @@ class Event(NamedTuple):
         asked for it, or 0.
     size : int
         Bytes that each lane accesses: one of ``ACCESS_SIZES`` (atomics: ``ATOMIC_SIZES``).
+        BLOCK_PLACED: rank of the block in its cluster, 0 of a block without one.
     lanes : tuple of Lane
         Active lanes, at least one, by ascending lane number.  Of a copy each is a range: its
         first byte, and as value the bytes.
@@ -198,20 +218,22 @@ class Event(NamedTuple):
         Index of a placed block in its grid; KERNEL_BEGIN, COPY_READ, COPY_WRITE: the stream;
         AFTER: an operation before; BARRIER_ARRIVE, PARTIAL_BARRIER: number of the barrier.
     space : Space
-        Memory accessed; an address in shared memory counts from the block's first byte.
+        Memory accessed; an address in shared memory counts from the block's first byte, and in a
+        cluster from that of the block of rank 0: each rank adds ``1 << SHARED_BITS``.
     mask : int
         Lanes concerned, one bit each; BLOCK_PLACED: lanes of the block's last warp.  0 means all
         lanes of the warp, but in FI none; IF and ELSE always list theirs. PARTIAL_BARRIER: warps of
         the block, one bit each, or none.
     order : MemoryOrder
-        Ordering semantics that an access or a fence names.
+        Ordering semantics that an access or a fence names, or a part of the barrier of a cluster:
+        RELEASE or RELAXED, ACQUIRE or RELAXED.
     """
 
     kind: EventKind
     sm: int = 0
     slot: int = 0
     warp: int = 0
-    scope: Scope = Scope.BLOCK
+    scope: Scope | EventScope = Scope.BLOCK
     strong: bool = False
     op: AtomicOp = AtomicOp.CAS
     pc: int = 0

@@ -9,6 +9,7 @@ from docs.site.markdown import table
 from racetrap.sim.gpu.executor.arithmetic.instruction_set import ARITHMETIC_KINDS
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS
 from racetrap.sim.gpu.executor.codegen.async_code import ASYNC_HANDLERS
+from racetrap.sim.gpu.executor.codegen.cluster_code import CLUSTER_HANDLERS
 from racetrap.sim.gpu.executor.codegen.collective_code import COLLECTIVE_HANDLERS
 from racetrap.sim.gpu.executor.codegen.control_code import CONTROL_HANDLERS
 from racetrap.sim.gpu.executor.codegen.matrix_code import MATRIX_HANDLERS
@@ -19,7 +20,7 @@ _KINDS = {"i": "integers and bits", "f": "floating point", "p": "predicates"}
 _GROUPS = {
     "memory": MEMORY_HANDLERS,
     "control flow": CONTROL_HANDLERS,
-    "warps and blocks": COLLECTIVE_HANDLERS,
+    "warps, blocks and clusters": {**COLLECTIVE_HANDLERS, **CLUSTER_HANDLERS},
     "asynchronous copies": ASYNC_HANDLERS,
     "matrix products": {**MATRIX_HANDLERS, **TILE_HANDLERS},
 }

@@ -11,11 +11,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, BLOCK_BARRIERS, WARP_SIZE, EventKind, Space
+from racetrap.golden_model.events import (
+    ALL_LANES,
+    BLOCK_BARRIERS,
+    SHARED_BITS,
+    WARP_SIZE,
+    EventKind,
+    Space,
+)
 from racetrap.golden_model.trace import Trace
 
-#: Log2 of the most bytes of shared memory that a block can have.
-SHARED_BITS = 24
 #: More block slots than an SM can have: makes one key of an SM and a slot.
 _SLOT_SPAN = 256
 _BLOCK_KINDS = (
@@ -60,6 +65,8 @@ class Kernel:
         Index in the grid of each block.
     first_warp, warp_count : numpy.ndarray
         Warps of each block.
+    cluster : numpy.ndarray
+        Block of rank 0 in the cluster of each block: the block itself, if it has no cluster.
     warp_block : numpy.ndarray
         Block of each warp.
     live : numpy.ndarray
@@ -84,6 +91,7 @@ class Kernel:
         self.warp_count = placed["warp_count"].astype(np.int64)
         self.first_warp = np.cumsum(self.warp_count) - self.warp_count
         self.warp_block = np.repeat(np.arange(len(rows)), self.warp_count)
+        self.cluster = np.arange(len(rows)) - placed["size"]
         self.live = np.full(len(self.warp_block), ALL_LANES, dtype=np.int64)
         self.live[self.first_warp + self.warp_count - 1] = np.where(
             placed["mask"] != 0, placed["mask"], ALL_LANES
@@ -128,7 +136,8 @@ class Kernel:
         return slice(first, first + int(self.events["mask"][row]).bit_count())
 
     def space_base(self, row: int) -> int:
-        """Offset that separates addresses of different memories and blocks."""
+        """Offset that separates addresses of different memories and blocks: blocks of a cluster
+        have consecutive numbers, as their ranks are."""
         if self.events["space"][row] == Space.GLOBAL:
             return 0
-        return (1 << 64) + (int(self.block[row]) << SHARED_BITS)
+        return (1 << 64) + (int(self.cluster[self.block[row]]) << SHARED_BITS)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from racetrap.golden_model.barracuda.kernel import SHARED_BITS, Kernel
-from racetrap.golden_model.events import WARP_SIZE, Space
+from racetrap.golden_model.barracuda.kernel import Kernel
+from racetrap.golden_model.events import SHARED_BITS, WARP_SIZE, Space
 from racetrap.golden_model.trace.container.arrays import bit_counts, ranges, run_starts
 
 _PAGE_BITS = 12
@@ -107,8 +107,8 @@ class LocationMap:
         address = lanes.field("address")
         page = address >> np.uint64(_PAGE_BITS)
         if space.any():
-            block = self._kernel.block[rows].astype(np.uint64)
-            tag = _SHARED_PAGE + (block << np.uint64(SHARED_BITS - _PAGE_BITS))
+            first = self._kernel.cluster[self._kernel.block[rows]].astype(np.uint64)
+            tag = _SHARED_PAGE + (first << np.uint64(SHARED_BITS - _PAGE_BITS))
             page = page + np.repeat(np.where(space == Space.SHARED, tag, 0), lanes.counts)
         bits = self._bits[space]
         shift = bits[0] if (bits == bits[0]).all() else np.repeat(bits, lanes.counts)
@@ -146,9 +146,9 @@ def sync_keys(kernel: Kernel, rows: np.ndarray) -> np.ndarray:
     space = kernel.events["space"][rows]
     if not space.any():
         return address
-    block = kernel.block[rows].astype(np.uint64) << np.uint64(SHARED_BITS)
-    tag = np.where(space == Space.SHARED, _SHARED_TAG | block, 0)
-    keys: np.ndarray = address | np.repeat(tag, lanes.counts)
+    first = kernel.cluster[kernel.block[rows]].astype(np.uint64) << np.uint64(SHARED_BITS)
+    tag = np.where(space == Space.SHARED, _SHARED_TAG + first, 0)
+    keys: np.ndarray = address + np.repeat(tag, lanes.counts)
     return keys
 
 

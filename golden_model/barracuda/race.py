@@ -41,6 +41,7 @@ class Missing(StrEnum):
     SCOPE = "scope"
     BARRIER = "barrier"
     WARP_BARRIER = "warp-barrier"
+    CLUSTER_BARRIER = "cluster-barrier"
     UNEQUAL_STORE = "unequal-store"
     STRONG_ACCESS = "strong-access"
     STREAM_ORDER = "stream-order"
@@ -57,6 +58,7 @@ _CLAUSES = {
     Missing.SCOPE: "the scope is too narrow for the two threads",
     Missing.BARRIER: "no barrier of the block lies between them",
     Missing.WARP_BARRIER: "no barrier of the warp lies between its lanes",
+    Missing.CLUSTER_BARRIER: "no barrier of the cluster lies between them",
     Missing.UNEQUAL_STORE: "lanes of one instruction store different values to one address",
     Missing.STRONG_ACCESS: "only fences order the two accesses, and one of them is weak",
     Missing.STREAM_ORDER: "neither a stream nor an event nor a wait of the host orders them",
@@ -125,6 +127,9 @@ class Race:
         Pairs of blocks of these instances; not compared.
     is_least : bool
         Whether there may be more of both than were counted; not compared.
+    owner : int, optional
+        Index in the grid of the block whose shared memory it is, in a cluster of several; not
+        compared.
     """
 
     kind: RaceKind
@@ -137,6 +142,7 @@ class Race:
     instances: int = field(default=1, compare=False)
     block_pairs: int = field(default=1, compare=False)
     is_least: bool = field(default=False, compare=False)
+    owner: int | None = field(default=None, compare=False)
 
     @property
     def reason(self) -> str:

@@ -129,7 +129,7 @@ def finding_rows(findings: Findings) -> list[dict[str, Any]]:
             "code": finding.code, "level": level_of(kind_of(race)),
             "place": relative_place(race.later.place),
             "finding": race_sentence(race),
-            "object": object_text(memory, race.element) if memory else "",
+            "object": object_text(memory, race.element, race.details) if memory else "",
             "instances": finding.instances,
         })  # fmt: skip
     for name, sentences in findings.others.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from racetrap.presenters.line_pairs import (
@@ -53,7 +53,7 @@ def explaining_lines(finding: RaceFinding) -> list[str]:
     race = finding.first
     lines = []
     if race.memory_object is not None:
-        lines.append(f"object: {object_text(race.memory_object, race.element)}")
+        lines.append(f"object: {object_text(race.memory_object, race.element, race.details)}")
     if race.cause is not None and race.cause.changes:
         lines.append(f"cause: {cause_text(race.cause)}")
     return lines + _help_lines(finding)
@@ -96,12 +96,13 @@ def _instruction_text(instruction: Instruction) -> str:
     return f"{instruction.what} at {chain_text(instruction.chain)}"
 
 
-def object_text(memory: MemoryObject, element: str) -> str:
-    """What both accesses access, in words."""
+def object_text(memory: MemoryObject, element: str, details: Mapping[str, Any]) -> str:
+    """What both accesses access, in words, and with what else is known of the race."""
     at = relative_place(memory.place) if memory.place else ""
     name = f"`{memory.name}{element}`"
     if memory.space == "shared":
-        return f"shared {name}" + f" ({at})" * bool(at)
+        of = f" of block {details['owner']}" if "owner" in details else ""
+        return f"shared {name}{of}" + f" ({at})" * bool(at)
     bytes_text = f"{memory.size:,} byte{'s' * (memory.size != 1)}"
     if memory.origin.startswith("allocated"):
         made = f"{memory.origin}{f' at {at}' * bool(at)}, {bytes_text}"

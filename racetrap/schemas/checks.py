@@ -64,7 +64,11 @@ class GpuCheck(KernelCheck, GpuVerdict):
         list[DetectorRace],
         "the detector's races in the order found, at most as many as `--limit`",
     ]
-    oracle: Annotated[Oracle, "distinct races that the exact analysis finds in the first schedule"]
+    oracle: Annotated[
+        Oracle | None,
+        "distinct races that the exact analysis finds in the first schedule; null if no detector "
+        "is named and the launch has clusters of several blocks, which none knows",
+    ]
 
 
 class DetectorCheck(KernelCheck):

@@ -72,6 +72,11 @@ class LineFinding(TypedDict):
     space: Annotated[NotRequired[str], "memory of the first race: `global` or `shared`"]
     address: Annotated[NotRequired[int], "byte address of the first race"]
     launch: Annotated[NotRequired[int], "launch of the first race, from 0"]
+    owner: Annotated[
+        NotRequired[int],
+        "block in the grid whose shared memory it is, in a cluster of several; `address` then has "
+        "its rank in bits 24 and up",
+    ]
     instances: Annotated[int, "races of these lines"]
     block_pairs: Annotated[
         int, "pairs of different blocks to which the races belong; 0 inside a block"

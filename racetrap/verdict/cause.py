@@ -17,6 +17,7 @@ _HALVES = {
     Missing.SCOPE: f"{_BOTH} are there, but too narrow",
     Missing.BARRIER: "the barrier of the block is missing",
     Missing.WARP_BARRIER: "the barrier of the warp is missing",
+    Missing.CLUSTER_BARRIER: "the barrier of the cluster is missing",
     Missing.UNEQUAL_STORE: "nothing says which lane stores last",
     Missing.STRONG_ACCESS: f"{_BOTH} are there, but one of the accesses is weak",
     Missing.STREAM_ORDER: "the host must order the two operations, by a stream, an event or a wait",

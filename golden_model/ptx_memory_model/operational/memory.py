@@ -148,6 +148,11 @@ class Memory:
         """Arrive at a barrier; return what the thread passes to those that leave it."""
         return None
 
+    def arrive_relaxed(self, thread: int) -> object:
+        """Arrive at the barrier of a cluster without a release: what fences have released is passed
+        alone; ``None`` if there is nothing."""
+        return None
+
     def merged(self, given: Sequence[object]) -> Sequence[object]:
         """What a barrier's threads have passed, merged."""
         return given

@@ -55,6 +55,7 @@ class Rule(IntEnum):
     ENGINE = 35
     ROWS = 36
     AFTER = 37
+    RANK = 38
 
 
 class RuleViolation(NamedTuple):

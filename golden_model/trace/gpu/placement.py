@@ -1,4 +1,4 @@
-"""Rules 18 to 23: kernels, blocks on slots, and acting warps, by array operations.
+"""Rules 18 to 23 and 38: kernels, blocks on slots, acting warps and ranks, by array operations.
 
 The residency of a block is an interval of event numbers, from its BLOCK_PLACED to its
 BLOCK_RETIRED; sorted by slot (or warp slot) and start, overlaps are neighbours and a binary search
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import BLOCK_BARRIERS, COPY_KINDS, EventKind
+from racetrap.golden_model.events import BLOCK_BARRIERS, COPY_KINDS, MOST_RANKS, EventKind
 from racetrap.golden_model.trace.container.arrays import ranges
-from racetrap.golden_model.trace.container.rules import Rule, RuleViolation
+from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA
 
 #: More slots or warp slots than an SM can have: makes one key of an SM and a slot.
@@ -148,6 +148,23 @@ def _actor_violations(
         Rule.PLACED,
         rows[partial & (absent != 0)],
         lambda row: f"Warps at a barrier must be of its block, not {events['mask'][row]:#x}",
+    )
+
+
+def rank_violation(events: np.ndarray) -> RuleViolation:
+    """Rule 38: blocks of a cluster are placed one right after the other, by ascending rank."""
+    placed = events["kind"] == EventKind.BLOCK_PLACED
+    rank = np.where(placed, events["size"].astype(np.int64), -1)
+    before = np.roll(rank, 1)
+    before[:1] = -1
+    wrong = (rank > 0) & ((rank != before + 1) | (rank >= MOST_RANKS))
+    return violation(
+        Rule.RANK,
+        wrong,
+        lambda row: (
+            f"Rank must be 0, or below {MOST_RANKS} and one more than that of the block placed "
+            f"right before, not {rank[row]}"
+        ),
     )
 
 

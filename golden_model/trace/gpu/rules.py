@@ -1,4 +1,4 @@
-"""Rules of GPU traces (6 to 24, 37): event records and lanes, by array operations."""
+"""Rules of GPU traces (6 to 24, 37, 38): event records and lanes, by array operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from racetrap.golden_model.trace.container.event_rules import below, field_viola
 from racetrap.golden_model.trace.container.rules import Rule, RuleViolation, violation
 from racetrap.golden_model.trace.gpu.divergence import divergence_violation
 from racetrap.golden_model.trace.gpu.operations import order_violation
-from racetrap.golden_model.trace.gpu.placement import placement_violations
+from racetrap.golden_model.trace.gpu.placement import placement_violations, rank_violation
 from racetrap.golden_model.trace.gpu.schema import GPU_SCHEMA, LANE_DTYPE
 
 #: Kinds that need at least one lane.
@@ -167,7 +167,7 @@ def _lane_violations(events: np.ndarray, lanes: np.ndarray) -> Iterator[RuleViol
 def rule_violations(
     header: TraceHeader, events: np.ndarray, lanes: np.ndarray
 ) -> Iterator[RuleViolation]:
-    """Violations of rules 6 to 24 and 37, in turn: a later one may rely on those before it.
+    """Violations of rules 6 to 24, 37 and 38, in turn: a later one may rely on those before it.
 
     Parameters
     ----------
@@ -183,3 +183,4 @@ def rule_violations(
     yield from placement_violations(events)
     yield divergence_violation(events)
     yield order_violation(events)
+    yield rank_violation(events)

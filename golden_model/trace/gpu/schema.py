@@ -11,8 +11,8 @@ from racetrap.golden_model.events import (
     AtomicOp,
     Event,
     EventKind,
+    EventScope,
     MemoryOrder,
-    Scope,
     TraceHeader,
 )
 from racetrap.golden_model.trace.container.schema import EventSchema, Number, Word, words_of
@@ -53,7 +53,7 @@ _NUMBER = Number("grid_block", "number")
 _ACTS = (*_SLOT, Number("warp"), _PC)
 _WARP = (*_ACTS, Number("grid_block", "instructions", is_optional=True))
 _LANES = (*_WARP, _MASK)
-_SCOPES = words_of(Scope)
+_SCOPES = words_of(EventScope)
 _SPACE = Word("space", "space", {"shared": 1})
 _ORDERS = {code.name.lower(): code for code in MemoryOrder if code}
 _ORDER = Word("order", "order", _ORDERS)
@@ -86,6 +86,7 @@ GPU_SCHEMA = EventSchema(
         EventKind.BARRIER: (*_SLOT, _PC),
         EventKind.BLOCK_PLACED: (
             *_SLOT, Number("warp"), Number("warp_count"), Number("grid_block"), _MASK,
+            Number("size", "rank", is_optional=True),
         ),
         EventKind.BLOCK_RETIRED: _SLOT,
         EventKind.KERNEL_BEGIN: _CALL,
@@ -100,6 +101,8 @@ GPU_SCHEMA = EventSchema(
         EventKind.AFTER: (Number("grid_block", "operation"),),
         EventKind.BARRIER_ARRIVE: (*_ACTS, _NUMBER),
         EventKind.PARTIAL_BARRIER: (*_SLOT, _PC, _NUMBER, _MASK),
+        EventKind.CLUSTER_ARRIVE: (*_LANES, _ORDER),
+        EventKind.CLUSTER_WAIT: _LANES,
     },
     implied={
         EventKind.LOAD: ("mask",),

@@ -12,9 +12,9 @@ from racetrap.golden_model.events import (
     AtomicOp,
     Event,
     EventKind,
+    EventScope,
     Lane,
     MemoryOrder,
-    Scope,
     Space,
     TraceHeader,
     lanes_of,
@@ -29,7 +29,7 @@ from racetrap.golden_model.trace.gpu.rules import rule_violations
 from racetrap.golden_model.trace.gpu.schema import COUNTED_KINDS, GPU_SCHEMA, LANE_DTYPE
 
 _KINDS = tuple(EventKind)
-_SCOPES = tuple(Scope)
+_SCOPES = tuple(EventScope)
 _OPS = tuple(AtomicOp)
 _SPACES = tuple(Space)
 _ORDERS = tuple(MemoryOrder)
@@ -70,6 +70,12 @@ class Trace(BaseTrace[TraceHeader, Event]):
     def lanes(self) -> np.ndarray:
         """Records of the lanes of all accesses."""
         return self.tables[1]
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether blocks are in clusters of several."""
+        events = self.events
+        return bool(((events["kind"] == EventKind.BLOCK_PLACED) & (events["size"] > 0)).any())
 
     @property
     def instructions(self) -> np.ndarray:

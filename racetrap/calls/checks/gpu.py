@@ -39,9 +39,10 @@ def check_gpu(
         # Reports of a detector that does not judge go to JSON only.
         listed = choice if rule is None else replace(choice, shows_all=False)
         reports = gpu_races.race_list(console, listed)
-    check = TraceCheck(
-        baseline, rule, Detector(name, params, bool(preset or settings)), Path(path).parent
-    )
+    detector: Detector | None = Detector(name, params, bool(preset or settings))
+    if rule is not None and not (preset or settings) and _trace(subject).has_clusters:
+        detector = None
+    check = TraceCheck(baseline, rule, detector, Path(path).parent)
     with input_errors(path):
         _add(check, subject, reports)
         outcome = _outcome(console, choice, subject, check, reports)
@@ -51,11 +52,15 @@ def check_gpu(
 
 def _add(check: TraceCheck, subject: Subject, reports: RaceList[Finding] | None) -> None:
     found = (lambda finding: None) if reports is None else reports.take
-    trace = subject.first
-    assert isinstance(trace, Trace)
+    trace = _trace(subject)
     check.add(trace, progress(trace, "Checking", len(trace)), found)
     for other in subject.further_traces(check):
         check.add(other, found=found)
+
+
+def _trace(subject: Subject) -> Trace:
+    assert isinstance(subject.first, Trace)
+    return subject.first
 
 
 def _outcome(
@@ -68,6 +73,8 @@ def _outcome(
         **({"memory": failures} if subject.expose else {}),
     }
     remarks = [*remarks, *(subject.cure(check) if subject.cure else [])]
+    if check.detector is None:
+        remarks.append("Detector: none, as the launch has clusters of several blocks.")
     findings = trace_findings(check, choice, others, remarks)
     ended = {"results": check.results, "faults": check.faults, "outside": check.outside}
     if check.rule is not None:
@@ -77,7 +84,13 @@ def _outcome(
             **trace_check_to_dict(check),
             "exposed_besides": failures,
             "reports": reports and reports.json,
-            "oracle": oracle_to_dict(check.detector_runs[0], subject.first.header.locations),
+            "oracle": next(
+                (
+                    oracle_to_dict(run, subject.first.header.locations)
+                    for run in check.detector_runs[:1]
+                ),
+                None,
+            ),
         }
         return Outcome(findings, check.known, document)
     assert reports is not None

@@ -89,7 +89,7 @@ def _is_strong(events: np.ndarray) -> np.ndarray:
 
 def _narrow(events: np.ndarray) -> np.ndarray:
     rows: np.ndarray = (_is_strong(events) | (events["kind"] == EventKind.FENCE)) & (
-        events["scope"] == Scope.BLOCK
+        events["scope"] != Scope.DEVICE
     )
     return rows
 
@@ -149,7 +149,7 @@ def causes_of(trace: Trace, rule: str, races: Sequence[Race], independent: bool)
     independent : bool
         Whether lanes were scheduled independently.
     """
-    found = [RaceCause(_BY_KIND.get(race.kind) or _BARRIERS[race.race_class]) for race in races]
+    found = [RaceCause(_BY_KIND.get(race.kind) or _barrier(race)) for race in races]
     open_races: dict[tuple[int, bool], list[int]] = defaultdict(list)
     for number, race in enumerate(races):
         within = race.race_class is not RaceClass.INTER_BLOCK
@@ -165,6 +165,12 @@ def causes_of(trace: Trace, rule: str, races: Sequence[Race], independent: bool)
             for number, cause in zip(numbers, causes, strict=True):
                 found[number] = cause or found[number]
     return found
+
+
+def _barrier(race: Race) -> Missing:
+    if race.owner is not None and race.race_class is RaceClass.INTER_BLOCK:
+        return Missing.CLUSTER_BARRIER
+    return _BARRIERS[race.race_class]
 
 
 _Key = tuple[frozenset[int], RaceClass, Space]

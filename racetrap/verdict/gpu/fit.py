@@ -12,7 +12,12 @@ from racetrap.golden_model.trace import Trace
 
 
 def region_of(trace: Trace) -> Region:
-    """Monitored region requested by a trace."""
+    """Monitored region requested by a trace; raises ``ValueError`` if detectors cannot judge it."""
+    if trace.has_clusters:
+        raise ValueError(
+            "Trace for a detector must have no clusters of several blocks, whose scope and barrier "
+            "no detector knows: leave the verdict to the exact analysis"
+        )
     header = trace.header.region
     return Region(header.data_base, header.size_log2)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from racetrap.golden_model.barracuda import Party, Race, RaceClass
 from racetrap.golden_model.call_stacks import call_stack, chain_of
-from racetrap.golden_model.events import EventKind, Space, TraceHeader
+from racetrap.golden_model.events import COPY_KINDS, EventKind, Space, TraceHeader
 from racetrap.sim.gpu.editing.access_marks import Mark, MemoryAccess, access_mark
 from racetrap.verdict.cause import Cause, Instruction, MemoryObject
 from racetrap.verdict.gpu.causes import RaceCause
@@ -23,6 +23,8 @@ from racetrap.verdict.source_text import source_text
 
 #: Bytes of an access at most.
 _MOST_BYTES = 16
+#: What a thread does that is no access.
+_NAMES = {EventKind.EXIT: "end of the block"}
 _IN_A_BLOCK = (RaceClass.DIVERGENCE, RaceClass.INTRA_BLOCK)
 
 
@@ -47,9 +49,9 @@ def oracle_races_by_line(
     """
 
     def side(party: Party, memory: MemoryObject | None, element: str, space: str) -> Side:
-        has_thread = party.access <= EventKind.ATOMIC
+        has_thread = party.access not in COPY_KINDS
         return _side(
-            party.pc, header, party.access.name.lower().replace("_", " "),
+            party.pc, header, _NAMES.get(party.access, party.access.name.lower().replace("_", " ")),
             f"thread {party.thread} of block {party.grid_block}" * has_thread,
             _known(memory, element, space, party.size),
             {
@@ -66,6 +68,9 @@ def oracle_races_by_line(
         size = min(filter(None, (race.first.size, race.second.size)), default=1)
         memory, element = names.named(race.space, race.address, race.kernel, size)
         where = _where(memory, element, space, race.address)
+        details = {"space": space, "address": race.address, "launch": race.kernel}
+        if race.owner is not None:
+            where, details = f"{where} of block {race.owner}", details | {"owner": race.owner}
         yield LineRace(
             side(race.first, memory, element, space), side(race.second, memory, element, space),
             race.kind.value,
@@ -74,7 +79,7 @@ def oracle_races_by_line(
             race.instances,
             0 if race.race_class in _IN_A_BLOCK else race.block_pairs, outcome=outcome, cause=cause,
             memory_object=memory, element=element, is_least=race.is_least,
-            details={"space": space, "address": race.address, "launch": race.kernel},
+            details=details,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from racetrap.golden_model.call_stacks import is_library
-from racetrap.golden_model.events import Space, TraceHeader
+from racetrap.golden_model.events import SHARED_BITS, Space, TraceHeader
 from racetrap.golden_model.memory_objects import MemoryObject as TracedObject
 from racetrap.golden_model.memory_objects import object_at
 from racetrap.sim.gpu.editing.allocations import Allocation, allocations_at
@@ -63,6 +63,8 @@ class MemoryNames:
         access_bytes : int
             Bytes of the access: elements of an array of unknown type are so large.
         """
+        if space == Space.SHARED:
+            address &= (1 << SHARED_BITS) - 1
         found = object_at(self._header.objects, int(space), address, launch)
         if found is None:
             return None, ""

@@ -47,6 +47,8 @@ def shortfall_of(race: LineRace, threads: Sequence[GpuTrack]) -> str:
         return _of_lanes(threads, accesses)
     if relation is RaceClass.INTRA_BLOCK:
         return _of_warps(threads, accesses)
+    if "owner" in race.details:
+        return ""
     return _of_blocks(threads, accesses)
 
 

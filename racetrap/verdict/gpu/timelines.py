@@ -12,11 +12,12 @@ from racetrap.golden_model.barracuda.race import Missing, RaceClass
 from racetrap.golden_model.call_stacks import chain_of, own_place
 from racetrap.golden_model.events import (
     BLOCK_BARRIERS,
+    COPY_KINDS,
     WARP_SIZE,
     AtomicOp,
     EventKind,
+    EventScope,
     MemoryOrder,
-    Scope,
     Space,
     TraceHeader,
 )
@@ -28,15 +29,18 @@ from racetrap.verdict.tracks import Track, near, timeline_of_tracks
 
 _WARP_KINDS = (
     EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.WARP_BARRIER,
-    EventKind.BARRIER_ARRIVE,
+    EventKind.BARRIER_ARRIVE, EventKind.CLUSTER_ARRIVE, EventKind.CLUSTER_WAIT, EventKind.EXIT,
 )  # fmt: skip
 _ATOMICS = {AtomicOp.CAS: "atomic CAS", AtomicOp.EXCH: "atomic exchange", AtomicOp.OTHER: "atomic"}
 _OTHERS = {
     EventKind.FENCE: "fence", EventKind.BARRIER: "barrier", EventKind.WARP_BARRIER: "warp barrier",
     EventKind.BARRIER_ARRIVE: "arrival at barrier", EventKind.PARTIAL_BARRIER: "partial barrier",
+    EventKind.CLUSTER_ARRIVE: "arrival at barrier of the cluster",
+    EventKind.CLUSTER_WAIT: "wait at barrier of the cluster", EventKind.EXIT: "exit",
     EventKind.COPY_READ: "copy reads", EventKind.COPY_WRITE: "copy writes",
     EventKind.KERNEL_BEGIN: "kernel begins", EventKind.KERNEL_END: "kernel ends",
 }  # fmt: skip
+_SCOPES = {EventScope.BLOCK: ", block scope", EventScope.CLUSTER: ", cluster scope"}
 _ENDS = (EventKind.KERNEL_BEGIN, EventKind.KERNEL_END)
 _SORTS = {
     EventKind.LOAD: Sort.ACCESS, EventKind.STORE: Sort.ACCESS, EventKind.ATOMIC: Sort.ATOMIC,
@@ -137,15 +141,16 @@ class GpuTrack(Track):
         if record["kind"] <= EventKind.ATOMIC:
             lane += (int(record["mask"]) & (self._lane - 1)).bit_count()
         space, address = int(record["space"]), int(self._trace.lanes["address"][lane])
-        is_shared = space == Space.SHARED
-        return (space, address, *[int(record["sm"]), int(record["slot"])] * is_shared)
+        # An address says whose memory it is, if the threads are of one cluster.
+        is_own = space == Space.SHARED and "owner" not in self._race.details
+        return (space, address, *[int(record["sm"]), int(record["slot"])] * is_own)
 
     def _own(self, window: np.ndarray, access: int) -> np.ndarray:
         """Which events of a window are of this thread."""
         kind = np.ascontiguousarray(window["kind"])
         own = np.zeros(len(window), dtype=bool)
         own[access] = True
-        if kind[access] > EventKind.ATOMIC:
+        if kind[access] in COPY_KINDS:
             return own
         record = window[access]
         in_slot = (window["sm"] == record["sm"]) & (window["slot"] == record["slot"])
@@ -208,7 +213,7 @@ def _words(record: np.void) -> str:
     """An event in words."""
     kind, order = EventKind(record["kind"]), MemoryOrder(record["order"])
     named = f"{order.name.lower().replace('_', '-')} " * (order is not MemoryOrder.IMPLIED)
-    scope = ", block scope" if record["scope"] == Scope.BLOCK else ""
+    scope = _SCOPES.get(EventScope(record["scope"]), "")
     if kind in _OTHERS:
         words = _OTHERS[kind]
         return f"{named}{words}{scope}" if kind is EventKind.FENCE else words

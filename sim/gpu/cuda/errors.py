@@ -30,6 +30,7 @@ class CudaError(IntEnum):
     MISALIGNED_ADDRESS = 716
     LAUNCH_FAILURE = 719
     COOPERATIVE_LAUNCH_TOO_LARGE = 720
+    INVALID_CLUSTER_SIZE = 912
 
 
 #: Error of the program's context after a fault.

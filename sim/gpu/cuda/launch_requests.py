@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from racetrap.sim.gpu.cuda.context import Context
 from racetrap.sim.gpu.cuda.errors import FAULT_ERRORS, CudaError, RequestError
+from racetrap.sim.gpu.executor.cluster_shape import ClusterError
 from racetrap.sim.gpu.executor.device import LaunchStats
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
 from racetrap.sim.gpu.ptx.errors import PtxError
@@ -79,13 +80,16 @@ class LaunchRequests:
         kernel = context.modules.kernel(request.kernel)
         grid = request.grid_x, request.grid_y, request.grid_z
         block = request.block_x, request.block_y, request.block_z
+        cluster = request.cluster_x, request.cluster_y, request.cluster_z
         if not (_fits(grid, _GRID_LIMITS) and _fits(block, _BLOCK_LIMITS)):
             raise RequestError(CudaError.INVALID_CONFIGURATION)
         try:
             launch = context.device.prepare(
                 kernel.module, kernel.name, grid, block, request.tail, request.shared_bytes,
-                bool(request.cooperative),
+                bool(request.cooperative), cluster if any(cluster) else None,
             )  # fmt: skip
+        except ClusterError as error:
+            raise RequestError(CudaError.INVALID_CLUSTER_SIZE, str(error)) from None
         except PtxError as error:
             raise RequestError(CudaError.INVALID_PTX, str(error)) from None
         except ValueError:

@@ -48,6 +48,10 @@ _SHAPE = tuple(
     for name, what in (("grid", "blocks"), ("block", "threads of a block"))
     for axis in "xyz"
 )
+_CLUSTER = tuple(
+    _u32(f"cluster_{axis}", f"blocks of a cluster in dimension {axis}; 0 if it is not given")
+    for axis in "xyz"
+)
 
 _MESSAGES = (
     Message(
@@ -125,7 +129,8 @@ _MESSAGES = (
     Message(
         "launch", 12, "Run a kernel to its end.",
         (_u32("kernel", "kernel"), *_SHAPE, _u32("shared_bytes", "bytes of dynamic shared memory"),
-         _STREAM, _u32("cooperative", "1 if all blocks must be resident at once"), _SITE),
+         _STREAM, _u32("cooperative", "1 if all blocks must be resident at once"),
+         *_CLUSTER, _SITE),
         (), "parameters",
     ),
     Message(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 #: First word of the first message, and the version that both ends must have.
 MAGIC = 0x54435452
-VERSION = 4
+VERSION = 5
 #: Bytes of a message's body at most.
 MOST_BYTES = 1 << 28
 

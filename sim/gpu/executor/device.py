@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -23,7 +24,8 @@ from racetrap.golden_model.events import (
 )
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.call_paths import CallPaths
-from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
+from racetrap.sim.gpu.executor.cluster_shape import cluster_shape
+from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel, kernel_named
 from racetrap.sim.gpu.executor.machine.arguments import parameter_bytes
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, KernelFault
 from racetrap.sim.gpu.executor.machine.event_log import EventLog, Judge, Unlogged
@@ -317,10 +319,13 @@ class Device:
         arguments: Sequence[int | float | bytes] | bytes,
         dynamic_shared: int = 0,
         cooperative: bool = False,
+        cluster: int | Sequence[int] | None = None,
     ) -> LaunchStats:
         """Run a kernel to its end: `prepare` and `run`."""
         return self.run(
-            self.prepare(module, kernel, grid, block, arguments, dynamic_shared, cooperative)
+            self.prepare(
+                module, kernel, grid, block, arguments, dynamic_shared, cooperative, cluster
+            )
         )
 
     def prepare(
@@ -332,6 +337,7 @@ class Device:
         arguments: Sequence[int | float | bytes] | bytes,
         dynamic_shared: int = 0,
         cooperative: bool = False,
+        cluster: int | Sequence[int] | None = None,
     ) -> Launch:
         """Launch of a kernel, to be run.
 
@@ -350,18 +356,24 @@ class Device:
             Bytes of dynamic shared memory for each block.
         cooperative : bool
             Whether all blocks must be resident at once, and can wait for each other.
+        cluster : int or sequence of int, optional
+            Blocks of a cluster, in one to three dimensions; by default as the kernel declares.
 
         Raises
         ------
         ValueError
-            If a size is not a number of at least 1, or a block too large.
+            If a size is not a number of at least 1, or a block or cluster too large, or if clusters
+            do not make up the grid or are not as the kernel declares.
         PtxError
             If the kernel has an instruction that the executor does not know.
         ExecutionError
             If there is no such kernel, its arguments are others, or its blocks do not fit.
         """
         self.load(module)
-        program = compile_kernel(module, kernel, self._memory is not None)
+        blocks = three_dimensions("Grid", grid)
+        clusters = cluster_shape(kernel_named(module, kernel), blocks, cluster)
+        has_several = clusters is not None and prod(clusters) > 1
+        program = compile_kernel(module, kernel, self._memory is not None, has_several)
         shape = three_dimensions("Block", block)
         threads = shape[0] * shape[1] * shape[2]
         most = min(_MOST_THREADS, program.max_threads or _MOST_THREADS)
@@ -372,7 +384,7 @@ class Device:
         parameters, size = parameter_bytes(kernel, program.parameters, arguments)
         self._launches += 1
         return Launch(
-            program, three_dimensions("Grid", grid), shape, dynamic_shared, parameters, size,
+            program, blocks, shape, clusters, dynamic_shared, parameters, size,
             [self._symbol_row(module, name) for name in program.symbols], self._heap,
             self.geometry, self._schedule(),
             self._log, self._independent_threads, self._limits, self._launches,

@@ -122,7 +122,7 @@ def capture(
             own, values = values[: len(table.arguments)], values[len(table.arguments) :]
             device.launch(
                 module, kernel.name, table.grid, table.block, own, table.dynamic_shared,
-                table.cooperative,
+                table.cooperative, table.cluster,
             )  # fmt: skip
     except KernelFault as error:
         fault = error

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from racetrap.golden_model.checks import with_nearest
-from racetrap.golden_model.events import USUAL_GEOMETRY, WARP_SIZE, Geometry
+from racetrap.golden_model.events import MOST_RANKS, USUAL_GEOMETRY, WARP_SIZE, Geometry
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
     DEFAULT_INSTRUCTION_LIMIT,
@@ -56,6 +56,7 @@ def _dimensions(*limits: int) -> Callable[[Any], Shape]:
 #: One to three sizes, within the limits of CUDA.
 GridShape = Annotated[Shape, PlainValidator(_dimensions(2**31 - 1, 65535, 65535))]
 BlockShape = Annotated[Shape, PlainValidator(_dimensions(_BLOCK_THREADS, _BLOCK_THREADS, 64))]
+ClusterShape = Annotated[Shape, PlainValidator(_dimensions(MOST_RANKS, MOST_RANKS, MOST_RANKS))]
 
 
 def _name(word: str) -> str:
@@ -87,6 +88,8 @@ class LaunchTable(Table):
         Bytes of dynamic shared memory.
     cooperative : bool
         Whether all blocks must be on the GPU at once, to wait for each other.
+    cluster : (int, int, int), optional
+        Blocks of a cluster; by default as the kernel declares.
     """
 
     kernel: Annotated[str, AfterValidator(_name)]
@@ -95,6 +98,7 @@ class LaunchTable(Table):
     arguments: list[Argument]
     dynamic_shared: Annotated[int, Field(ge=0, le=_SHARED_BYTES)] = 0
     cooperative: bool = False
+    cluster: ClusterShape | None = None
 
 
 class LaunchSpec(LaunchTable, TomlFile):

@@ -16,7 +16,7 @@ struct Judging {
 class Analysis {
 public:
     Analysis(const Judging &judging, uint64_t first_event)
-        : judging_(judging), places_(judging.is_independent), sc_fences_(kinds_, joins_),
+        : judging_(judging), places_(judging.is_independent), sc_fences_(places_, kinds_, joins_),
           races_(places_, kinds_, first_event), weak_(places_, shadow_, kinds_, sc_fences_) {}
 
     const std::vector<Found> &found() const { return races_.found; }
@@ -36,14 +36,18 @@ public:
         case BARRIER: return barrier();
         case BARRIER_ARRIVE: return arrive();
         case PARTIAL_BARRIER: return partial_barrier();
+        case CLUSTER_ARRIVE: return arrive_at_cluster();
+        case CLUSTER_WAIT: return wait_for_cluster();
         }
         if (event.kind > EXIT && event.kind != WARP_BARRIER) return;
         if (event.kind >= KERNEL_BEGIN && event.kind < IF) return;
         number_ = places_.warp_of(event);
         block_ = places_.block_of_warp(number_);
-        memory_ = event.space ? block_ + 1 : 0;
+        memory_ = event.space ? places_.cluster_of(block_) + 1 : 0;
+        is_of_block_ = memory_ && !places_.has_cluster(block_);
         if (event.kind <= ATOMIC) return access();
         if (event.kind == FENCE) return fence();
+        if (event.kind == EXIT && places_.has_cluster(block_)) exit_in_cluster();
         if (judging_.is_independent) {
             if (event.kind == WARP_BARRIER)
                 synchronise(number_ * LANES, mask_, 1, Known());
@@ -61,7 +65,7 @@ public:
 private:
     // Parts of what a write hands on.
     struct Sources {
-        FenceRef fence, device_fence;
+        OpenPatterns::Fences fences;
         ReleasedRef operation, observed;
         int block = -1;
         bool operator==(const Sources &other) const = default;
@@ -70,8 +74,7 @@ private:
     void retire() {
         int block = places_.block_of(*event_);
         sc_fences_.forget(block, places_.first_actor(block), places_.actor_count(block));
-        places_.retire(block);
-        shadow_.forget(block + 1);
+        if (places_.retire(block)) shadow_.forget(places_.cluster_of(block) + 1);
     }
 
     void barrier() {
@@ -111,6 +114,76 @@ private:
         arrived() = Known();
     }
 
+    // Calls with each lane of an event, its actor and lane there, and its part of the barrier of the
+    // cluster: a thread arrives in two phases by turns.
+    template <class Visit> void each_at_cluster(Visit visit) {
+        int warp = places_.warp_of(*event_), cluster = places_.cluster_of(places_.block_of(*event_));
+        for (uint32_t left = mask_; left; left &= left - 1) {
+            int lane = __builtin_ctz(left);
+            bool is_thread = places_.size > 1;
+            visit(is_thread ? warp * LANES + lane : warp, is_thread ? 0 : lane,
+                  phases_[warp * LANES + lane], given_[cluster]);
+        }
+    }
+
+    void arrive_at_cluster() {
+        each_at_cluster([&](int number, int lane, uint8_t &phase, Given &given) {
+            phase ^= 1;
+            if (event_->order == RELEASE) {
+                given[phase] = joins_.join(given[phase], publish(number));
+            } else if (const FenceRef &fence = places_.patterns(number).fences(lane)[IN_CLUSTER]) {
+                given[phase] = joins_.join(given[phase], fence->known());
+            }
+        });
+    }
+
+    void wait_for_cluster() {
+        each_at_cluster([&](int number, int, uint8_t &phase, Given &given) {
+            places_.actor(number).acquire(given[phase], joins_);
+        });
+    }
+
+    // When all threads of a block have exited its shared memory ends: accesses by other blocks must
+    // come before.
+    void exit_in_cluster() {
+        const PlacedBlock &block = places_.block(block_);
+        if ((exited_[block_] += __builtin_popcount(mask_)) < block.threads) return;
+        Known known;
+        int first = places_.first_actor(block_), count = places_.actor_count(block_);
+        for (int actor = first; actor < first + count; actor++)
+            known = joins_.join(known, publish(actor));
+        asked_++;
+        auto is_known = [&](int warp, int lane, Time time) { return known->of(warp, lane) >= time; };
+        auto [place, is_new] =
+            kind_numbers_.try_emplace((uint64_t)event_->pc << 16 | 0xffff, kinds_.size());
+        if (is_new)
+            kinds_.push_back({0, false, IN_BLOCK, false, true, event_->pc, pc_number(event_->pc)});
+        Access end = place_of(__builtin_ctz(mask_));
+        uint64_t memory = block.cluster + 1;
+        shadow_.each_of_rank(memory, block_ - block.cluster, [&](uint64_t address, uint32_t &slot) {
+            bool is_cell = slot & IS_CELL;
+            Cell &cell = is_cell ? shadow_.cell(slot)
+                                 : weak_.make_cell(slot, address, has_sc_fences_, joins_);
+            candidates_.clear();
+            for (List &list : cell.lists) {
+                if (list.block == block_) continue;
+                auto is_ordered = [&](Message *message) {
+                    const Access &written = message->access;
+                    return is_known(written.warp, written.lane, written.row) ||
+                           is_observed(message, end, is_known);
+                };
+                Access found;
+                if (list.unordered_message(end, false, is_ordered, found) ||
+                    list.unordered(end, is_known, found))
+                    candidates_.push_back({Races::key_of(kinds_[list.kind], kinds_[place->second],
+                                                         false, false),
+                                           found, list.kind, list.block, false,
+                                           cell.is_cut || list.is_cut});
+            }
+            races_.report(candidates_, end, place->second, block_, address, memory);
+        });
+    }
+
     Known publish(int number) {
         const Warp &actor = places_.actor(number);
         return actor.clock.publish(actor.place, row_);
@@ -136,25 +209,24 @@ private:
 
     void fence(uint32_t lanes, Warp &warp) {
         auto order = event_->order;
-        bool is_device = event_->scope;
+        Reach reach = reach_of(event_->scope);
         lanes &= warp.active;
         OpenPatterns &patterns = places_.patterns(warp.place.warp);
         if (order == IMPLIED || acquires(order)) {
             Known known;
             auto past = [&] { return warp.clock.publish(warp.place, row_); };
             for (uint32_t left = lanes; left; left &= left - 1)
-                known = patterns.acquire(__builtin_ctz(left), warp.place, is_device, known, past,
+                known = patterns.acquire(__builtin_ctz(left), warp.place, reach, known, past,
                                          synchronised, joins_);
             warp.acquire(known, joins_);
         }
         if (order == IMPLIED) {
             has_sc_fences_ = true;
             warp.team.touch();
-            sc_fences_.add(row_, warp, lanes, is_device);
+            sc_fences_.add(row_, warp, lanes, reach);
         }
         if (order == IMPLIED || releases(order))
-            patterns.release_fence(lanes, FenceRef(new Fence(warp.clock, warp.place, row_)),
-                                   is_device);
+            patterns.release_fence(lanes, FenceRef(new Fence(warp.clock, warp.place, row_)), reach);
     }
 
     void access() {
@@ -168,7 +240,7 @@ private:
         uint32_t left = mask_;
         if (is_weak)
             left = weak_.take({row_, number_, block_, kind_of(each.kind == STORE), memory_,
-                               has_sc_fences_}, records_, mask_);
+                               is_of_block_, has_sc_fences_}, records_, mask_);
         if (!left) return;
         const LaneRecord *record = records_;
         Known known;
@@ -193,7 +265,7 @@ private:
         int bits = shadow_.bits();
         for (int i = 0; i < event_->size >> bits; i++, slot++) {
             bool is_cell = *slot & IS_CELL;
-            if (memory_ && *slot && last(*slot) <= block_time) {
+            if (is_of_block_ && *slot && last(*slot) <= block_time) {
                 shadow_.clear(*slot);
                 is_cell = false;
             }
@@ -287,7 +359,7 @@ private:
                              joins_);
         if (each.kind != STORE && acquires(each.order))
             acquired = patterns.acquire_at(
-                lane, location, warp.place, each.scope,
+                lane, location, warp.place, reach_of(each.scope),
                 [&] { return warp.clock.publish(warp.place, row_); }, synchronised, joins_);
         std::optional<Clock> own;
         const Clock *clock = &warp.clock;
@@ -313,7 +385,10 @@ private:
             auto before = patterns.operation(lane, location);
             auto operation = before ? new Released(*before) : new Released();
             patterns.release_operation(lane, location, ReleasedRef(operation));
-            operation->release(block, clock->publish(warp.place, row_), each.scope, joins_);
+            Known known = clock->publish(warp.place, row_);
+            for_distances(block, reach_of(each.scope), [&](Reach distance) {
+                operation->release(warp.place, known, distance, joins_);
+            });
         }
         auto is_observable = [&](const Cell *cell) {
             return cell->is_observable(kinds_[kind]);
@@ -321,7 +396,7 @@ private:
         if (std::any_of(cells_.begin(), cells_.end(), is_observable)) {
             ReleasedRef released;
             if (each.strong)
-                released = release(patterns, lane, block, location,
+                released = release(patterns, lane, warp.place, location,
                                    observed ? observed->released : ReleasedRef());
             MessageRef last = cells_[0]->message;
             message = MessageRef(new Message(access, kind, block, address, released));
@@ -351,7 +426,8 @@ private:
         auto is_behind = [&](Cell &cell) {
             const Communication &there = cell.communication(kinds_);
             const Access &last = there.last;
-            return morally_strong(kinds_[kind], kinds_[there.kind], there.block == place.block) ||
+            return morally_strong(kinds_[kind], kinds_[there.kind],
+                                  places_.distance(there.block, place.block)) ||
                    is_known(last.warp, last.lane, last.row) ||
                    (cell.message && is_observed(cell.message.get(), access, is_known));
         };
@@ -362,13 +438,13 @@ private:
     uint32_t kind_of(bool writes) {
         const Event &each = *event_;
         bool is_volatile = each.strong && each.kind != ATOMIC && each.order == IMPLIED;
-        bool is_device = each.scope;
-        uint64_t key = (uint64_t)each.pc << 16 | each.size << 8 | (each.strong != 0) << 3 |
-                       is_device << 2 | is_volatile << 1 | writes;
+        Reach reach = reach_of(each.scope);
+        uint64_t key = (uint64_t)each.pc << 16 | each.size << 8 | (each.strong != 0) << 4 |
+                       reach << 2 | is_volatile << 1 | writes;
         if (key == last_key_) return last_kind_;
         auto [place, is_new] = kind_numbers_.try_emplace(key, kinds_.size());
         if (is_new)
-            kinds_.push_back({each.size, each.strong != 0, is_device, is_volatile, writes,
+            kinds_.push_back({each.size, each.strong != 0, reach, is_volatile, writes,
                               each.pc, pc_number(each.pc)});
         last_key_ = key;
         return last_kind_ = place->second;
@@ -378,10 +454,10 @@ private:
         return pc_numbers_.try_emplace(pc, pc_numbers_.size()).first->second;
     }
 
-    // Whether accesses of threads of two blocks are morally strong, given a common byte.
-    static bool morally_strong(const Kind &one, const Kind &other, bool is_same_block) {
+    // Whether accesses of threads at a distance are morally strong, given a common byte.
+    static bool morally_strong(const Kind &one, const Kind &other, Reach distance) {
         return one.is_strong && other.is_strong && one.size == other.size &&
-               (is_same_block || (one.is_device && other.is_device));
+               std::min(one.reach, other.reach) >= distance;
     }
 
     // The write that a strong read observes, if it does: one that is morally strong with it, as all
@@ -393,7 +469,8 @@ private:
             if (cell->message != message) return MessageRef();
         const Kind &own = kinds_[kind], &other = kinds_[message->kind];
         bool is_own = own.is_strong && own.size == other.size && message->access.is_of_thread(access);
-        if (!is_own && !morally_strong(own, other, block_ == message->block)) return MessageRef();
+        if (!is_own && !morally_strong(own, other, places_.distance(block_, message->block)))
+            return MessageRef();
         message->observe(access);
         return message;
     }
@@ -402,29 +479,37 @@ private:
     bool is_overwritten(const Message &last, const Message &later) const {
         const Kind &one = kinds_[last.kind], &other = kinds_[later.kind];
         return one.is_volatile && other.is_volatile && one.size == other.size &&
-               one.is_device == other.is_device && last.start == later.start &&
+               one.reach == other.reach && last.start == later.start &&
                last.access.is_of_thread(later.access);
     }
 
+    // Calls with each distance that a scope includes, at which a block has others.
+    template <class Visit> void for_distances(int block, Reach reach, Visit visit) const {
+        visit(IN_BLOCK);
+        if (reach >= IN_CLUSTER && places_.has_cluster(block)) visit(IN_CLUSTER);
+        if (reach == ON_DEVICE) visit(ON_DEVICE);
+    }
+
     // What a strong write releases and hands on.
-    ReleasedRef release(const OpenPatterns &patterns, int lane, int block,
+    ReleasedRef release(const OpenPatterns &patterns, int lane, const Place &place,
                         OpenPatterns::Location location, const ReleasedRef &observed) {
-        Sources sources{patterns.fence(lane), patterns.device_fence(lane),
-                        patterns.operation(lane, location), observed, block};
+        Sources sources{patterns.fences(lane), patterns.operation(lane, location), observed,
+                        place.block};
         if (!(sources == last_sources_)) {
             last_sources_ = sources;
-            last_released_ = released_by(sources);
+            last_released_ = released_by(sources, place);
         }
         return last_released_;
     }
 
-    ReleasedRef released_by(const Sources &sources) {
-        if (!sources.fence && !sources.operation) return sources.observed;
+    ReleasedRef released_by(const Sources &sources, const Place &place) {
+        if (!sources.fences[IN_BLOCK] && !sources.operation) return sources.observed;
         auto released = sources.observed ? new Released(*sources.observed) : new Released();
         ReleasedRef result(released);
-        if (sources.fence) released->release(sources.block, sources.fence->known(), false, joins_);
-        if (sources.device_fence)
-            released->release(sources.block, sources.device_fence->known(), true, joins_);
+        for_distances(place.block, ON_DEVICE, [&](Reach distance) {
+            if (const FenceRef &fence = sources.fences[distance])
+                released->release(place, fence->known(), distance, joins_);
+        });
         if (sources.operation) released->add(*sources.operation, joins_);
         return result;
     }
@@ -447,9 +532,10 @@ private:
             for (List &list : cell->lists) {
                 const Kind &other = kinds_[list.kind];
                 if (!own.writes && !other.writes) continue;
-                bool is_near = list.block == place.block;
-                bool is_strong = morally_strong(own, other, is_near);
-                uint64_t silent = (uint64_t)kind << 1 | is_near;
+                Reach distance = places_.distance(list.block, place.block);
+                bool is_near = distance == IN_BLOCK;
+                bool is_strong = morally_strong(own, other, distance);
+                uint64_t silent = (uint64_t)kind << 2 | distance;
                 if (is_strong && list.silent == silent) continue;
                 uint64_t key = Races::key_of(other, own, is_strong, is_near);
                 if (is_strong && races_.has(key)) {
@@ -479,7 +565,7 @@ private:
             if (!lost.may_race(own.writes, block, block_time)) return false;
             if (lost.kind == Lost::SEVERAL) return true;
             const Kind &other = kinds_[lost.kind];
-            bool is_strong = morally_strong(own, other, lost.block == block);
+            bool is_strong = morally_strong(own, other, places_.distance(lost.block, block));
             if (is_strong && !own.is_volatile && !other.is_volatile) return false;
             for (bool is_near : {false, true})
                 if (races_.has(Races::key_of(other, own, is_strong, is_near))) return false;
@@ -488,8 +574,9 @@ private:
         auto has_lost = [&](const List &list) {
             // Whether it races with the last of a chain of atomics whenever with others of it.
             const Kind &other = kinds_[list.kind];
-            bool is_like_last = !own.is_strong || (own.is_device && !own.is_volatile &&
-                                                   other.is_strong && other.is_device);
+            bool is_like_last =
+                !own.is_strong || (own.reach == ON_DEVICE && !own.is_volatile && other.is_strong &&
+                                   other.reach == ON_DEVICE);
             return may_race(is_like_last ? list.unobserved : list.lost);
         };
         return may_race(cell.lost) ||
@@ -530,6 +617,12 @@ private:
     Races races_;
     WeakAccesses weak_;
     std::unordered_map<uint64_t, Known> arrived_;  // by block and number of a barrier
+    // Of the barrier of a cluster: by lane of all warps the phase in which it has arrived last, and by
+    // cluster what those have released that arrived in each.
+    using Given = std::array<Known, 2>;
+    std::unordered_map<int, uint8_t> phases_;
+    std::unordered_map<int, Given> given_;
+    std::unordered_map<int, int> exited_;  // by block in a cluster, its threads that have exited
     bool has_sc_fences_ = false;
     std::unordered_map<uint64_t, uint32_t> kind_numbers_;
     std::unordered_map<uint32_t, uint32_t> pc_numbers_;
@@ -543,6 +636,7 @@ private:
     uint32_t mask_ = 0;
     int number_ = 0, block_ = 0;
     uint64_t memory_ = 0;
+    bool is_of_block_ = false;  // whether only threads of the block access the memory
     std::vector<Cell *> cells_;
     std::vector<Candidate> candidates_;
 };

@@ -33,9 +33,11 @@ from racetrap.golden_model.barracuda.race import (
 )
 from racetrap.golden_model.events import (
     ALL_LANES,
+    SHARED_BITS,
     WARP_SIZE,
     AtomicOp,
     EventKind,
+    EventScope,
     MemoryOrder,
     Space,
 )
@@ -47,10 +49,13 @@ from racetrap.sim.twins import constants, enumeration, record, structure
 
 _FOLDER = Path(__file__).parent
 _OPTIONS = ("-std=c++20", "-O3")
+#: Stands for no block.
+_NO_BLOCK = (1 << 32) - 1
 #: Warps that the compiled form can distinguish.
 _MOST_WARPS = 1 << 23
 _FOUND_DTYPE = np.dtype([
     ("address", "<u8"), ("first_event", "<u8"), ("second_event", "<u8"), ("instances", "<u8"),
+    ("owner", "<u8"),
     ("block_pairs", "<u4"), ("first_pc", "<u4"), ("second_pc", "<u4"),
     ("first_grid_block", "<u4"), ("second_grid_block", "<u4"),
     ("first_thread", "<u4"), ("second_thread", "<u4"),
@@ -79,10 +84,11 @@ class _Settings(ctypes.Structure):
 
 _TWINS = (
     enumeration(EventKind, bits=8),
+    enumeration(EventScope, bits=8),
     enumeration(AtomicOp, bits=8),
     enumeration(MemoryOrder, bits=8),
-    constants({"LANES": WARP_SIZE}),
-    constants({"ALL_LANES": ALL_LANES}, ctype="uint32_t"),
+    constants({"LANES": WARP_SIZE, "SHARED_BITS": SHARED_BITS}),
+    constants({"ALL_LANES": ALL_LANES, "NO_BLOCK": _NO_BLOCK}, ctype="uint32_t"),
     record(EVENT_DTYPE, "Event"),
     record(LANE_DTYPE, "LaneRecord"),
     structure(_Settings, name="OracleSettings"),
@@ -315,6 +321,7 @@ def _finding(found: np.void) -> Finding:
         bool(found["is_strong"]), bool(found["is_narrow"]), bool(found["is_volatile"]),
         bool(found["is_same"]),
         int(found["instances"]), int(found["block_pairs"]), bool(found["is_least"]),
+        None if found["owner"] == _NO_BLOCK else int(found["owner"]),
     )  # fmt: skip
 
 

@@ -74,6 +74,8 @@ class Finding(NamedTuple):
         Pairs of blocks that have one.
     is_least : bool
         Whether there may have been more of both.
+    owner : int, optional
+        Index in the grid of the block whose shared memory it is, if other blocks can access it.
     """
 
     first: Party
@@ -88,6 +90,7 @@ class Finding(NamedTuple):
     instances: int = 1
     block_pairs: int = 1
     is_least: bool = False
+    owner: int | None = None
 
 
 def _race(kernel: int, found: Finding) -> Race:
@@ -101,7 +104,7 @@ def _race(kernel: int, found: Finding) -> Race:
         kind = RaceKind.SCOPED_ATOMIC
     return Race(
         kind, found.race_class, found.space, found.address, found.first, found.second, kernel,
-        found.instances, found.block_pairs, found.is_least,
+        found.instances, found.block_pairs, found.is_least, found.owner,
     )  # fmt: skip
 
 

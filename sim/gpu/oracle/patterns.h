@@ -45,25 +45,21 @@ private:
 
 using FenceRef = Ref<const Fence>;
 
-// Knowledge that release patterns have attached to a write, by what their scope includes.
-class Released : public Counted {
+// Knowledge by number of a block; what two have in common is stored once.
+class KnownByBlock {
 public:
-    Known for_all;
-
-    Known of_block(int block) const {
+    Known at(int block) const {
         size_t number = block / CHUNK;
         const Chunk *chunk = number < chunks_.size() ? chunks_[number].get() : nullptr;
         return chunk ? chunk->known[block % CHUNK] : Known();
     }
 
-    void release(int block, const Known &known, bool is_device, Joins &joins) {
+    void add(int block, const Known &known, Joins &joins) {
         Known &own = of(block);
         own = joins.join(known, own);
-        if (is_device) for_all = joins.join(known, for_all);
     }
 
-    void add(const Released &other, Joins &joins) {
-        for_all = joins.join(for_all, other.for_all);
+    void add(const KnownByBlock &other, Joins &joins) {
         if (chunks_.size() < other.chunks_.size()) chunks_.resize(other.chunks_.size());
         for (size_t i = 0; i < other.chunks_.size(); i++) {
             const Ref<const Chunk> &more = other.chunks_[i];
@@ -95,6 +91,36 @@ private:
     }
 
     std::vector<Ref<const Chunk>> chunks_;
+};
+
+// Knowledge that release patterns have attached to a write, by what their scope includes.
+class Released : public Counted {
+public:
+    // What a thread acquires, by a scope of some reach.
+    Known to(const Place &place, Reach reach, Joins &joins) const {
+        Known known = blocks_.at(place.block);
+        if (reach >= IN_CLUSTER) known = joins.join(known, clusters_.at(place.cluster));
+        return reach == ON_DEVICE ? joins.join(known, for_all_) : known;
+    }
+
+    // Adds what a thread at a place releases to those at a distance.
+    void release(const Place &place, const Known &known, Reach distance, Joins &joins) {
+        switch (distance) {
+        case IN_BLOCK: return blocks_.add(place.block, known, joins);
+        case IN_CLUSTER: return clusters_.add(place.cluster, known, joins);
+        case ON_DEVICE: for_all_ = joins.join(known, for_all_);
+        }
+    }
+
+    void add(const Released &other, Joins &joins) {
+        for_all_ = joins.join(for_all_, other.for_all_);
+        blocks_.add(other.blocks_, joins);
+        clusters_.add(other.clusters_, joins);
+    }
+
+private:
+    Known for_all_;
+    KnownByBlock blocks_, clusters_;
 };
 
 using ReleasedRef = Ref<const Released>;  // none: nothing was released
@@ -177,22 +203,22 @@ class OpenPatterns {
 public:
     using Location = std::pair<uint64_t, unsigned>;  // with the memory apart, and size
 
-    explicit OpenPatterns(int lanes) : fences_(lanes), device_fences_(lanes), observed_(lanes) {}
+    // The last release fence of a lane for each reach, or a farther one.
+    using Fences = std::array<FenceRef, ON_DEVICE + 1>;
 
-    void release_fence(uint32_t lanes, const FenceRef &fence, bool is_device) {
-        for (; lanes; lanes &= lanes - 1) {
-            int lane = __builtin_ctz(lanes);
-            fences_[lane] = fence;
-            if (is_device) device_fences_[lane] = fence;
-        }
+    explicit OpenPatterns(int lanes) : fences_(lanes), observed_(lanes) {}
+
+    void release_fence(uint32_t lanes, const FenceRef &fence, Reach reach) {
+        for (; lanes; lanes &= lanes - 1)
+            for (int each = IN_BLOCK; each <= reach; each++)
+                fences_[__builtin_ctz(lanes)][each] = fence;
     }
 
     void release_operation(int lane, Location location, const ReleasedRef &released) {
         operations_[{lane, location}] = released;
     }
 
-    const FenceRef &fence(int lane) const { return fences_[lane]; }
-    const FenceRef &device_fence(int lane) const { return device_fences_[lane]; }
+    const Fences &fences(int lane) const { return fences_[lane]; }
 
     ReleasedRef operation(int lane, Location location) const {
         if (operations_.empty()) return {};
@@ -214,23 +240,23 @@ public:
 
     // What a lane with a known past acquires at a fence, joined with the given knowledge.
     template <class Past>
-    Known acquire(int lane, const Place &place, bool is_device, Known known, Past past,
+    Known acquire(int lane, const Place &place, Reach reach, Known known, Past past,
                   std::set<PcPair> &synchronised, Joins &joins) {
         found_.clear();
         for (const auto &[location, patterns] : observed_[lane])
-            collect(patterns, place, is_device, joins);
-        if (is_device) observed_[lane].clear();
+            collect(patterns, place, reach, joins);
+        if (reach == ON_DEVICE) observed_[lane].clear();
         return acquired(known, past, synchronised, joins);
     }
 
     // The same at an operation on a location.
     template <class Past>
-    Known acquire_at(int lane, Location location, const Place &place, bool is_device, Past past,
+    Known acquire_at(int lane, Location location, const Place &place, Reach reach, Past past,
                      std::set<PcPair> &synchronised, Joins &joins) {
         auto patterns = observed_[lane].find(location);
         if (patterns == observed_[lane].end()) return Known();
         found_.clear();
-        collect(patterns->second, place, is_device, joins);
+        collect(patterns->second, place, reach, joins);
         return acquired(Known(), past, synchronised, joins);
     }
 
@@ -255,10 +281,6 @@ private:
             joined->add(*more, joins);
         }
 
-        Known known(const Place &place, bool is_device, Joins &joins) const {
-            Known known = released->of_block(place.block);
-            return is_device ? joins.join(known, released->for_all) : known;
-        }
     };
     struct Acquired {
         PcPair pair;
@@ -273,15 +295,15 @@ private:
         return patterns.emplace_back(Observed{pair, is_volatile, {}, {}, {-1, -1, 0, 0, 0}, {}});
     }
 
-    void collect(const std::vector<Observed> &patterns, const Place &place, bool is_device,
+    void collect(const std::vector<Observed> &patterns, const Place &place, Reach reach,
                  Joins &joins) {
         for (const Observed &each : patterns) {
-            Known known = each.known(place, is_device, joins);
+            Known known = each.released->to(place, reach, joins);
             if (!known) continue;
             Acquired &acquired = found_.emplace_back(Acquired{each.pair, known, each.is_volatile, {}});
             for (const Observed &other : each.overlooked)
                 acquired.overlooked.push_back(
-                    {other.pair, other.known(place, is_device, joins), true, {}});
+                    {other.pair, other.released->to(place, reach, joins), true, {}});
         }
     }
 
@@ -333,7 +355,7 @@ private:
     }
 
     std::vector<Acquired> found_;  // of the current fence or operation
-    std::vector<FenceRef> fences_, device_fences_;  // by lane
+    std::vector<Fences> fences_;  // by lane
     std::map<std::pair<int, Location>, ReleasedRef> operations_;
     std::vector<std::map<Location, std::vector<Observed>>> observed_;  // by lane
 };

@@ -19,6 +19,10 @@ struct RunningWarp {
 struct PlacedBlock {
     uint32_t grid_block;
     int32_t first_warp, warps;
+    int32_t threads;
+    int32_t cluster;   // block of rank 0 in its cluster: itself, if it has none
+    int32_t size = 0;  // blocks of its cluster, if it is that
+    int32_t left = 0;  // those of them that have not retired
 };
 
 class Places {
@@ -30,7 +34,10 @@ public:
     void place(const Event &event) {
         int block = blocks_.size(), first = warps_.size(), count = event.warp_count;
         block_at_[key(event)] = block;
-        blocks_.push_back({event.grid_block, first, count});
+        int cluster = event.size ? blocks_.back().cluster : block;
+        int threads = (count - 1) * LANES + __builtin_popcount(event.mask ? event.mask : ALL_LANES);
+        blocks_.push_back({event.grid_block, first, count, threads, cluster});
+        blocks_[cluster].size++, blocks_[cluster].left++;
         first_in_slot_.push_back(event.warp);
         for (int warp = first; warp < first + count; warp++) {
             warp_block_.push_back(block);
@@ -40,14 +47,16 @@ public:
             bool is_last = warp == first + count - 1;
             uint32_t live = is_last && event.mask ? event.mask : ALL_LANES;
             for (int actor = warp * size; actor < (warp + 1) * size; actor++)
-                made->actors.emplace_back(Place{actor, block, first * size, count * size},
+                made->actors.emplace_back(Place{actor, block, cluster, first * size, count * size},
                                           size > 1 ? 1 : live, made->team);
         }
     }
 
-    void retire(int block) {
+    // Whether the block is the last of its cluster.
+    bool retire(int block) {
         const PlacedBlock &of = blocks_[block];
         for (int warp = of.first_warp; warp < of.first_warp + of.warps; warp++) warps_[warp].reset();
+        return !--blocks_[of.cluster].left;
     }
 
     int block_of(const Event &event) const { return block_at_.at(key(event)); }
@@ -57,6 +66,20 @@ public:
     }
 
     const PlacedBlock &block(int number) const { return blocks_[number]; }
+    int cluster_of(int block) const { return blocks_[block].cluster; }
+    // Whether other blocks can access its shared memory.
+    bool has_cluster(int block) const { return blocks_[cluster_of(block)].size > 1; }
+    // Block in the grid whose shared memory an address of a thread in a cluster is in.
+    uint32_t owner(int block, uint64_t address) const {
+        int first = cluster_of(block);
+        uint64_t rank = address >> SHARED_BITS;
+        return rank < (uint64_t)blocks_[first].size ? blocks_[first + rank].grid_block : NO_BLOCK;
+    }
+    Reach distance(int one, int other) const {
+        if (one == other) return IN_BLOCK;
+        return one >= 0 && other >= 0 && cluster_of(one) == cluster_of(other) ? IN_CLUSTER
+                                                                             : ON_DEVICE;
+    }
     int block_of_warp(int warp) const { return warp_block_[warp]; }
     RunningWarp &warp(int number) { return *warps_[number]; }
     Warp &actor(int number) { return warps_[number / size]->actors[number % size]; }

@@ -98,8 +98,11 @@ private:
         Found race{};
         race.address = address;
         race.is_shared = is_shared;
+        race.owner = NO_BLOCK;
         auto [one_block, one] = place_of(first, race.first_grid_block, race.first_thread);
         auto [other_block, other] = place_of(second, race.second_grid_block, race.second_thread);
+        if (is_shared && places_.has_cluster(other_block))
+            race.owner = places_.owner(other_block, address);
         race.is_same_block = one_block == other_block;
         race.is_same_warp = one == other;
         race.first_event = first_event_ + first.row, race.second_event = first_event_ + second.row;

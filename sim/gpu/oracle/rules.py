@@ -39,8 +39,18 @@ def run_oracle(trace: Trace, rule: str, independent: bool = False) -> Result:
         What is a race.
     independent : bool
         Whether the lanes of a warp are scheduled independently; the papers' rules assume lockstep.
+
+    Raises
+    ------
+    ValueError
+        If the rule is a paper's, and the run has clusters of several blocks.
     """
     if own := _OF_PAPERS.get(rule):
+        if trace.has_clusters:
+            raise ValueError(
+                f"Rule of a run with clusters of several blocks must be {ORACLE_RULES[0]} or "
+                f"{ORACLE_RULES[1]}, not {rule}, which knows no clusters"
+            )
         return own().run(trace)
     return CompiledOracle(OracleRule(rule), independent).run(trace)
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cells.h"
+#include "places.h"
 
 //: Fences of a warp that are kept.  What follows one that is not stands for it too, so that no order
 //: is missing.
@@ -13,10 +14,11 @@ constexpr size_t MOST_FENCES = 64;
 
 class ScFences {
 public:
-    ScFences(const std::vector<Kind> &kinds, Joins &joins) : kinds_(kinds), joins_(joins) {}
+    ScFences(const Places &places, const std::vector<Kind> &kinds, Joins &joins)
+        : places_(places), kinds_(kinds), joins_(joins) {}
 
     // Orders a fence behind those that are forced to precede it, and takes it in.
-    void add(Time row, Warp &warp, uint32_t lanes, bool is_device) {
+    void add(Time row, Warp &warp, uint32_t lanes, Reach reach) {
         // What a fence makes known may be communicated from others.
         Known known;
         const Place &place = warp.place;
@@ -24,25 +26,25 @@ public:
             int first = number * LANES;
             bool is_far = first + LANES <= place.first || first >= place.first + place.count;
             return !is_far ||
-                   (is_device && number < device_leaves_.size() && device_leaves_[number]);
+                   (reach > IN_BLOCK && number < far_leaves_.size() && far_leaves_[number]);
         };
         do {
             known = warp.clock.far;
             if (known) known->each_communicated(counts, [&](int number, const Leaf &leaf) {
-                order_behind(row, warp, is_device, number * LANES, leaf);
+                order_behind(row, warp, reach, number * LANES, leaf);
             });
         } while (known != warp.clock.far);
         FenceRef fence(new Fence(warp.clock, warp.place, row));
         size_t number = warp.place.warp, leaf = number / LANES;
         if (fences_.size() <= number) fences_.resize(number + 1);
         auto &own = fences_[number];
-        own.push_back({row, row, lanes, is_device, fence, Known()});
+        own.push_back({row, row, lanes, reach, place.block, fence, Known()});
         if (own.size() > MOST_FENCES) {
             own[1].stand_for(own[0], joins_);
             own.erase(own.begin());
         }
-        if (device_leaves_.size() <= leaf) device_leaves_.resize(leaf + 1);
-        device_leaves_[leaf] |= is_device;
+        if (far_leaves_.size() <= leaf) far_leaves_.resize(leaf + 1);
+        far_leaves_[leaf] |= reach > IN_BLOCK;
         auto &rows = blocks_[warp.place.block].rows;
         if (rows.empty() || rows.back() != row) rows.push_back(row);
     }
@@ -130,7 +132,8 @@ private:
     struct Fenced {
         Time row, from;  // from: of the first that it stands for
         uint32_t lanes;
-        bool is_device;
+        Reach reach;
+        int block;
         FenceRef fence;
         Known others;  // what is known at those that it stands for
 
@@ -140,7 +143,7 @@ private:
         void stand_for(const Fenced &before, Joins &joins) {
             from = before.from;
             lanes |= before.lanes;
-            is_device |= before.is_device;
+            reach = std::max(reach, before.reach);
             others = before.known(joins);
         }
     };
@@ -176,7 +179,7 @@ private:
     };
 
     // Orders a fence behind those of some warps that are communicated to its warp.
-    void order_behind(Time row, Warp &warp, bool is_device, int first, const Leaf &leaf) {
+    void order_behind(Time row, Warp &warp, Reach reach, int first, const Leaf &leaf) {
         const Place &place = warp.place;
         for (int i = 0; i < LANES; i++) {
             Time latest = leaf.latest(i);
@@ -188,7 +191,8 @@ private:
             auto later = [](Time time, const Fenced &each) { return time < each.from; };
             auto end = std::upper_bound(fences.begin(), fences.end(), latest, later);
             while (end-- != fences.begin() && end->row > known) {
-                bool is_strong = place.is_near(other) || (is_device && end->is_device);
+                bool is_strong =
+                    std::min(reach, end->reach) >= places_.distance(place.block, end->block);
                 if (!is_strong || !is_news(*end, other, leaf, i, warp, row)) continue;
                 warp.acquire(end->known(joins_), joins_);
                 known = warp.clock.time_of(place, other, row - 1);
@@ -210,8 +214,9 @@ private:
 
     std::vector<std::vector<Fenced>> fences_;  // by warp, ascending
     std::unordered_map<int, Block> blocks_;
-    std::vector<char> device_leaves_;  // by leaf, whether its warps had device fences
+    std::vector<char> far_leaves_;  // by leaf, whether its warps had fences that reach other blocks
     std::unordered_map<int, Past> pasts_;  // by warp
+    const Places &places_;
     const std::vector<Kind> &kinds_;
     Joins &joins_;
 };

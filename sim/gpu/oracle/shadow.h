@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -46,7 +47,7 @@ public:
     uint32_t *at(uint64_t memory, uint64_t address) {
         // Shared memories are small.
         uint64_t number = address >> PAGE_BITS;
-        if (memory) number |= 1ull << 63 | memory << PAGE_BITS;
+        if (memory) number += (1ull << 63) + (memory << PAGE_BITS);
         Lately &lately = lately_[number % LATELY];
         if (lately.number != number || !lately.slots) {
             auto &page = pages_[number];
@@ -79,7 +80,23 @@ public:
         slot = 0;
     }
 
-    // Forgets the shared memory of a block.
+    // Calls with each location in the shared memory of a block of a cluster that has a past, and its
+    // address, ascending.
+    template <class Visit> void each_of_rank(uint64_t memory, uint64_t rank, Visit visit) {
+        auto pages = shared_.find(memory);
+        if (pages == shared_.end()) return;
+        uint64_t start = (1ull << 63) + (memory << PAGE_BITS);
+        for (uint64_t number : std::set(pages->second.begin(), pages->second.end())) {
+            uint64_t address = (number - start) << PAGE_BITS;
+            if (address >> SHARED_BITS != rank) continue;
+            for (uint32_t &slot : pages_.at(number)) {
+                if (slot) visit(address, slot);
+                address += 1 << bits_;
+            }
+        }
+    }
+
+    // Forgets the shared memories of a cluster.
     void forget(uint64_t memory) {
         auto found = shared_.find(memory);
         if (found == shared_.end()) return;
@@ -121,7 +138,7 @@ private:
 
     int bits_ = 2;
     std::unordered_map<uint64_t, std::vector<uint32_t>> pages_;
-    std::unordered_map<uint64_t, std::vector<uint64_t>> shared_;  // pages of each block's memory
+    std::unordered_map<uint64_t, std::vector<uint64_t>> shared_;  // pages of each memory
     std::array<Lately, LATELY> lately_{};
     std::vector<std::unique_ptr<Cell>> cells_;
     std::vector<uint32_t> free_;

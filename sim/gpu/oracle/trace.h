@@ -6,6 +6,13 @@
 //: Row of an event in its kernel.
 using Time = int32_t;
 
+// What a scope includes, and how far threads are apart: within a block, a cluster or the device.
+enum Reach : uint8_t { IN_BLOCK, IN_CLUSTER, ON_DEVICE };
+
+inline Reach reach_of(uint8_t scope) {
+    return scope == DEVICE ? ON_DEVICE : scope == CLUSTER ? IN_CLUSTER : IN_BLOCK;
+}
+
 inline bool acquires(uint8_t order) { return order == ACQUIRE || order == ACQ_REL; }
 inline bool releases(uint8_t order) { return order == RELEASE || order == ACQ_REL; }
 
@@ -38,7 +45,9 @@ struct Lost {
 // What decides whether an access conflicts with others, and is morally strong with them.
 struct Kind {
     uint8_t size;
-    bool is_strong, is_device, is_volatile, writes;
+    bool is_strong;
+    Reach reach;  // of its scope
+    bool is_volatile, writes;
     uint32_t pc;
     uint32_t pc_number;  // of its instruction
 };

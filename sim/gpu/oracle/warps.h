@@ -15,7 +15,7 @@ struct Pasts : Counted {
 };
 
 struct Place {
-    int warp, block, first, count;  // first and count: the warps of the block
+    int warp, block, cluster, first, count;  // first and count: the warps of the block
 
     bool is_near(int other) const { return other >= first && other < first + count; }
 };

@@ -19,7 +19,8 @@ public:
         int warp, block;
         uint32_t kind;
         uint64_t memory;
-        bool has_fences;  // whether there has been a fence.sc
+        bool is_of_block;  // whether only threads of the block access the memory
+        bool has_fences;   // whether there has been a fence.sc
     };
 
     // Takes in an access; its lanes that race, or come to a cell, are left to others.
@@ -171,13 +172,13 @@ private:
         if (!group.past) return left;
         if (group.past & IS_CELL) {
             Cell &cell = shadow_.cell(group.past);
-            group.is_over = now_->memory && cell.last <= block_time_;
+            group.is_over = now_->is_of_block && cell.last <= block_time_;
             for (int i = group.first; !group.is_over && i < group.first + group.count; i++)
                 left |= words_[i].lanes;
             return left;
         }
         History *history = shadow_.histories.at(group.past);
-        group.is_over = now_->memory && history->last().row <= block_time_;
+        group.is_over = now_->is_of_block && history->last().row <= block_time_;
         if (group.is_over) return left;
         for (int number = 0; number < history->count; number++) {
             const Entry &each = history->entries()[number];

@@ -5,7 +5,7 @@ Two steps, since branches may name later labels.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from lark import Token
 
 from racetrap.sim.gpu.ptx.locations import LocationTracker, Sources
 from racetrap.sim.gpu.ptx.module import (
+    ClusterLimits,
     Function,
     Instruction,
     Location,
@@ -184,7 +185,15 @@ def build_function(
         ),
         defined=node.body is not None,
         max_threads=min(limits, default=None),
-        cluster=prod(
-            size for name, values in node.limits if name == "reqnctapercluster" for size in values
-        ),
+        cluster=_cluster_limits(dict(node.limits)),
     )
+
+
+def _cluster_limits(limits: Mapping[str, tuple[int, ...]]) -> ClusterLimits:
+    shape = limits.get("reqnctapercluster")
+    width, height, depth = (*(shape or ()), 1, 1, 1)[:3]
+    most = limits.get("maxclusterrank")
+    return ClusterLimits(
+        (width, height, depth) if shape else None, most[0] if most else None,
+        "explicitcluster" in limits, "blocksareclusters" in limits,
+    )  # fmt: skip

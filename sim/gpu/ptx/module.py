@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 #: Bytes of each fundamental type; a predicate has no place in memory.
 TYPE_BYTES = {f"{kind}{bits}": bits // 8 for kind in "bsu" for bits in (8, 16, 32, 64)} | {
@@ -223,6 +224,31 @@ class Variable:
     extern: bool = False
 
 
+class ClusterLimits(NamedTuple):
+    """What a kernel says of the clusters in which it is launched.
+
+    Parameters
+    ----------
+    shape : (int, int, int), optional
+        Blocks of a cluster in each dimension (``.reqnctapercluster``).
+    most : int, optional
+        Blocks of a cluster at most (``.maxclusterrank``).
+    is_explicit : bool
+        Whether the launch must have clusters (``.explicitcluster``).
+    counts_grid : bool
+        Whether a grid is of clusters, not of blocks (``.blocksareclusters``).
+    """
+
+    shape: tuple[int, int, int] | None = None
+    most: int | None = None
+    is_explicit: bool = False
+    counts_grid: bool = False
+
+
+#: Limits of a kernel that says nothing.
+NO_CLUSTERS = ClusterLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A kernel (``.entry``) or a device function (``.func``).
@@ -245,8 +271,8 @@ class Function:
         Whether the PTX has a body for it.
     max_threads : int, optional
         Threads of a block at most (``.maxntid`` or ``.reqntid``).
-    cluster : int
-        Blocks of a cluster (``.reqnctapercluster``).
+    cluster : ClusterLimits
+        What it says of its clusters.
     """
 
     name: str
@@ -258,7 +284,7 @@ class Function:
     instructions: tuple[Instruction, ...]
     defined: bool = True
     max_threads: int | None = None
-    cluster: int = 1
+    cluster: ClusterLimits = NO_CLUSTERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,7 @@ SPECIAL_REGISTERS = (
     "%dynamic_smem_size", "%envreg1", "%envreg2",
     *(f"%{name}.{axis}"
       for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid") for axis in "xyz"),
-    "%cluster_ctarank", "%cluster_nctarank",
+    "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster",
 )  # fmt: skip
 
 #: Names that mean the same everywhere.

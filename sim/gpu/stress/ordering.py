@@ -14,19 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import EventKind, MemoryOrder
-from racetrap.golden_model.events import Scope as EventScope
+from racetrap.golden_model.events import EventKind, EventScope, MemoryOrder
 from racetrap.golden_model.ptx_memory_model import Order, Scope
 from racetrap.golden_model.trace import Trace
-from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS
+from racetrap.sim.gpu.executor.machine.weak_memory import ORDERS, SCOPES
 from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from racetrap.sim.gpu.stress.subject import Changes
 
 _EVENT_ORDERS = {order: event for event, order in ORDERS.items()}
-
-
-def _event_scope(scope: Scope) -> EventScope:
-    return EventScope.DEVICE if scope > Scope.CLUSTER else EventScope.BLOCK
+_EVENT_SCOPES = {Scope.SYS: EventScope.DEVICE} | {scope: event for event, scope in SCOPES.items()}
 
 
 def executed_pcs(traces: Iterable[Trace]) -> frozenset[int]:
@@ -67,7 +63,7 @@ def unordered_with(trace: Trace, changes: Changes) -> Unordered:
         if fence is None:
             dropped |= own
         else:
-            events["scope"][own] = _event_scope(fence[1])
+            events["scope"][own] = _EVENT_SCOPES[fence[1]]
             # An order that is implied is that of fence.sc.
             events["order"][own] = _EVENT_ORDERS.get(fence[0], MemoryOrder.IMPLIED)
     for pc, strength in changes.accesses.items():
@@ -75,7 +71,7 @@ def unordered_with(trace: Trace, changes: Changes) -> Unordered:
         if strength.order is Order.RELAXED:
             dropped |= own & is_fence
         if strength.scope is not None:
-            events["scope"][own] = _event_scope(strength.scope)
+            events["scope"][own] = _EVENT_SCOPES[strength.scope]
         events["order"][own] = _EVENT_ORDERS.get(strength.order, MemoryOrder.IMPLIED)
     changed = Trace(trace.header, events[~dropped], trace.lanes)
     found = CompiledOracle(OracleRule.CAUSALITY).run(changed)

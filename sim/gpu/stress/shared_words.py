@@ -36,7 +36,7 @@ def _shared_words(kernel: Kernel, lanes: bool) -> frozenset[int]:
     first = events["first_lane"].astype(np.int64) - kernel.first_lane
     number = np.arange(len(each)) - np.searchsorted(each, np.arange(len(rows)))[each]
     address = kernel.lanes["address"][first[each] + number].astype(np.int64)
-    block = kernel.grid_block[kernel.block[rows]]
+    block = kernel.grid_block[kernel.cluster[kernel.block[rows]]]
     address += np.where(events["space"] == Space.SHARED, (block + 1) * BLOCK_STRIDE, 0)[each]
     thread = kernel.warp[rows].astype(np.int64)[each]
     if lanes:

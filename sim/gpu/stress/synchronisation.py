@@ -23,7 +23,9 @@ Sync = tuple[Order, Scope]
 
 _STRONG = frozenset({"volatile", "relaxed", "acquire", "release"})
 _PRIVATE = frozenset({"param", "local", "const"})
-_SCOPES = {"cta": Scope.CTA, "cluster": Scope.CTA, "gpu": Scope.GPU, "sys": Scope.GPU}
+_SCOPES = {
+    "cta": Scope.CTA, "cluster": Scope.CLUSTER, "gpu": Scope.GPU, "sys": Scope.GPU,
+}  # fmt: skip
 _ORDERS = {
     "relaxed": Order.RELAXED, "acquire": Order.ACQUIRE, "release": Order.RELEASE,
     "acq_rel": Order.ACQ_REL,

@@ -69,6 +69,7 @@ class Run:
         data: np.ndarray | None = None,
         number: int = 0,
         dynamic_shared: int = 0,
+        cluster: Any = None,
         device: Device | None = None,
         **options: Any,
     ):
@@ -78,8 +79,9 @@ class Run:
         self.data = self.device.allocate(np.zeros(64, np.uint32) if data is None else data)
         self.words = words
         self.stats = self.device.launch(
-            self.module, "test", grid, block, [self.address, self.data, number], dynamic_shared
-        )
+            self.module, "test", grid, block, [self.address, self.data, number], dynamic_shared,
+            cluster=cluster,
+        )  # fmt: skip
 
     def out(self, dtype: Any = np.uint32) -> np.ndarray:
         """The first buffer."""

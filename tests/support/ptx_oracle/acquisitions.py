@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_all
 from racetrap.golden_model.barracuda.fences import Fence
-from tests.support.ptx_oracle.messages import Released
+from tests.support.ptx_oracle.messages import IN_BLOCK, ON_DEVICE, Released, Team
 
 #: Program counters of a write and of the read that observes it.
 _Pair = tuple[int, int]
@@ -42,44 +42,37 @@ class OpenPatterns:
 
     Parameters
     ----------
-    block : int
-        Block of the warp.
+    team : Team
+        Of the warp.
     synchronised : set of (int, int)
         Receives the program counters of the write and the read of each pair of patterns that
         synchronises.
     """
 
-    def __init__(self, block: int, synchronised: set[_Pair]) -> None:
-        self._block, self._synchronised = block, synchronised
-        #: By lane its last release fence of any scope, and of device scope.
-        self._fences: dict[int, Fence] = {}
-        self._device_fences: dict[int, Fence] = {}
+    def __init__(self, team: Team, synchronised: set[_Pair]) -> None:
+        self._team, self._synchronised = team, synchronised
+        #: By lane and reach its last release fence of that reach or more.
+        self.fences: dict[tuple[int, int], Fence] = {}
         #: By lane and location what its release operations there have released.
         self._operations: dict[tuple[int, _Location], Released] = {}
         #: By lane what it has observed, by pair and location.
         self._observed: defaultdict[int, dict[tuple[_Pair, _Location], _Observed]]
         self._observed = defaultdict(dict)
 
-    def release_fence(self, lanes: Iterable[int], fence: Fence, is_device: bool) -> None:
+    def release_fence(self, lanes: Iterable[int], fence: Fence, reach: int) -> None:
         """A release fence of some lanes."""
-        for lane in lanes:
-            self._fences[lane] = fence
-            if is_device:
-                self._device_fences[lane] = fence
+        self.fences |= {(lane, each): fence for lane in lanes for each in range(reach + 1)}
 
-    def release_operation(
-        self, lane: int, location: _Location, fence: Fence, is_device: bool
-    ) -> None:
+    def release_operation(self, lane: int, location: _Location, fence: Fence, reach: int) -> None:
         """A release operation of a lane."""
         released = self._operations.setdefault((lane, location), Released())
-        released.release(self._block, fence, is_device)
+        released.release(self._team, fence, reach)
 
     def released_by(self, lane: int, location: _Location, released: Released) -> None:
         """Add what a strong write of a lane releases."""
-        if lane in self._fences:
-            released.release(self._block, self._fences[lane], False)
-        if lane in self._device_fences:
-            released.release(self._block, self._device_fences[lane], True)
+        for reach in range(IN_BLOCK, ON_DEVICE + 1):
+            if (fence := self.fences.get((lane, reach))) is not None:
+                released.release(self._team, fence, reach)
         if (operations := self._operations.get((lane, location))) is not None:
             released.add(operations)
 
@@ -87,7 +80,7 @@ class OpenPatterns:
         self, lane: int, location: _Location, pair: _Pair, released: Released, is_volatile: bool
     ) -> None:
         """A strong read of a lane observes what was released; one of both may be volatile."""
-        if released.for_block:
+        if released.parts:
             new = _Observed(Released(), is_volatile, {})
             self._observed[lane].setdefault((pair, location), new).released.add(released)
 
@@ -99,7 +92,7 @@ class OpenPatterns:
             observed.overlooked.setdefault(other, Released()).add(released)
 
     def acquire(
-        self, lane: int, is_device: bool, past: Callable[[], Knowledge],
+        self, lane: int, reach: int, past: Callable[[], Knowledge],
         location: _Location | None = None,
     ) -> list[Knowledge]:  # fmt: skip
         """What a lane, whose past is known, acquires at a fence or, with ``location``, at an
@@ -108,21 +101,17 @@ class OpenPatterns:
         for (pair, where), observed in self._observed.get(lane, {}).items():
             if location not in (None, where):
                 continue
-            known = self._known(observed.released, is_device)
+            known = observed.released.to(self._team, reach)
             overlooked = [
-                _Acquired(other, self._known(released, is_device), True, [])
+                _Acquired(other, released.to(self._team, reach), True, [])
                 for other, released in observed.overlooked.items()
             ]
             if known is not NOTHING:
                 found.append(_Acquired(pair, known, observed.is_volatile, overlooked))
         self._synchronise(found, past)
-        if location is None and is_device and lane in self._observed:
+        if location is None and reach == ON_DEVICE and lane in self._observed:
             self._observed[lane].clear()
         return [each.known for each in found]
-
-    def _known(self, released: Released, is_device: bool) -> Knowledge:
-        known = released.of_block(self._block)
-        return known.join(released.for_all) if is_device else known
 
     def _synchronise(self, found: list[_Acquired], past: Callable[[], Knowledge]) -> None:
         """Take note of the pairs by which patterns synchronise.

@@ -110,7 +110,7 @@ class Cell:
         for (other, other_writes), group in self._groups.items():
             if not (writes or other_writes):
                 continue
-            if other.block == source.block and group.last_row <= block_time:
+            if other.team.block == source.team.block and group.last_row <= block_time:
                 continue
             strong = source.is_morally_strong_with(other)
             if group.messages and not strong:

@@ -8,8 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge
+from racetrap.golden_model.barracuda.compressed import NOTHING, Knowledge, join_all
 from racetrap.golden_model.barracuda.sync import Published
+from racetrap.golden_model.events import EventScope
+
+#: How far a scope reaches, and how far apart two threads are: block, cluster, device.
+IN_BLOCK, IN_CLUSTER, ON_DEVICE = range(3)
+REACHES = {EventScope.BLOCK: IN_BLOCK, EventScope.CLUSTER: IN_CLUSTER, EventScope.DEVICE: ON_DEVICE}
+
+
+class Team(NamedTuple):
+    """Block of a thread, and the first block of its cluster."""
+
+    block: int
+    cluster: int
+
+    def distance(self, other: Team) -> int:
+        """How far apart threads of the two are."""
+        if self.block == other.block:
+            return IN_BLOCK
+        return IN_CLUSTER if self.cluster == other.cluster else ON_DEVICE
 
 
 class Source(NamedTuple):
@@ -19,27 +37,27 @@ class Source(NamedTuple):
     ----------
     location : tuple of int
         First byte, apart for each block's shared memory, and size.
-    block : int
-        Block of its thread.
+    team : Team
+        Of its thread.
     is_strong : bool
         Whether it is a strong operation.
-    is_device : bool
-        Whether its scope includes other blocks.
+    reach : int
+        Of its scope.
     is_volatile : bool
         Whether it is a volatile load or store.
     """
 
     location: tuple[int, int]
-    block: int
+    team: Team
     is_strong: bool
-    is_device: bool
+    reach: int
     is_volatile: bool
 
     def is_morally_strong_with(self, other: Source) -> bool:
         """Whether both are morally strong, if they are of different threads."""
         if not (self.is_strong and other.is_strong and self.location == other.location):
             return False
-        return self.block == other.block or (self.is_device and other.is_device)
+        return min(self.reach, other.reach) >= self.team.distance(other.team)
 
 
 class Access(NamedTuple):
@@ -78,33 +96,30 @@ class Released:
 
     Attributes
     ----------
-    for_all : Knowledge
-        Released at device scope.
-    for_block : dict of int to Knowledge
-        Released by a thread of each block, at any scope.
+    parts : dict of (Team, int) to Knowledge
+        What threads of a team have released at a reach.
     """
 
-    __slots__ = ("for_all", "for_block")
+    __slots__ = ("parts",)
 
     def __init__(self) -> None:
-        self.for_all: Knowledge = NOTHING
-        self.for_block: dict[int, Knowledge] = {}
+        self.parts: dict[tuple[Team, int], Knowledge] = {}
 
-    def of_block(self, block: int) -> Knowledge:
-        """What threads of a block have released."""
-        return self.for_block.get(block, NOTHING)
+    def to(self, team: Team, reach: int) -> Knowledge:
+        """What threads of a team acquire at a reach: both scopes must include the other thread."""
+        return join_all(
+            known for (other, own), known in self.parts.items()
+            if min(own, reach) >= other.distance(team)
+        )  # fmt: skip
 
-    def release(self, block: int, known: Published, is_device: bool) -> None:
-        """Add what a thread of a block releases."""
-        self.for_block[block] = known.join(self.of_block(block))
-        if is_device:
-            self.for_all = known.join(self.for_all)
+    def release(self, team: Team, known: Published, reach: int) -> None:
+        """Add what a thread of a team releases."""
+        self.parts[team, reach] = known.join(self.parts.get((team, reach), NOTHING))
 
     def add(self, other: Released) -> None:
         """Add what another write has released."""
-        self.for_all = self.for_all.join(other.for_all)
-        for block, known in other.for_block.items():
-            self.for_block[block] = self.of_block(block).join(known)
+        for key, known in other.parts.items():
+            self.parts[key] = self.parts.get(key, NOTHING).join(known)
 
 
 class Message:

@@ -9,7 +9,7 @@ Ref: PTX ISA 9.0, Sections 8.7 (Conflict, data-races), 8.8 (Patterns) and 8.9 (O
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from racetrap.golden_model.barracuda.analysis import merge
-from racetrap.golden_model.barracuda.compressed import Clock, Knowledge, Place
+from racetrap.golden_model.barracuda.compressed import Clock, Knowledge, Place, join_all
 from racetrap.golden_model.barracuda.concurrent import concurrent_races
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.barracuda.kernel import Kernel, kernels_of
@@ -28,11 +28,11 @@ from racetrap.golden_model.barracuda.simt import Warp
 from racetrap.golden_model.barracuda.warp_clocks import WarpClocks
 from racetrap.golden_model.events import (
     ALL_LANES,
+    SHARED_BITS,
     WARP_SIZE,
     AtomicOp,
     EventKind,
     MemoryOrder,
-    Scope,
     Space,
     lanes_of,
 )
@@ -41,20 +41,30 @@ from racetrap.sim.gpu.oracle.compiled_oracle import ProgramOrders
 from racetrap.sim.gpu.oracle.findings import Finding, OracleRule, result_of
 from tests.support.ptx_oracle.acquisitions import OpenPatterns
 from tests.support.ptx_oracle.cells import Cell, Conflict
-from tests.support.ptx_oracle.messages import Access, Message, Source
+from tests.support.ptx_oracle.messages import (
+    IN_BLOCK,
+    IN_CLUSTER,
+    REACHES,
+    Access,
+    Message,
+    Source,
+    Team,
+)
 from tests.support.ptx_oracle.sc_fences import ScFences, read, write
 from tests.support.ptx_oracle.thread_kernel import ThreadKernel
 
 _STRUCTURE = (
     EventKind.BARRIER, EventKind.IF, EventKind.ELSE, EventKind.FI, EventKind.EXIT,
     EventKind.WARP_BARRIER, EventKind.BARRIER_ARRIVE, EventKind.PARTIAL_BARRIER,
+    EventKind.CLUSTER_ARRIVE, EventKind.CLUSTER_WAIT,
 )  # fmt: skip
 # Numbers of enumerations' members, which are slow to look up.
 _LOAD, _STORE, _ATOMIC, _FENCE, _BARRIER, _WARP_BARRIER, _ARRIVE, _PARTIAL = map(int, (
     EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.FENCE, EventKind.BARRIER,
     EventKind.WARP_BARRIER, EventKind.BARRIER_ARRIVE, EventKind.PARTIAL_BARRIER,
 ))  # fmt: skip
-_CAS, _DEVICE, _IMPLIED = int(AtomicOp.CAS), int(Scope.DEVICE), MemoryOrder.IMPLIED
+_CLUSTER_ARRIVE, _CLUSTER_WAIT = int(EventKind.CLUSTER_ARRIVE), int(EventKind.CLUSTER_WAIT)
+_CAS, _IMPLIED = int(AtomicOp.CAS), MemoryOrder.IMPLIED
 _ORDERS = tuple(MemoryOrder)
 ACQUIRING = (MemoryOrder.ACQUIRE, MemoryOrder.ACQ_REL)
 RELEASING = (MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
@@ -128,7 +138,16 @@ class _Analysis(WarpClocks):
         self._arrived: defaultdict[tuple[int, int], list[Knowledge]] = defaultdict(list)
         self._cells: defaultdict[int, Cell] = defaultdict(Cell)
         self._synchronised: set[tuple[int, int]] = set()
-        self._patterns = [OpenPatterns(warp.place.block, self._synchronised) for warp in self.warps]
+        self._teams = [
+            Team(warp.place.block, int(self.kernel.cluster[warp.place.block]))
+            for warp in self.warps
+        ]
+        self._patterns = [OpenPatterns(team, self._synchronised) for team in self._teams]
+        #: Phases of the barrier of its cluster at which each lane has arrived, and what has been
+        #: released in each, by cluster and phase.
+        self._phases: defaultdict[tuple[int, int], int] = defaultdict(int)
+        self._exited: Counter[int] = Counter()
+        self._given: defaultdict[tuple[int, int], list[Knowledge]] = defaultdict(list)
         self._sc_fences = ScFences(len(self.warps))
         self._found: dict[Any, _Instances] = {}
         #: Log2 of the bytes of a cell: of the smallest access, which are all aligned.
@@ -178,6 +197,9 @@ class _Analysis(WarpClocks):
         if kind == _PARTIAL:
             self._partial_barrier(row)
             return
+        if kind in (_CLUSTER_ARRIVE, _CLUSTER_WAIT):
+            self._cluster_barrier(row, kind == _CLUSTER_ARRIVE)
+            return
         warp = self.warps[int(self.kernel.warp[row])]
         if kind <= _ATOMIC:
             self._access(row, warp, kind)
@@ -185,12 +207,73 @@ class _Analysis(WarpClocks):
             if not self._is_part[row]:
                 self._fence(row, warp)
         else:
+            if kind == EventKind.EXIT:
+                self._exit(row)
             warp.branch(EventKind(kind), self.kernel.mask(row), row)
+
+    def _exit(self, row: int) -> None:
+        """When all threads of a block in a cluster have exited its shared memory ends: accesses by
+        other blocks must come before."""
+        kernel, whole = self.kernel, self._whole
+        block = int(kernel.block[row])
+        cluster = int(kernel.cluster[block])
+        if (kernel.cluster == cluster).sum() == 1:
+            return
+        self._exited[block] += kernel.mask(row).bit_count()
+        threads = sum(int(mask).bit_count() for mask in whole.live[whole.warps_of(block)])
+        if self._exited[block] < threads:
+            return
+        instruction = int(self._source_rows[row])
+        lane = lanes_of(whole.mask(instruction))[0]
+        warp = int(whole.warp[instruction])
+        warp, lane = (warp * WARP_SIZE + lane, 0) if self._actors_of_warp > 1 else (warp, lane)
+        end = Access(row, warp, lane, int(kernel.events["pc"][row]), instruction)
+        known = join_all(self._published(row, list(kernel.warps_of(block))))
+        begin = (1 << 64) + (block << SHARED_BITS)
+        cells = sorted(
+            (number, cell) for number, cell in self._cells.items()
+            if begin <= number << self._cell_bits < begin + (1 << SHARED_BITS)
+        )  # fmt: skip
+        for number, cell in cells:
+            location = number << self._cell_bits, 0
+            source = Source(location, self._teams[warp], False, IN_BLOCK, False)
+            for conflict in cell.conflicts(end, source, True, -1):
+                self._check_end(conflict, end, source, known)
+
+    def _check_end(self, conflict: Conflict, end: Access, source: Source, known: Knowledge) -> None:
+        other = conflict.source.team.block
+        observers = conflict.message.all_observers() if conflict.message else ()
+        accesses = [conflict.access, *observers]
+        if other == source.team.block or any(
+            known.time_of(each.warp, each.lane) >= each.row for each in accesses
+        ):
+            return
+        key = conflict.access.pc, end.pc, False, False
+        if key not in self._found:
+            address = source.location[0] - (1 << 64) - (source.team.cluster << SHARED_BITS)
+            finding = self._finding(conflict, end, source, False)
+            self._found[key] = _Instances(finding._replace(space=Space.SHARED, address=address))
+        self._found[key].rows.add(end.instruction)
+        self._found[key].blocks.add(frozenset((other, source.team.block)))
 
     def _warp_barrier(self, row: int) -> None:
         """Let threads of a warp pass a barrier; in lockstep they are ordered anyway."""
         if isinstance(self.kernel, ThreadKernel):
             self._synchronise(row, self._actors(row), [])
+
+    def _cluster_barrier(self, row: int, arrives: bool) -> None:
+        """Let lanes arrive at the barrier of their cluster, or go on behind it."""
+        first, size = int(self.kernel.warp[row]), self._actors_of_warp
+        for each in lanes_of(self.kernel.mask(row)):
+            actor, lane = (first + each, 0) if size > 1 else (first, each)
+            self._phases[first, each] += arrives
+            given = self._given[self._teams[actor].cluster, self._phases[first, each]]
+            if not arrives:
+                self.warps[actor].acquire(*given)
+            elif int(self.kernel.events["order"][row]) == MemoryOrder.RELEASE:
+                given += self._published(row, [actor])
+            elif (fence := self._patterns[actor].fences.get((lane, IN_CLUSTER))) is not None:
+                given.append(fence.known)
 
     def _partial_barrier(self, row: int) -> None:
         """Let some warps of a block pass a barrier, at which others may have arrived before."""
@@ -220,18 +303,18 @@ class _Analysis(WarpClocks):
 
     def _fence(self, row: int, warp: Warp) -> None:
         event = self.kernel.events[row]
-        order, is_device = _ORDERS[self._orders[row]], int(event["scope"]) == _DEVICE
+        order, reach = _ORDERS[self._orders[row]], REACHES[int(event["scope"])]
         is_sc = order is _IMPLIED
         lanes = lanes_of(self.kernel.mask(row) & warp.active)
         patterns = self._patterns[warp.place.warp]
         if is_sc or order in ACQUIRING:
             past = self._past(warp, row)
-            known = [each for lane in lanes for each in patterns.acquire(lane, is_device, past)]
+            known = [each for lane in lanes for each in patterns.acquire(lane, reach, past)]
             warp.acquire(*known)
         if is_sc:
-            self._sc_fences.add(row, warp, lanes, is_device)
+            self._sc_fences.add(row, warp, self._teams[warp.place.warp], lanes, reach)
         if is_sc or order in RELEASING:
-            patterns.release_fence(lanes, Fence(warp.clock, warp.place, row), is_device)
+            patterns.release_fence(lanes, Fence(warp.clock, warp.place, row), reach)
 
     def _past(self, warp: Warp, row: int) -> Callable[[], Knowledge]:
         clock = warp.clock
@@ -241,7 +324,7 @@ class _Analysis(WarpClocks):
         kernel = self.kernel
         event = kernel.events[row]
         base, pc, size = kernel.space_base(row), int(event["pc"]), int(event["size"])
-        is_strong, is_device = bool(event["strong"]), int(event["scope"]) == _DEVICE
+        is_strong, reach = bool(event["strong"]), REACHES[int(event["scope"])]
         order = _ORDERS[self._orders[row]]
         is_volatile = is_strong and kind != _ATOMIC and order is _IMPLIED
         succeeds = ALL_LANES
@@ -254,7 +337,7 @@ class _Analysis(WarpClocks):
         ):
             access = Access(row, warp.place.warp, lane, pc, int(self._source_rows[row]))
             location = base + address, size
-            source = Source(location, warp.place.block, is_strong, is_device, is_volatile)
+            source = Source(location, self._teams[access.warp], is_strong, reach, is_volatile)
             writes = kind == _STORE or (kind == _ATOMIC and bool(succeeds >> lane & 1))
             cells = self._cells_of(source)
             observed, clock = None, warp.clock
@@ -278,7 +361,7 @@ class _Analysis(WarpClocks):
             if kind != _LOAD and order in RELEASING:
                 # The operation itself precedes what acquires it; a CAS that fails is one too.
                 self._patterns[access.warp].release_operation(
-                    lane, location, Fence(clock, warp.place, row), is_device
+                    lane, location, Fence(clock, warp.place, row), reach
                 )
             message = self._written(access, source, observed, cells) if writes else None
             if message is not None:
@@ -335,7 +418,7 @@ class _Analysis(WarpClocks):
         if order not in ACQUIRING:
             return []
         past = self._past(self.warps[access.warp], access.row)
-        return patterns.acquire(access.lane, source.is_device, past, source.location)
+        return patterns.acquire(access.lane, source.reach, past, source.location)
 
     def _written(
         self, access: Access, source: Source, observed: Message | None, cells: list[Cell]
@@ -360,8 +443,8 @@ class _Analysis(WarpClocks):
             for conflict in cell.conflicts(access, source, writes, clock.block_time):
                 other = conflict.source
                 strong = source.is_morally_strong_with(other)
-                key = conflict.access.pc, access.pc, strong, other.block == source.block
-                blocks = frozenset((other.block, source.block))
+                key = conflict.access.pc, access.pc, strong, other.team.block == source.team.block
+                blocks = frozenset((other.team.block, source.team.block))
                 known = self._found.get(key)
                 if known is not None and (strong or known.has(access.instruction, blocks)):
                     continue

@@ -26,7 +26,7 @@ from racetrap.golden_model.barracuda.compressed import (
 from racetrap.golden_model.barracuda.fences import Fence
 from racetrap.golden_model.barracuda.simt import Warp
 from tests.support.ptx_oracle.cells import Cell
-from tests.support.ptx_oracle.messages import Message
+from tests.support.ptx_oracle.messages import Message, Team
 
 
 class _ScFence(NamedTuple):
@@ -34,9 +34,9 @@ class _ScFence(NamedTuple):
 
     row: int
     warp: int
-    block: int
+    team: Team
     lanes: tuple[int, ...]
-    is_device: bool
+    reach: int
     fence: Fence
 
 
@@ -68,16 +68,16 @@ class ScFences:
         self._warps = warps
         self._fences: list[_ScFence] = []
 
-    def add(self, row: int, warp: Warp, lanes: tuple[int, ...], is_device: bool) -> None:
+    def add(self, row: int, warp: Warp, team: Team, lanes: tuple[int, ...], reach: int) -> None:
         """Order a fence behind those that are forced to precede it, and take it in."""
         place = warp.place
         # The latest first: what it makes known is communicated from fences before it alone.
         for each in reversed(self._fences):
-            is_morally_strong = each.block == place.block or (each.is_device and is_device)
+            is_morally_strong = min(each.reach, reach) >= each.team.distance(team)
             if is_morally_strong and self._is_communicated(each, warp.clock.far):
                 warp.acquire(each.fence.known)
         fence = Fence(warp.clock, place, row)
-        self._fences.append(_ScFence(row, place.warp, place.block, lanes, is_device, fence))
+        self._fences.append(_ScFence(row, place.warp, team, lanes, reach, fence))
 
     def _is_communicated(self, fence: _ScFence, known: Knowledge) -> bool:
         number = self._warps + fence.warp

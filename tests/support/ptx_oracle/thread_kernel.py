@@ -35,7 +35,7 @@ class ThreadKernel(Kernel):
         self.number, self.begin = kernel.number, kernel.begin
         self.lanes, self.first_lane = kernel.lanes, kernel.first_lane
         self._expand(kernel)
-        self.grid_block = kernel.grid_block
+        self.grid_block, self.cluster = kernel.grid_block, kernel.cluster
         self.first_warp = kernel.first_warp * WARP_SIZE
         self.warp_count = kernel.warp_count * WARP_SIZE
         self.warp_block = np.repeat(kernel.warp_block, WARP_SIZE)

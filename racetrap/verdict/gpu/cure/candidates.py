@@ -101,6 +101,9 @@ def strategies(
     if cause.missing is Missing.RELEASE and not cause.changes:
         # The judge has tried all fences: they do not help threads that do not communicate.
         first, usual = ("an atomic",), [each for each in usual if each.name != "a fence"]
+    if cause.missing is Missing.CLUSTER_BARRIER:
+        call = "cooperative_groups::this_cluster().sync()"
+        return [Strategy("a barrier of the cluster", _put(call, units, is_between=True), 3), *usual]
     near = [*_named(units, cause), *([_beside(units, cause)] if cause.changes else [])]
     usual.sort(key=lambda each: first.index(each.name) if each.name in first else len(first))
     return [*near, *usual]

@@ -44,6 +44,7 @@ int attribute_of(const cudaDeviceProp &device, cudaDeviceAttr attribute, bool &k
     case cudaDevAttrUnifiedAddressing: return device.unifiedAddressing;
     case cudaDevAttrManagedMemory: return device.managedMemory;
     case cudaDevAttrConcurrentManagedAccess: return device.concurrentManagedAccess;
+    case cudaDevAttrClusterLaunch: return device.major >= 9;
     case cudaDevAttrCooperativeLaunch: return device.cooperativeLaunch;
     case cudaDevAttrMemoryPoolsSupported: return device.memoryPoolsSupported;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
@@ -55,7 +56,6 @@ int attribute_of(const cudaDeviceProp &device, cudaDeviceAttr attribute, bool &k
     case cudaDevAttrComputeMode:
     case cudaDevAttrEccEnabled:
     case cudaDevAttrPageableMemoryAccess:
-    case cudaDevAttrClusterLaunch:
       return 0;
     default:
       known = false;

@@ -15,6 +15,7 @@ struct Kernel {
   FindKernelReply facts{};
   std::vector<ParameterReply> parameters{};
   size_t dynamic_limit = 0;
+  bool may_have_large_clusters = false;
 };
 
 // The kernel of a host function, looked up at the executor; null if it is none.

@@ -26,14 +26,14 @@ const char *refused(const cudaLaunchAttribute &attribute) {
   switch (attribute.id) {
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
       return nullptr;
     case cudaLaunchAttributeProgrammaticStreamSerialization:
     case cudaLaunchAttributeProgrammaticEvent:
     case cudaLaunchAttributeLaunchCompletionEvent:
       return "programmatic dependent launch";
-    case cudaLaunchAttributeClusterDimension:
     case cudaLaunchAttributePreferredClusterDimension:
-      return "cluster of blocks";
+      return "preferred cluster of blocks";
     default:
       return "attribute of cudaLaunchKernelExC";
   }
@@ -45,14 +45,29 @@ std::string of_kernel(const void *function) {
   return find_kernel(function, kernel) ? "" : " of kernel " + kernel->name;
 }
 
+// What a launch asks for beyond the shape of its grid.
+struct Attributes {
+  bool cooperative = false;
+  dim3 cluster{0, 0, 0};
+
+  unsigned cluster_blocks() const { return cluster.x * cluster.y * cluster.z; }
+};
+
+// Blocks of a cluster that every GPU with clusters can have.
+constexpr unsigned portable_cluster = 8;
+
 cudaError_t launch(const void *function, const dim3 &grid, const dim3 &block, void **arguments,
-                   size_t shared_bytes, cudaStream_t handle, bool cooperative, uint32_t site) {
+                   size_t shared_bytes, cudaStream_t handle, const Attributes &attributes,
+                   uint32_t site) {
   Guard held = guard();
   Kernel *kernel = nullptr;
   cudaError_t error = find_kernel(function, kernel);
   uint32_t stream = 0;
   if (error == cudaSuccess) error = stream_of(handle, stream);
   if (error == cudaSuccess && shared_bytes > kernel->dynamic_limit) error = cudaErrorInvalidValue;
+  if (error == cudaSuccess && attributes.cluster_blocks() > portable_cluster &&
+      !kernel->may_have_large_clusters)
+    error = cudaErrorInvalidClusterSize;
   if (error != cudaSuccess) return note(error);
   std::vector<char> bytes(kernel->facts.parameter_bytes);
   for (size_t number = 0; number < kernel->parameters.size(); ++number) {
@@ -60,7 +75,8 @@ cudaError_t launch(const void *function, const dim3 &grid, const dim3 &block, vo
     std::memcpy(bytes.data() + place.offset, arguments[number], place.bytes);
   }
   LaunchRequest request{kernel->facts.kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                        static_cast<uint32_t>(shared_bytes), stream, cooperative, site};
+                        static_cast<uint32_t>(shared_bytes), stream, attributes.cooperative,
+                        attributes.cluster.x, attributes.cluster.y, attributes.cluster.z, site};
   if (!is_captured(handle)) return note(tell(request, bytes.data(), bytes.size()));
   return keep(handle, [request, bytes](cudaStream_t own) mutable {
     cudaError_t error = stream_of(own, request.stream);
@@ -96,34 +112,36 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_b
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
                                size_t shared_bytes, cudaStream_t stream) {
-  return launch(kernel, grid, block, arguments, shared_bytes, stream, false,
+  return launch(kernel, grid, block, arguments, shared_bytes, stream, {},
                 racetrap::site_of_launch);
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                              size_t shared_bytes, cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared_bytes, stream, false, RACETRAP_SITE);
+  return launch(function, grid, block, arguments, shared_bytes, stream, {}, RACETRAP_SITE);
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block,
                                         void **arguments, size_t shared_bytes,
                                         cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared_bytes, stream, true, RACETRAP_SITE);
+  return launch(function, grid, block, arguments, shared_bytes, stream, {true}, RACETRAP_SITE);
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const void *function,
                                 void **arguments) {
-  bool cooperative = false;
+  racetrap::Attributes attributes;
   for (unsigned number = 0; number < configuration->numAttrs; ++number) {
     const cudaLaunchAttribute &attribute = configuration->attrs[number];
     if (attribute.id == cudaLaunchAttributeCooperative)
-      cooperative = attribute.val.cooperative != 0;
+      attributes.cooperative = attribute.val.cooperative != 0;
+    else if (attribute.id == cudaLaunchAttributeClusterDimension)
+      attributes.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y,
+                            attribute.val.clusterDim.z};
     else if (const char *name = racetrap::refused(attribute))
       return racetrap::missing((name + racetrap::of_kernel(function)).c_str(), RACETRAP_FROM);
   }
   return launch(function, configuration->gridDim, configuration->blockDim, arguments,
-                configuration->dynamicSmemBytes, configuration->stream, cooperative,
-                RACETRAP_SITE);
+                configuration->dynamicSmemBytes, configuration->stream, attributes, RACETRAP_SITE);
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void *data) {
@@ -162,7 +180,13 @@ cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribu
   racetrap::Kernel *kernel = nullptr;
   cudaError_t error = racetrap::find_kernel(function, kernel);
   if (error != cudaSuccess) return racetrap::note(error);
-  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout ||
+      attribute == cudaFuncAttributeClusterSchedulingPolicyPreference)
+    return cudaSuccess;
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+    kernel->may_have_large_clusters = value != 0;
+    return cudaSuccess;
+  }
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
     return racetrap::missing("attribute of cudaFuncSetAttribute", RACETRAP_FROM);
   if (value < 0 || value + kernel->facts.shared_bytes > racetrap::device().shared_per_sm)
@@ -194,6 +218,33 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
                                                           int threads, size_t shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
                                                                 shared_bytes, 0);
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *function,
+                                                 const cudaLaunchConfig_t *) {
+  racetrap::Kernel *kernel = nullptr;
+  cudaError_t error = racetrap::find_kernel(function, kernel);
+  if (error == cudaSuccess)
+    *blocks = (kernel->may_have_large_clusters ? 2 : 1) * racetrap::portable_cluster;
+  return racetrap::note(error);
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *function,
+                                           const cudaLaunchConfig_t *configuration) {
+  unsigned size = 1;
+  for (unsigned number = 0; number < configuration->numAttrs; ++number) {
+    const cudaLaunchAttribute &attribute = configuration->attrs[number];
+    if (attribute.id == cudaLaunchAttributeClusterDimension)
+      size = attribute.val.clusterDim.x * attribute.val.clusterDim.y * attribute.val.clusterDim.z;
+  }
+  const dim3 &block = configuration->blockDim;
+  cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      clusters, function, static_cast<int>(block.x * block.y * block.z),
+      configuration->dynamicSmemBytes);
+  if (error == cudaSuccess && !size) error = racetrap::note(cudaErrorInvalidClusterSize);
+  if (error == cudaSuccess)
+    *clusters = static_cast<int>(*clusters * racetrap::device().sm_count / size);
+  return error;
 }
 
 }

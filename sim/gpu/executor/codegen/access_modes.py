@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from racetrap.golden_model.events import MemoryOrder, Scope
+from racetrap.golden_model.events import EventScope, MemoryOrder
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, Scalar
 from racetrap.sim.gpu.executor.machine.access import AccessMode
 from racetrap.sim.gpu.ptx.module import Instruction
 
-_SCOPES = {
-    "cta": Scope.BLOCK,
-    # Launches have no clusters, so each block is a cluster of its own.
-    "cluster": Scope.BLOCK,
-    "gpu": Scope.DEVICE,
-    "gl": Scope.DEVICE,
-    "sys": Scope.DEVICE,
+#: Scopes of instructions; of a block that is alone in its cluster ``cluster`` is ``cta``.
+SCOPES = {
+    "cta": EventScope.BLOCK,
+    "cluster": EventScope.CLUSTER,
+    "gpu": EventScope.DEVICE,
+    "gl": EventScope.DEVICE,
+    "sys": EventScope.DEVICE,
 }
-_SPACES = ("global", "shared", "local", "param", "const")
+_SPACES = ("global", "shared", "shared::cluster", "local", "param", "const")
 _ORDERS = {order.name.lower(): order for order in MemoryOrder if order}
 _STRONG = ("volatile", "cv", *_ORDERS)
 #: Hints about caches, which change nothing here.
@@ -58,8 +58,8 @@ def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> Acc
             space = plain
         elif name in _STRONG:
             order = name
-        elif name in _SCOPES:
-            scope = _SCOPES[name]
+        elif name in SCOPES:
+            scope = SCOPES[name]
         elif atomic and name in operations:
             operation = name
         elif name in _VECTORS and not atomic:
@@ -77,7 +77,7 @@ def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> Acc
     return AccessMode(
         space=space,
         strong=strong,
-        scope=(Scope.DEVICE if scope is None else scope) if strong else Scope.BLOCK,
+        scope=(EventScope.DEVICE if scope is None else scope) if strong else EventScope.BLOCK,
         order=_order(order, atomic),
         before=order in ("release", "acq_rel"),
         after=order in ("acquire", "acq_rel"),
@@ -87,7 +87,7 @@ def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> Acc
     )
 
 
-def fence_mode(instruction: Instruction) -> tuple[Scope, MemoryOrder]:
+def fence_mode(instruction: Instruction) -> tuple[EventScope, MemoryOrder]:
     """Scope and order of ``membar`` or ``fence``.
 
     Raises
@@ -96,11 +96,14 @@ def fence_mode(instruction: Instruction) -> tuple[Scope, MemoryOrder]:
         If there is no scope, or a modifier is unknown.
     """
     names = [name for name in instruction.modifiers if name != "sc"]
+    if names == ["mbarrier_init", "release", "cluster"]:
+        # Of what came before it orders the initialisations of mbarrier objects alone.
+        names = names[1:]
     orders = [name for name in names if name in ("acquire", "release", "acq_rel")]
     scopes = [name for name in names if name not in orders]
-    if len(scopes) != 1 or scopes[0] not in _SCOPES or len(orders) > 1:
+    if len(scopes) != 1 or scopes[0] not in SCOPES or len(orders) > 1:
         raise UnknownInstruction.named(instruction)
     # ``fence`` without an order is ``fence.acq_rel``, ``membar`` is ``fence.sc``.
     is_sc = instruction.opcode == "membar" or "sc" in instruction.modifiers
     implied = MemoryOrder.IMPLIED if is_sc else MemoryOrder.ACQ_REL
-    return _SCOPES[scopes[0]], _ORDERS[orders[0]] if orders else implied
+    return SCOPES[scopes[0]], _ORDERS[orders[0]] if orders else implied

@@ -5,11 +5,14 @@ Ref: PTX ISA 9.0, Sections 9.7.9.25 (cp.async) and 9.7.13.15 (mbarrier).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from racetrap.golden_model.events import MemoryOrder, Scope
+from racetrap.golden_model.events import EventScope, MemoryOrder
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS
+from racetrap.sim.gpu.executor.codegen.access_modes import SCOPES
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.machine.access import Access, AccessMode, Generic, Load, Site, Store
@@ -29,7 +32,7 @@ _U32, _U64, _BOOL = np.dtype("u4"), np.dtype("u8"), np.dtype(bool)
 _WORD = SCALARS["b32"]
 #: Mode of what is no synchronisation.
 WEAK_MODE = AccessMode(
-    "global", False, Scope.BLOCK, MemoryOrder.IMPLIED, False, False, 1, _WORD, ""
+    "global", False, EventScope.BLOCK, MemoryOrder.IMPLIED, False, False, 1, _WORD, ""
 )
 #: Of an mbarrier object.
 _OBJECT = WEAK_MODE._replace(space="shared", strong=True, type=SCALARS["b64"])
@@ -41,6 +44,12 @@ _COPY_BYTES = (4, 8, 16)
 
 def _plain_space(name: str) -> str:
     return name.removesuffix("::cta")
+
+
+def _object_space(instruction: Instruction) -> str:
+    """State space of an mbarrier object."""
+    names = map(_plain_space, instruction.modifiers)
+    return next((name for name in names if name in ("shared", "shared::cluster")), "generic")
 
 
 def _number(instruction: Instruction, operand: Operand) -> int:
@@ -62,7 +71,8 @@ class AccessMaker:
             instruction, self._flow.place(instruction), event_pc(instruction.index),
             e.layout.access_number(instruction), offset,
         )  # fmt: skip
-        return (WEAK_FORMS[kind] if e.weak else kind)(site, mode, mode.space)
+        mode = mode._replace(scope=e.scope(mode.scope))
+        return (WEAK_FORMS[kind] if e.weak else kind)(site, mode, e.memory(mode.space))
 
 
 def _copy(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
@@ -112,6 +122,11 @@ def _order(instruction: Instruction, implied: MemoryOrder) -> MemoryOrder:
     return next((_ORDERS[name] for name in instruction.modifiers if name in _ORDERS), implied)
 
 
+def _scope(e: Emitter, instruction: Instruction) -> EventScope:
+    names = (name for name in instruction.modifiers if name in ("cta", "cluster"))
+    return e.scope(SCOPES[next(names, "cta")])
+
+
 def _update(
     e: Emitter, flow: Flow, instruction: Instruction, operation: str, number: str,
     result: str | None = None,
@@ -121,19 +136,21 @@ def _update(
     order = MemoryOrder.IMPLIED
     if "arrive" in operation:
         order = _order(instruction, MemoryOrder.RELEASE)
-    releases = order is MemoryOrder.RELEASE
-    base, offset = e.base(address, "shared")
+    releases, scope = order is MemoryOrder.RELEASE, _scope(e, instruction)
+    space = _object_space(instruction)
+    base, offset = e.base(address, space)
     accesses = AccessMaker(e, flow, instruction)
-    mode = _OBJECT._replace(operation=operation, order=order if releases else MemoryOrder.IMPLIED)
-    if "shared" in {_plain_space(name) for name in instruction.modifiers}:
-        access: Access | Generic = accesses.make(Atomic, mode, offset)
-    else:
-        base, offset = e.base(address, "generic")
+    mode = _OBJECT._replace(
+        space=space, scope=scope, operation=operation,
+        order=order if releases else MemoryOrder.IMPLIED,
+    )  # fmt: skip
+    access: Access | Generic
+    if space == "generic":
         access = Generic(lambda space: accesses.make(Atomic, mode._replace(space=space), offset))
+    else:
+        access = accesses.make(Atomic, mode, offset)
     name = e.bind(access, ("access", instruction.index))
-    fence = (
-        f"w.log.fence(w, {event_pc(instruction.index)}, {{mask}}, {int(Scope.BLOCK)}, {int(order)})"
-    )
+    fence = e.fence_call(instruction, scope, order)
     return [
         *(e.when_any(instruction, fence) if releases else []),
         *e.when_any(instruction, f"{name}(w, {{mask}}, {base}, {result}, {number})"),
@@ -182,10 +199,11 @@ def _widened(e: Emitter, operand: Operand) -> str:
 def _wait(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     target, address, phase, *_ = instruction.operands  # a limit of time may follow
     base, offset = e.base(address, "shared")
-    accesses = AccessMaker(e, flow, instruction)
-    order = _order(instruction, MemoryOrder.ACQUIRE)
+    # What it waits for is settled at once, whatever the memory.
+    accesses = AccessMaker(e, flow, replace(instruction, operands=(address,) * 2))
+    order, scope = _order(instruction, MemoryOrder.ACQUIRE), _scope(e, instruction)
     acquire, relaxed = (
-        accesses.make(Load, _OBJECT._replace(order=each), offset)
+        accesses.make(Load, _OBJECT._replace(order=each, scope=scope), offset)
         for each in (order, MemoryOrder.RELAXED)
     )
     acquires = order is MemoryOrder.ACQUIRE
@@ -194,10 +212,7 @@ def _wait(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
         parity = f"{e.source(phase, _U32)}.astype({e.type(_U64)})"
     else:
         parity = f"{e.bind(parity_of)}({e.source(phase, _U64)})"
-    fence = (
-        f"lambda mask: w.log.fence(w, {event_pc(instruction.index)}, mask, {int(Scope.BLOCK)}, "
-        f"{int(order)})"
-    )
+    fence = f"lambda mask: {e.fence_call(instruction, scope, order, 'mask')}"
     lines, mask = e.mask_guard(instruction)
     lines.append(f"v = {wait}(w, {mask}, {base}, {parity}, {fence}) if {mask} else None")
     guard, lanes = e.lane_guard(instruction)

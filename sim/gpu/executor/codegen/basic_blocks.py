@@ -17,6 +17,7 @@ from racetrap.sim.gpu.executor.arithmetic.instruction_set import (
     arithmetic_operation,
 )
 from racetrap.sim.gpu.executor.codegen.async_code import ASYNC_HANDLERS
+from racetrap.sim.gpu.executor.codegen.cluster_code import CLUSTER_HANDLERS
 from racetrap.sim.gpu.executor.codegen.collective_code import (
     COLLECTIVE_HANDLERS,
     needs_members_together,
@@ -48,7 +49,7 @@ from racetrap.sim.gpu.ptx.module import (
 
 _HANDLERS: dict[str, Handler] = {
     **MEMORY_HANDLERS, **CONTROL_HANDLERS, **COLLECTIVE_HANDLERS, **ASYNC_HANDLERS,
-    **MATRIX_HANDLERS, **TILE_HANDLERS,
+    **CLUSTER_HANDLERS, **MATRIX_HANDLERS, **TILE_HANDLERS,
 }  # fmt: skip
 
 #: Opcodes that the executor supports; compilation refuses forms of them that it does not.
@@ -57,7 +58,7 @@ SUPPORTED: frozenset[str] = ARITHMETIC_OPCODES | frozenset(_HANDLERS)
 #: Memory that no other thread sees.
 _PRIVATE_SPACES = frozenset({"param", "param::func", "param::entry", "local", "const"})
 #: Memory that other threads see, named as such: a generic address may be private.
-_WEAK_SPACES = frozenset({"global", "shared"})
+_WEAK_SPACES = frozenset({"global", "shared", "shared::cluster"})
 #: Instructions whose code sets the program counter itself.
 _SETTING_PC = frozenset({*CONTROL_HANDLERS, "bar", "barrier"})
 #: Instructions behind which registers are those of another call, in a device function and in a

@@ -16,6 +16,7 @@ from racetrap.golden_model.ptx_memory_model.events import check_barrier
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import only
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar
+from racetrap.sim.gpu.executor.codegen.cluster_code import cluster_barrier
 from racetrap.sim.gpu.executor.codegen.emitter import Emitter, Lines
 from racetrap.sim.gpu.executor.codegen.flow import Flow, Handler
 from racetrap.sim.gpu.executor.machine.collectives import REDUCTIONS, VOTES
@@ -128,6 +129,8 @@ def _active_mask(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 
 def _barrier(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
+    if instruction.modifiers[:1] == ("cluster",):
+        return cluster_barrier(e, flow, instruction)
     flags = only(
         instruction, "cta", "aligned", "sync", "arrive", "red", "warp", "popc", "and", "or"
     )

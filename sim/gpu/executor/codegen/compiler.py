@@ -56,7 +56,7 @@ def _build(
     return table
 
 
-def _compile(module: Module, kernel: str, weak: bool) -> KernelProgram:
+def _compile(module: Module, kernel: str, weak: bool, clustered: bool) -> KernelProgram:
     functions = reachable(module, kernel)
     first_end = 1 + max(
         (i.index for f in module.functions.values() for i in f.instructions), default=-1
@@ -79,7 +79,9 @@ def _compile(module: Module, kernel: str, weak: bool) -> KernelProgram:
     for function in functions:
         flow = Flow(module, function, compiled)
         for masked, blocks in enumerate(variants):
-            emitter = Emitter(function, tables[function.name], layout, bool(masked), weak)
+            emitter = Emitter(
+                function, tables[function.name], layout, bool(masked), weak, clustered
+            )
             blocks.update(basic_blocks(emitter, flow))
     full, masked_blocks = (
         _build(blocks, layout.namespace, size, f"<{module.name} {kernel}>") for blocks in variants
@@ -99,7 +101,9 @@ def _places(
 
 
 @lru_cache(_CACHED_KERNELS)
-def compile_kernel(module: Module, kernel: str, weak: bool = False) -> KernelProgram:
+def compile_kernel(
+    module: Module, kernel: str, weak: bool = False, clustered: bool = False
+) -> KernelProgram:
     """Compile a kernel, or return what an earlier call has compiled.
 
     Parameters
@@ -108,21 +112,30 @@ def compile_kernel(module: Module, kernel: str, weak: bool = False) -> KernelPro
         Where the kernel is, and its name.
     weak : bool
         Whether its accesses go to a weak memory.
+    clustered : bool
+        Whether it is launched in clusters of several blocks.
 
     Raises
     ------
     ExecutionError
-        If there is no such kernel, or it needs clusters of several blocks.
+        If there is no such kernel.
     PtxError
         If it, or a function that it calls, has an instruction that the executor does not support.
     """
-    function = module.functions.get(kernel)
+    kernel_named(module, kernel)
+    return _compile(module, kernel, weak, clustered)
+
+
+def kernel_named(module: Module, name: str) -> Function:
+    """The kernel of a name.
+
+    Raises
+    ------
+    ExecutionError
+        If there is none.
+    """
+    function = module.functions.get(name)
     if function is None or not function.is_kernel or not function.defined:
         names = [each.name for each in module.functions.values() if each.is_kernel]
-        raise ExecutionError(unknown_name(f"kernel of {module.name}", kernel, names))
-    if function.cluster > 1:
-        raise ExecutionError(
-            f"Kernel {kernel} has clusters of {function.cluster} blocks: only "
-            "one block is supported"
-        )
-    return _compile(module, kernel, weak)
+        raise ExecutionError(unknown_name(f"kernel of {module.name}", name, names))
+    return function

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.events import WARP_SIZE
+from racetrap.golden_model.events import WARP_SIZE, EventScope, MemoryOrder
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import scalar, unsigned, wider
 from racetrap.sim.gpu.executor.codegen.layout import ProgramLayout
 from racetrap.sim.gpu.executor.codegen.row_table import RowTable
+from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.special_registers import CLOCKS
 from racetrap.sim.gpu.ptx.module import (
     Address,
@@ -36,7 +37,7 @@ Lines = list[str]
 ADDRESS = np.dtype("i8")
 #: Spaces whose addresses have 32 bits: sums wrap there, and of a wider register the low half
 #: counts.  ptxas takes no 32-bit register as an address of others.
-_NARROW_SPACES = frozenset({"shared", "local", "const", "param"})
+_NARROW_SPACES = frozenset({"shared", "shared::cluster", "local", "const", "param"})
 _NARROW_ADDRESS = np.dtype("u4")
 #: Register of which nothing is kept.
 _SINK = "_"
@@ -71,16 +72,19 @@ class Emitter:
         Whether code must spare lanes that are not active.
     weak : bool
         Whether accesses and fences go to a weak memory.
+    clustered : bool
+        Whether a launch has clusters of several blocks, so that an address in shared memory says
+        whose it is.
     """
 
     def __init__(
         self, function: Function, table: RowTable, layout: ProgramLayout, masked: bool,
-        weak: bool = False,
+        weak: bool = False, clustered: bool = False,
     ):  # fmt: skip
         self.function = function
         self.table = table
         self.layout = layout
-        self.masked, self.weak = masked, weak
+        self.masked, self.weak, self.clustered = masked, weak, clustered
         #: Instructions of the basic block before the one whose code is being made.
         self.position = 0
 
@@ -151,7 +155,8 @@ class Emitter:
         elif space == "local":
             code = f"local_address(w, {self.layout.local_offset(self.function, name) + offset})"
         else:
-            return self.constant(self.layout.offset(self.function, name) + offset, dtype)
+            code = self.constant(self.layout.offset(self.function, name) + offset, dtype)
+            return f"({code} + w.block.window)" if self.clustered and space == "shared" else code
         return code if dtype == ADDRESS else f"{code}.astype({self.type(dtype)})"
 
     def space_of(self, name: str) -> str:
@@ -180,6 +185,19 @@ class Emitter:
             return self.table.register(base, ADDRESS), offset
         row = self.table.register(base, np.dtype(f"u{size}"))
         return f"{row}.astype({self.type(ADDRESS)})", offset
+
+    def memory(self, space: str) -> str:
+        """The state space among ``SPACES`` that an instruction's is in this launch."""
+        if not space.startswith("shared"):
+            return space
+        if not self.clustered:
+            return "shared"
+        return "shared::cta" if space == "shared" else space
+
+    def scope(self, scope: EventScope) -> EventScope:
+        """The scope that an instruction's is in this launch."""
+        is_alone = scope is EventScope.CLUSTER and not self.clustered
+        return EventScope.BLOCK if is_alone else scope
 
     # Results
 
@@ -251,6 +269,13 @@ class Emitter:
             return [], "w.mask"
         sign, row = self._guard(instruction)
         return [f"g = w.mask & {sign}mask_of({row})"], "g"
+
+    def fence_call(
+        self, instruction: Instruction, scope: EventScope, order: MemoryOrder, mask: str = "{mask}"
+    ) -> str:
+        """Code of a call that logs a fence by lanes."""
+        place = event_pc(instruction.index)
+        return f"w.log.fence(w, {place}, {mask}, {int(scope)}, {int(order)})"
 
     def when_any(self, instruction: Instruction, call: str) -> Lines:
         """Code that makes a call with the mask ``{mask}``, unless no lane is active."""

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from racetrap.golden_model.events import MemoryOrder, Scope
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.operations import only
 from racetrap.sim.gpu.executor.arithmetic.scalars import SCALARS, scalar, unsigned
@@ -52,17 +51,13 @@ def _bits(mode: AccessMode) -> AccessMode:
     return mode._replace(type=SCALARS[f"b{mode.type.bits}"])
 
 
-def _fence_call(instruction: Instruction, scope: Scope, order: MemoryOrder) -> str:
-    place = event_pc(instruction.index)
-    return f"w.log.fence(w, {place}, {{mask}}, {int(scope)}, {int(order)})"
-
-
 def _access(
     e: Emitter, flow: Flow, instruction: Instruction, kind: type[Access], mode: AccessMode,
     operand: Operand, rows: Iterable[str | None],
 ) -> Lines:  # fmt: skip
     """Code of a memory instruction: a release fences before the access, an acquire after it."""
     space = mode.space
+    mode = mode._replace(scope=e.scope(mode.scope))
     base, offset = e.base(operand, space)
     number = e.layout.access_number(instruction)
     site = Site(instruction, flow.place(instruction), event_pc(instruction.index), number, offset)
@@ -71,13 +66,13 @@ def _access(
             space = e.space_of(name)
 
     def make(space: str) -> Access:
-        visible = space in ("global", "shared")
-        return (WEAK_FORMS[kind] if e.weak and visible else kind)(site, mode, space)
+        visible = space == "global" or space.startswith("shared")
+        return (WEAK_FORMS[kind] if e.weak and visible else kind)(site, mode, e.memory(space))
 
     access: Any = Generic(make) if space == "generic" else make(space)
     name = e.bind(access, ("access", instruction.index))
     call = e.when_any(instruction, f"{name}(w, {{mask}}, {base}, {', '.join(map(str, rows))})")
-    fence = e.when_any(instruction, _fence_call(instruction, mode.scope, mode.order))
+    fence = e.when_any(instruction, e.fence_call(instruction, mode.scope, mode.order))
     return [*(fence if mode.before else []), *call, *(fence if mode.after else [])]
 
 
@@ -159,7 +154,8 @@ def _atomic(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 def _fence(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     scope, order = fence_mode(instruction)
-    lines = e.when_any(instruction, _fence_call(instruction, scope, order))
+    scope = e.scope(scope)
+    lines = e.when_any(instruction, e.fence_call(instruction, scope, order))
     if e.weak:
         place = event_pc(instruction.index)
         call = f"w.launch.weak.fence(w, {{mask}}, {place}, {int(scope)}, {int(order)})"
@@ -173,7 +169,7 @@ def _nothing(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 
 def _convert_address(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
-    names = [name.removesuffix("::cta") for name in instruction.modifiers]
+    names = [name.partition("::")[0] for name in instruction.modifiers]
     space = next((name for name in names if name in ("global", "const", "param", *_WINDOWS)), None)
     if space is None:
         raise UnknownInstruction(f"Instruction {instruction.name} lacks its state space")

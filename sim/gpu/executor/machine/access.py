@@ -18,8 +18,8 @@ from racetrap.golden_model.events import (
     WARP_SIZE,
     AtomicOp,
     EventKind,
+    EventScope,
     MemoryOrder,
-    Scope,
     Space,
     lanes_of,
 )
@@ -72,7 +72,7 @@ class AccessMode(NamedTuple):
         State space; ``generic`` if none is named.
     strong : bool
         Whether it takes part in synchronisation.
-    scope : Scope
+    scope : EventScope
         Scope of a strong access (BLOCK for weak ones).
     order : MemoryOrder
         Ordering semantics that it names.
@@ -88,7 +88,7 @@ class AccessMode(NamedTuple):
 
     space: str
     strong: bool
-    scope: Scope
+    scope: EventScope
     order: MemoryOrder
     before: bool
     after: bool
@@ -113,8 +113,9 @@ class Access:
         self.event_size = min(self.size, _WIDEST_EVENT)
         self.shift = self.dtype.itemsize.bit_length() - 1
         self.space = SPACES[space]
-        self.logged = space in ("global", "shared")
-        self.space_code = Space.SHARED if space == "shared" else Space.GLOBAL
+        is_shared = space.startswith("shared")
+        self.logged = is_shared or space == "global"
+        self.space_code = Space.SHARED if is_shared else Space.GLOBAL
         self.offset = np.full(WARP_SIZE, offset) if offset else None
         # Lane records of one event, overwritten each time; loads leave the values 0.
         self.records = np.zeros((WARP_SIZE, 3), np.uint64)
@@ -125,8 +126,8 @@ class Access:
         return address if mask == ALL_LANES else address[row_of(mask)]
 
     def block_of(self, warp: Warp) -> int:
-        """Block whose shared memory is accessed; -1 for global memory."""
-        return warp.block.index if self.space_code else -1
+        """First block of the cluster whose shared memory is accessed; -1 for global memory."""
+        return warp.block.cluster.first if self.space_code else -1
 
     def log(self, warp: Warp, mask: int, address: np.ndarray) -> None:
         """Log the event, or several if a lane accesses more bytes than one event holds."""
@@ -255,7 +256,7 @@ class Generic:
     def __init__(self, make: Callable[[str], Access]):
         self._global = make("global")
         self._others = {
-            SHARED_WINDOW >> _WINDOW_BITS: make("shared"),
+            SHARED_WINDOW >> _WINDOW_BITS: make("shared::cluster"),
             LOCAL_WINDOW >> _WINDOW_BITS: make("local"),
         }
 

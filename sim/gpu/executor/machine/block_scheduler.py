@@ -72,8 +72,20 @@ class BlockScheduler:
             most = min(most, sm.shared // self._shared)
         return most * len(self._sms)
 
-    def take(self) -> tuple[int, int, int] | None:
-        """SM, block slot and first warp slot for a block; ``None`` if no SM has room."""
+    def take(self, count: int) -> list[tuple[int, int, int]] | None:
+        """SM, block slot and first warp slot for each of some blocks that are placed together;
+        ``None`` if there is no room for all."""
+        places: list[tuple[int, int, int]] = []
+        while len(places) < count:
+            place = self._take_one()
+            if place is None:
+                for each in places:
+                    self.release(*each)
+                return None
+            places.append(place)
+        return places
+
+    def _take_one(self) -> tuple[int, int, int] | None:
         for number in sorted(range(len(self._sms)), key=lambda n: self._sms[n].blocks):
             sm = self._sms[number]
             first = sm.find_warps(self._warps)

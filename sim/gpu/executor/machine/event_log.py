@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from racetrap.golden_model.events import EventKind, MemoryOrder, Scope
+from racetrap.golden_model.events import EventKind, EventScope, MemoryOrder
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 
 if TYPE_CHECKING:
@@ -151,11 +151,11 @@ class EventLog:
 
     def _event(
         self, kind: EventKind, scope: int, slot: int, warp: int, warps: int, sm: int, pc: int,
-        grid_block: int, mask: int, order: int = 0,
+        grid_block: int, mask: int, order: int = 0, size: int = 0,
     ) -> None:  # fmt: skip
         self._events.extend(
             _pack(
-                kind, scope, 0, 0, 0, slot, warp, warps, sm, pc, grid_block, mask, 0, 0,
+                kind, scope, 0, 0, size, slot, warp, warps, sm, pc, grid_block, mask, 0, 0,
                 order,
                 self._lanes_before + len(self._lanes) // _LANE_BYTES,
             )
@@ -165,7 +165,7 @@ class EventLog:
         """IF, ELSE, FI, EXIT or WARP_BARRIER of lanes."""
         self._event(kind, 0, warp.slot, warp.number, 0, warp.sm, pc, 0, mask)
 
-    def fence(self, warp: Warp, pc: int, mask: int, scope: Scope, order: MemoryOrder) -> None:
+    def fence(self, warp: Warp, pc: int, mask: int, scope: EventScope, order: MemoryOrder) -> None:
         """A fence by lanes."""
         self._event(EventKind.FENCE, scope, warp.slot, warp.number, 0, warp.sm, pc, 0, mask, order)
 
@@ -185,12 +185,22 @@ class EventLog:
             EventKind.PARTIAL_BARRIER, 0, block.slot, 0, 0, block.sm, pc, number, warps
         )  # fmt: skip
 
+    def cluster_arrival(self, warp: Warp, pc: int, mask: int, order: MemoryOrder) -> None:
+        """Lanes arrive at the barrier of their cluster."""
+        self._event(
+            EventKind.CLUSTER_ARRIVE, 0, warp.slot, warp.number, 0, warp.sm, pc, 0, mask, order
+        )  # fmt: skip
+
+    def cluster_wait(self, warp: Warp, pc: int, mask: int) -> None:
+        """Lanes have waited at the barrier of their cluster."""
+        self.warp_event(EventKind.CLUSTER_WAIT, warp, pc, mask)
+
     def placed(self, block: ThreadBlock, first_warp: int, last_mask: int) -> None:
         """A block takes its place; ``last_mask`` has the lanes of its last warp."""
         self.blocks += is_sampled(block.index, self._share)
         self._event(
             EventKind.BLOCK_PLACED, 0, block.slot, first_warp, len(block.warps), block.sm, 0,
-            block.index, last_mask,
+            block.index, last_mask, size=block.rank,
         )  # fmt: skip
 
     def retired(self, block: ThreadBlock) -> None:

@@ -89,6 +89,25 @@ def _inside(heap: Heap, first: int, size: int) -> bool:
     return buffer is not None and first + size <= buffer.address + buffer.size
 
 
+def cluster_fault(warp: Warp, access: Access, mask: int, rank: np.ndarray) -> KernelFault:
+    """The error of the first lane that accesses shared memory of a block that its cluster does not
+    have, or that has ended."""
+    cluster = warp.block.cluster
+    known = (rank >= 0) & (rank < cluster.size)
+    ended = np.array([n < cluster.size and cluster.blocks[n].has_ended for n in rank.tolist()])
+    lane, position = _first_bad(mask, ~known | ended)
+    number = int(rank[position])
+    if not known[position]:
+        rule = f"in shared memory of one of the {cluster.size} blocks of the cluster"
+        return _error(Fault.TRAP, warp, access, lane, rule, f"of rank {number}")
+    block = warp.launch.block_position(cluster.blocks[number].index)
+    return _error(
+        Fault.TRAP, warp, access, lane, "in shared memory of a block that has not ended",
+        f"that of block {block}, which has; wait for the others at the barrier of the cluster "
+        "before a block ends",
+    )  # fmt: skip
+
+
 def small_memory_fault(
     warp: Warp, access: Access, mask: int, address: np.ndarray, size: int, name: str
 ) -> KernelFault:

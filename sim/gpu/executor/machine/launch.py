@@ -13,12 +13,14 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from operator import add, floordiv, mod, mul
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, Geometry
 from racetrap.sim.gpu.executor.machine.block_scheduler import BlockScheduler
+from racetrap.sim.gpu.executor.machine.cluster import Cluster
 from racetrap.sim.gpu.executor.machine.deadlock import deadlock_error
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
@@ -28,7 +30,7 @@ from racetrap.sim.gpu.executor.machine.limits import Limits
 from racetrap.sim.gpu.executor.machine.lockstep import LockstepWarp
 from racetrap.sim.gpu.executor.machine.memory import Heap, Views
 from racetrap.sim.gpu.executor.machine.program import CompiledFunction, KernelProgram
-from racetrap.sim.gpu.executor.machine.shapes import Shape, position
+from racetrap.sim.gpu.executor.machine.shapes import Shape, number_of, position
 from racetrap.sim.gpu.executor.machine.sleepers import Sleepers
 from racetrap.sim.gpu.executor.machine.special_registers import launch_rows, special_rows
 from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
@@ -61,6 +63,11 @@ def unwatched(launch: Launch) -> Iterator[Callable[[], object]]:
     yield lambda: None
 
 
+def _divided(shape: Shape, by: Shape) -> Shape:
+    x, y, z = map(floordiv, shape, by)
+    return x, y, z
+
+
 class LaunchStats(NamedTuple):
     """Counts of a launch.
 
@@ -89,6 +96,8 @@ class Launch:
         The kernel.
     grid, block_shape : tuple of int
         Blocks of the grid and threads of a block, in three dimensions.
+    cluster : tuple of int, optional
+        Blocks of a cluster, in three dimensions, if clusters are asked for.
     dynamic_shared : int
         Bytes of dynamic shared memory.
     parameters : numpy.ndarray
@@ -127,12 +136,13 @@ class Launch:
     Raises
     ------
     ExecutionError
-        If not even one block fits, or not all of a cooperative launch, or it has too many threads
-        for a memory model.
+        If not even one block fits, or not all of a cluster or of a cooperative launch, or it has
+        too many threads for a memory model.
     """
 
     def __init__(
-        self, program: KernelProgram, grid: Shape, block_shape: Shape, dynamic_shared: int,
+        self, program: KernelProgram, grid: Shape, block_shape: Shape, cluster: Shape | None,
+        dynamic_shared: int,
         parameters: np.ndarray, parameter_size: int, symbols: list[np.ndarray], heap: Heap,
         geometry: Geometry, schedule: WarpScheduler, log: EventLog, independent_threads: bool,
         limits: Limits, number: int, grid_workspace: int, write: Callable[[str], object],
@@ -141,6 +151,10 @@ class Launch:
     ):  # fmt: skip
         self.program = program
         self.grid, self.block_shape = grid, block_shape
+        self.cluster, self.has_clusters = cluster or (1, 1, 1), cluster is not None
+        self._cluster_size = math.prod(self.cluster)
+        #: Clusters of the grid, in three dimensions.
+        self.clusters: Shape = _divided(grid, self.cluster)
         self.dynamic_shared = dynamic_shared
         self.shared_size = program.static_shared + dynamic_shared
         self.parameters, self.parameter_size = Views(parameters), parameter_size
@@ -172,6 +186,12 @@ class Launch:
         self._next_block = 0
         self._age = 0
         self._block_scheduler = BlockScheduler(geometry, self._warps_per_block, self.shared_size)
+        if self._cluster_size > self._block_scheduler.capacity:
+            raise ExecutionError(
+                f"Cluster has {self._cluster_size} blocks, but only "
+                f"{self._block_scheduler.capacity} fit at once: make the cluster or its blocks "
+                "smaller"
+            )
         if grid_workspace and self._block_count > self._block_scheduler.capacity:
             raise ExecutionError(
                 f"Cooperative launch has {self._block_count} blocks, but only "
@@ -241,13 +261,20 @@ class Launch:
         """Position in the grid of a block."""
         return position(index, self.grid)
 
+    def place_in_cluster(self, index: int) -> tuple[int, int]:
+        """Number of the cluster of a block, and rank of the block in it."""
+        at = self.block_position(index)
+        cluster = number_of(list(map(floordiv, at, self.cluster)), self.clusters)
+        return cluster, number_of(list(map(mod, at, self.cluster)), self.cluster)
+
     def thread_position(self, warp: int, lane: int) -> Shape:
         """Position in its block of a lane."""
         return position(warp * WARP_SIZE + lane, self.block_shape)
 
-    def shared_of(self, index: int) -> Views | None:
-        """Shared memory of a block that is placed; nothing if it has ended."""
-        return next((block.shared for block in self.blocks if block.index == index), None)
+    def cluster_of(self, first: int) -> Cluster | None:
+        """Cluster whose block of rank 0 has a number; nothing if all its blocks have ended."""
+        clusters = (block.cluster for block in self.blocks)
+        return next((cluster for cluster in clusters if cluster.first == first), None)
 
     # Frames
 
@@ -270,14 +297,25 @@ class Launch:
 
     def _place_blocks(self) -> None:
         while self._next_block < self._block_count:
-            place = self._block_scheduler.take()
-            if place is None:
+            places = self._block_scheduler.take(self._cluster_size)
+            if places is None:
                 return
-            self._place(self._next_block, *place)
-            self._next_block += 1
+            members = self._members(self._next_block // self._cluster_size)
+            cluster = Cluster(self, members[0], len(members), self.shared_size)
+            for index, place in zip(members, places, strict=True):
+                self._place(cluster, index, *place)
+            self._next_block += len(members)
 
-    def _place(self, index: int, sm: int, slot: int, first_warp: int) -> None:
-        block = ThreadBlock(self, index, sm, slot, self.shared_size)
+    def _members(self, cluster: int) -> list[int]:
+        """Numbers of the blocks of a cluster, by rank."""
+        if self._cluster_size == 1:
+            return [cluster]
+        first = list(map(mul, position(cluster, self.clusters), self.cluster))
+        inside = (position(rank, self.cluster) for rank in range(self._cluster_size))
+        return [number_of(list(map(add, first, each)), self.grid) for each in inside]
+
+    def _place(self, cluster: Cluster, index: int, sm: int, slot: int, first_warp: int) -> None:
+        block = ThreadBlock(cluster, index, sm, slot, self.shared_size)
         count = self._warps_per_block
         last_mask = ALL_LANES >> (-self._threads % WARP_SIZE)
         for number in range(count):
@@ -295,7 +333,7 @@ class Launch:
         self.progress = True
         self.release_frame(warp.frame)
         block = warp.block
-        if any(other.alive for other in block.warps):
+        if not block.has_ended:
             return
         self.log.retired(block)
         self.blocks.remove(block)

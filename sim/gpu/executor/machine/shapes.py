@@ -16,6 +16,13 @@ def position(index: int, shape: Shape) -> Shape:
     return index % width, index // width % height, index // (width * height)
 
 
+def number_of(place: Sequence[int], shape: Shape) -> int:
+    """The number that has coordinates."""
+    x, y, z = place
+    width, height, _ = shape
+    return x + (y + z * height) * width
+
+
 def shape_text(shape: Shape) -> str:
     """A shape without the last dimensions of 1, such as ``32x2``."""
     dimensions = max((n for n, size in enumerate(shape, start=1) if size > 1), default=1)

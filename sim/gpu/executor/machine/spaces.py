@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES
-from racetrap.sim.gpu.executor.machine.faults import heap_fault, small_memory_fault
+from racetrap.golden_model.events import ALL_LANES, SHARED_BITS
+from racetrap.sim.gpu.executor.machine.cluster import OFFSETS
+from racetrap.sim.gpu.executor.machine.faults import cluster_fault, heap_fault, small_memory_fault
 from racetrap.sim.gpu.executor.machine.lanes import LANE_IDS, row_of
 from racetrap.sim.gpu.executor.machine.memory import Views
 
@@ -77,6 +78,27 @@ def _in_shared(
     return block.shared, address
 
 
+def _in_own_shared(
+    access: Access, warp: Warp, mask: int, address: np.ndarray
+) -> tuple[Views, np.ndarray]:
+    block = warp.block
+    place = address - block.window
+    _check_small(access, warp, mask, place, block.shared_size, "its own block's shared")
+    return block.shared, place
+
+
+def _in_cluster(
+    access: Access, warp: Warp, mask: int, address: np.ndarray
+) -> tuple[Views, np.ndarray]:
+    cluster, rank = warp.block.cluster, address >> SHARED_BITS
+    offset = address & OFFSETS
+    absent = [n for n, block in enumerate(cluster.blocks) if block.has_ended]
+    if int(rank.max()) >= cluster.size or int(rank.min()) < 0 or np.isin(rank, absent).any():
+        raise cluster_fault(warp, access, mask, rank)
+    _check_small(access, warp, mask, offset, warp.block.shared_size, "a block's shared")
+    return cluster.shared, rank * cluster.stride + offset
+
+
 def _in_local(
     access: Access, warp: Warp, mask: int, address: np.ndarray
 ) -> tuple[Views, np.ndarray]:
@@ -95,11 +117,14 @@ def _in_parameters(
 
 
 #: From an access, its warp, the active lanes and their addresses to a memory and the places
-#: in it.  Constants lie in the heap with the other variables of a module.
+#: in it.  Constants lie in the heap with the other variables of a module.  The second and third of
+#: shared memory are for launches in clusters, where an address says whose memory it is in.
 SPACES: dict[str, Callable[[Access, Warp, int, np.ndarray], tuple[Views, np.ndarray]]] = {
     "global": _in_heap,
     "const": _in_heap,
     "shared": _in_shared,
+    "shared::cta": _in_own_shared,
+    "shared::cluster": _in_cluster,
     "local": _in_local,
     "param": _in_parameters,
 }

@@ -6,6 +6,7 @@ Ref: PTX ISA 9.0, Section 10.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,10 +69,11 @@ def launch_rows(launch: Launch) -> dict[str, Row]:
     rows = _lane_masks()
     for axis, threads, blocks in zip(_AXES, launch.block_shape, launch.grid, strict=True):
         rows[f"%ntid.{axis}"] = _row(threads)
-        # Every block is a cluster of its own.
-        rows[f"%nctaid.{axis}"] = rows[f"%nclusterid.{axis}"] = _row(blocks)
-        rows[f"%cluster_ctaid.{axis}"], rows[f"%cluster_nctaid.{axis}"] = _row(0), _row(1)
-    rows["%cluster_ctarank"], rows["%cluster_nctarank"] = _row(0), _row(1)
+        rows[f"%nctaid.{axis}"] = _row(blocks)
+    for axis, clusters, size in zip(_AXES, launch.clusters, launch.cluster, strict=True):
+        rows[f"%nclusterid.{axis}"], rows[f"%cluster_nctaid.{axis}"] = _row(clusters), _row(size)
+    rows["%cluster_nctarank"] = _row(prod(launch.cluster))
+    rows["%is_explicit_cluster"] = _row(launch.has_clusters)
     rows["%nwarpid"] = _row(geometry.warps_per_sm)
     rows["%nsmid"] = _row(geometry.sm_count)
     rows["%gridid"] = _row(launch.number)
@@ -94,6 +96,10 @@ def special_rows(
     own: dict[str, Row] = {"%warpid": _row(number), "%smid": _row(block.sm)}
     for axis, position, coordinate in zip(_AXES, thread, place, strict=True):
         own[f"%tid.{axis}"] = position.astype(np.uint32)
-        own[f"%ctaid.{axis}"] = own[f"%clusterid.{axis}"] = _row(coordinate)
+        own[f"%ctaid.{axis}"] = _row(coordinate)
+    for axis, coordinate, size in zip(_AXES, place, launch.cluster, strict=True):
+        own[f"%clusterid.{axis}"] = _row(coordinate // size)
+        own[f"%cluster_ctaid.{axis}"] = _row(coordinate % size)
+    own["%cluster_ctarank"] = _row(block.rank)
     common = launch.common_rows
     return [own[name] if name in own else common[name] for name in names]

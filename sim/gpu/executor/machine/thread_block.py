@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from racetrap.golden_model.events import WARP_SIZE
-from racetrap.sim.gpu.executor.machine.memory import Views
+from racetrap.golden_model.events import SHARED_BITS, WARP_SIZE
 
 if TYPE_CHECKING:
+    from racetrap.sim.gpu.executor.machine.cluster import Cluster
     from racetrap.sim.gpu.executor.machine.launch import Launch
     from racetrap.sim.gpu.executor.machine.warp import Warp
     from racetrap.sim.gpu.executor.machine.weak_memory import Arrival
@@ -49,21 +47,28 @@ class ThreadBlock:
 
     Parameters
     ----------
-    launch : Launch
-        Launch that it belongs to.
+    cluster : Cluster
+        Cluster that it belongs to, as the block of the next rank.
     index : int
         Number in the grid.
     sm, slot : int
         Where it is placed.
     shared_size : int
         Bytes of its shared memory.
+
+    Attributes
+    ----------
+    window : int
+        Address of its memory in the window of shared memory.
     """
 
-    def __init__(self, launch: Launch, index: int, sm: int, slot: int, shared_size: int):
-        self.launch = launch
+    def __init__(self, cluster: Cluster, index: int, sm: int, slot: int, shared_size: int):
+        self.launch: Launch = cluster.launch
         self.index, self.sm, self.slot = index, sm, slot
-        self.shared_size = shared_size
-        self.shared = Views(np.zeros(-(-shared_size // 16) * 16, np.uint8))
+        self.cluster, self.rank = cluster, len(cluster.blocks)
+        cluster.blocks.append(self)
+        self.window = self.rank << SHARED_BITS
+        self.shared_size, self.shared = shared_size, cluster.memory_of(self.rank)
         self.warps: list[Warp] = []
         self._barriers: dict[int, Barrier] = {}
 
@@ -107,8 +112,14 @@ class ThreadBlock:
         for warp in dict.fromkeys(barrier.waiting):
             warp.release(f"barrier {number}")
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether all its threads have."""
+        return not any(warp.alive for warp in self.warps)
+
     def lanes_ended(self, warp: Warp) -> None:
         """Lanes of a warp have ended: a barrier may have waited only for them."""
+        self.cluster.try_open()
         for number, barrier in list(self._barriers.items()):
             if barrier.warps is None:
                 barrier.arrived = {w: mask for w, mask in barrier.arrived.items() if w.alive}

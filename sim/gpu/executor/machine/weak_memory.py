@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from racetrap.golden_model.events import WARP_SIZE, MemoryOrder, lanes_of
-from racetrap.golden_model.events import Scope as EventScope
+from racetrap.golden_model.events import WARP_SIZE, EventScope, MemoryOrder, lanes_of
 from racetrap.golden_model.ptx_memory_model import Location, Order, Place, Scope
 from racetrap.golden_model.ptx_memory_model.operational import (
     WEAK,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 
-#: Shared memory of block n begins at (n + 1) times this.
+#: Shared memory of the cluster whose first block is n begins at (n + 1) times this.
 BLOCK_STRIDE = 1 << 40
 #: Log2 of the bytes of a word.
 WORD_BITS = 2
@@ -48,8 +47,10 @@ ORDERS = {
     MemoryOrder.RELAXED: Order.RELAXED, MemoryOrder.ACQUIRE: Order.ACQUIRE,
     MemoryOrder.RELEASE: Order.RELEASE, MemoryOrder.ACQ_REL: Order.ACQ_REL,
 }  # fmt: skip
-#: Launches have no clusters and one device.
-SCOPES = {EventScope.BLOCK: Scope.CTA, EventScope.DEVICE: Scope.GPU}
+#: There is one device.
+SCOPES = {
+    EventScope.BLOCK: Scope.CTA, EventScope.CLUSTER: Scope.CLUSTER, EventScope.DEVICE: Scope.GPU,
+}  # fmt: skip
 
 
 def is_shared(location: Location) -> bool:
@@ -154,9 +155,8 @@ class WeakMemory(ByteMemory):
         self._launch, self._settings = launch, settings
         self._warps, self._lanes = warps, lanes
         width = WARP_SIZE if lanes else 1
-        # Every block is a cluster of its own.
         places = [
-            Place(0, block, 0, warp, lane)
+            Place(0, *launch.place_in_cluster(block), warp, lane)
             for block in range(blocks) for warp in range(warps) for lane in range(width)
         ]  # fmt: skip
         self.model = settings.make(self, places, settings.choices, not lanes)
@@ -177,11 +177,11 @@ class WeakMemory(ByteMemory):
         block, offset = divmod(location.address, BLOCK_STRIDE)
         if not block:
             return self._heap, offset
-        shared = self._launch.shared_of(block - 1)
-        if shared is None:
+        cluster = self._launch.cluster_of(block - 1)
+        if cluster is None:
             # What is settled once its block has ended is never observed.
             return memoryview(bytearray(location.size)), 0
-        return shared.raw.data, offset
+        return cluster.shared.raw.data, cluster.place(offset)
 
     def read(self, location: Location) -> int:
         raw, offset = self._raw(location)
@@ -203,7 +203,7 @@ class WeakMemory(ByteMemory):
         if inserted is not None:
             for thread in self.threads(warp, mask):
                 self.model.fence(thread, *inserted)
-        return (warp.block.index + 1) * BLOCK_STRIDE if access.space_code else 0
+        return (access.block_of(warp) + 1) * BLOCK_STRIDE
 
     def touched(self, warp: Warp, mask: int, addresses: Sequence[int], size: int) -> None:
         """Lanes have read values not written yet."""
@@ -243,17 +243,18 @@ class WeakMemory(ByteMemory):
             for thread in self.threads(warp, mask):
                 self.model.fence(thread, *fence)
 
-    def arrive(self, warp: Warp, mask: int) -> list[Arrival]:
-        """Lanes arrive at a barrier of their block."""
+    def arrive(self, warp: Warp, mask: int, releases: bool = True) -> list[Arrival]:
+        """Lanes arrive at a barrier."""
         execution = self.model.execution
+        arrive = self.model.arrive if releases else self.model.arrive_relaxed
         return [
-            (self.model.arrive(thread), None if execution is None else execution.add(thread))
+            (arrive(thread), None if execution is None else execution.add(thread))
             for thread in self.threads(warp, mask)
         ]
 
     def leave(self, passing: Mapping[Warp, int], arrivals: Sequence[Arrival]) -> None:
         """Lanes of warps go on behind a barrier."""
-        merged = self.model.merged([given for given, _ in arrivals])
+        merged = self.model.merged([given for given, _ in arrivals if given is not None])
         threads = [thread for warp, mask in passing.items() for thread in self.threads(warp, mask)]
         for thread in threads:
             self.model.leave(thread, merged)

@@ -138,19 +138,24 @@ def test_header_is_not_what_json_should_be(trace, tmp_path, raw):
 
 # Rows of the trace in conftest.py.
 _PLACED, _LOAD, _STORE, _CAS, _FENCE, _EXCH, _BARRIER = 1, 3, 4, 5, 6, 7, 8
-_IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _ARRIVE, _PARTIAL, _RETIRED = range(9, 18)
-_END, _READ, _AFTER, _WRITE = 19, 20, 21, 22
+_IF, _WIDE, _EXIT, _ELSE, _FI, _MEET, _ARRIVE, _PARTIAL = range(9, 17)
+_COME, _PASS, _RETIRED, _END, _READ, _AFTER, _WRITE = 17, 18, 19, 21, 22, 23, 24
 
 
 @pytest.mark.parametrize(
     ("row", "changes", "rule"),
     [
-        (_LOAD, {"kind": 19}, Rule.KIND),
+        (_LOAD, {"kind": 21}, Rule.KIND),
         (_AFTER, {"pc": 1}, Rule.UNUSED_FIELD),
         (_READ, {"size": 1}, Rule.UNUSED_FIELD),
         (_READ, {"mask": 0}, Rule.LANES),
         (_AFTER, {"grid_block": 2}, Rule.AFTER),
-        (_CAS, {"scope": 2}, Rule.CODE),
+        (_CAS, {"scope": 3}, Rule.CODE),
+        (_COME, {"order": 5}, Rule.CODE),
+        (_COME, {"scope": 2}, Rule.UNUSED_FIELD),
+        (_PASS, {"order": 2}, Rule.UNUSED_FIELD),
+        (_PLACED, {"size": 1}, Rule.RANK),
+        (_PLACED + 1, {"size": 2}, Rule.RANK),
         (_CAS, {"op": 3}, Rule.CODE),
         (_LOAD, {"strong": 2}, Rule.CODE),
         (_LOAD, {"space": 2}, Rule.CODE),

@@ -11,6 +11,7 @@ from racetrap.golden_model.events import (
     DataRegion,
     Event,
     EventKind,
+    EventScope,
     Geometry,
     Lane,
     Scope,
@@ -19,13 +20,15 @@ from racetrap.golden_model.events import (
 )
 from racetrap.golden_model.trace import Trace, read_trace
 
-_SCOPES = st.sampled_from(list(Scope))
+_SCOPES = st.sampled_from(list(EventScope))
 _PCS = _MASKS = st.integers(0, (1 << 32) - 1)
 _STREAMS = st.integers(0, (1 << 16) - 1)
 _PLACES = st.text().filter(str.isprintable)
 #: Several lines, as a report of a deadlock has.
 _SENTENCES = st.lists(_PLACES, min_size=1, max_size=3).map("\n".join)
-_LANE_CHANGES = (EventKind.FENCE, EventKind.EXIT, EventKind.WARP_BARRIER)
+_LANE_CHANGES = (
+    EventKind.FENCE, EventKind.EXIT, EventKind.WARP_BARRIER, EventKind.CLUSTER_WAIT,
+)  # fmt: skip
 _ACTS = (
     EventKind.LOAD, EventKind.STORE, EventKind.ATOMIC, EventKind.BARRIER, EventKind.IF,
     *_LANE_CHANGES,
@@ -188,7 +191,7 @@ def test_iteration_over_block_borders(header):
 def test_types_of_what_iteration_gives(trace):
     event = list(trace)[5]
     assert isinstance(event.kind, EventKind)
-    assert isinstance(event.scope, Scope)
+    assert isinstance(event.scope, EventScope)
     assert isinstance(event.op, AtomicOp)
     assert event.strong is True
     assert event.lanes[0].success is True

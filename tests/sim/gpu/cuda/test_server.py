@@ -48,9 +48,13 @@ def _load(client):
     return kernel
 
 
-def _launch(client, kernel, address, value, stream=0, grid=_ONE, block=(32, 1, 1)):
+def _launch(
+    client, kernel, address, value, stream=0, grid=_ONE, block=(32, 1, 1), cluster=(0, 0, 0)
+):
     tail = address.to_bytes(8, "little") + value.to_bytes(4, "little")
-    status, _ = client.ask("launch", kernel, *grid, *block, 0, stream, 0, 0, tail=tail)
+    status, _ = client.ask(
+        "launch", kernel, *grid, *block, 0, stream, 0, *cluster, 0, tail=tail
+    )  # fmt: skip
     return CudaError(status)
 
 
@@ -101,6 +105,8 @@ def test_after_a_fault_every_request_gets_its_error(client):
         ({"grid": (0, 1, 1)}, CudaError.INVALID_CONFIGURATION),
         ({"block": (1025, 1, 1)}, CudaError.INVALID_CONFIGURATION),
         ({"block": (1, 1, 65)}, CudaError.INVALID_CONFIGURATION),
+        ({"cluster": (2, 1, 1)}, CudaError.INVALID_CLUSTER_SIZE),
+        ({"cluster": (1, 0, 1)}, CudaError.INVALID_CLUSTER_SIZE),
     ],
 )
 def test_a_launch_that_cannot_be(client, changes, error):

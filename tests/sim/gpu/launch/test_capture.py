@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from racetrap.golden_model.events import EventKind
+from racetrap.sim.gpu.executor.cluster_shape import ClusterError
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.launch.capture import capture
 from racetrap.sim.gpu.launch.kernel_source import is_kernel_file, read_kernel_file
@@ -101,6 +102,19 @@ def test_blocks_of_a_cooperative_launch_are_all_there(tmp_path):
     small = "cooperative = true\ngpu = {sm_count = 1, blocks_per_sm = 1}"
     with pytest.raises(ExecutionError, match="Cooperative launch has 2 blocks"):
         capture(module, _launch(tmp_path, arguments, small))
+
+
+def test_clusters_of_a_launch(tmp_path):
+    body = "ld.param.u64 %rd1, [a]; mov.u32 %r1, %cluster_nctarank; st.global.u32 [%rd1], %r1; ret;"
+    module = parse_ptx(kernel_text(body, parameters=".param .u64 a"), "k.ptx")
+    arguments = '[[arguments]]\nbuffer = "zeros"\ntype = "u32"\ncount = 1\n'
+    words = [
+        capture(module, _launch(tmp_path, arguments, more)).buffers[0][0]
+        for more in ("", "cluster = 2", "cluster = [1, 1]")
+    ]
+    assert words == [1, 2, 1]
+    with pytest.raises(ClusterError, match="must be of whole clusters of 4 blocks, not 2"):
+        capture(module, _launch(tmp_path, arguments, "cluster = 4"))
 
 
 def test_launch_that_does_not_fit(tmp_path):

@@ -12,7 +12,7 @@ from racetrap.sim.gpu.launch.kernel_files import (
 from racetrap.sim.gpu.launch.nvrtc import has_nvrtc
 from tests.support.gpu.constructs.cases import PACKAGE
 
-_OTHERS = (PACKAGE, "tests.support.gpu.places")
+_OTHERS = (PACKAGE, "tests.support.gpu.clusters", "tests.support.gpu.places")
 SOURCES = kernel_sources(*_OTHERS)
 
 

@@ -12,6 +12,7 @@ from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule, compiled_oracle
 from tests.support.oracle.lane_locks import lane_locks_trace
 from tests.support.oracle.programs import ALL, BLOCK, DEVICE, Program
 from tests.support.oracle.random_orders import (
+    with_clusters,
     with_partial_barriers,
     with_random_orders,
     with_warp_barriers,
@@ -20,7 +21,7 @@ from tests.support.oracle.random_traces import RandomRun
 from tests.support.oracle.volume import volume_trace
 from tests.support.ptx_oracle import acquisitions, oracle
 from tests.support.ptx_oracle.acquisitions import OpenPatterns
-from tests.support.ptx_oracle.messages import Message, Source
+from tests.support.ptx_oracle.messages import Message, Source, Team
 from tests.support.ptx_oracle.oracle import PtxOracle, _Analysis
 from tests.support.ptx_oracle.sc_fences import ScFences
 
@@ -34,7 +35,9 @@ def _trace(seed):
         trace = with_random_orders(trace, rng)
     if _is_independent(seed):
         trace = with_warp_barriers(trace, rng)
-    return with_partial_barriers(trace, rng) if seed % 4 > 1 else trace
+    if seed % 4 > 1:
+        trace = with_partial_barriers(trace, rng)
+    return with_clusters(trace, rng, rng.choice((2, 3))) if seed % 4 % 3 else trace
 
 
 def _is_independent(seed):
@@ -89,6 +92,11 @@ def test_equal_to_the_plain_oracle(compiled):
     ("where", "what", "wrong"),
     [
         (Source, "is_morally_strong_with", lambda one, other: one.is_strong and other.is_strong),
+        (Team, "distance", lambda one, other: one.block != other.block),
+        (Team, "distance", lambda one, other: 2 * (one.block != other.block)),
+        (_Analysis, "_cluster_barrier", lambda *_: None),
+        (_Analysis, "_exit", lambda *_: None),
+        (_Analysis, "_check_end", lambda *_: None),
         (Message, "all_observers", lambda *_: iter(())),
         (Message, "overwritten_by", lambda *_: ()),
         (OpenPatterns, "release_operation", lambda *_: None),

@@ -7,6 +7,7 @@ import pytest
 from racetrap.sim.gpu.ptx.module import (
     Address,
     CallTarget,
+    ClusterLimits,
     Immediate,
     InlinedCall,
     Instruction,
@@ -196,7 +197,8 @@ def test_functions_and_limits():
     )
     functions = parse_ptx(text, "t.ptx").functions
     assert set(functions) == {"outside", "inside", "k", "small", "clustered"}
-    assert (functions["small"].cluster, functions["clustered"].cluster) == (1, 4)
+    assert functions["small"].cluster == ClusterLimits()
+    assert functions["clustered"].cluster == ClusterLimits((2, 2, 1), is_explicit=True)
     kernel = functions["k"]
     assert [(p.type, p.size, p.align) for p in kernel.parameters] == [
         ("u64", 8, 8), ("b8", 12, 8), ("f32", 4, 4),

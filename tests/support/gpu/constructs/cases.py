@@ -17,7 +17,6 @@ from racetrap.golden_model.events import Geometry
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.executor.codegen.compiler import compile_kernel
 from racetrap.sim.gpu.executor.device import Device
-from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.weak_memory import WeakMemorySettings
 from racetrap.sim.gpu.launch.kernel_files import load_kernels
 from racetrap.sim.gpu.launch.launch_file import BlockShape, GridShape
@@ -166,6 +165,4 @@ def refusal(kernel: str) -> str | None:
         compile_kernel(load_kernels(PACKAGE, _REFUSED), kernel)
     except PtxError as error:
         return str(error).partition(": ")[2]
-    except ExecutionError as error:
-        return str(error)
     return None

@@ -13,18 +13,19 @@ KERNEL(copy_bulk)
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];"
                  ::"r"(shared_address(words)), "l"(data), "r"(shared_address(&barrier)) : "memory");
 }
-KERNEL(cluster_arrive) { asm volatile("barrier.cluster.arrive;" ::: "memory"); }
-KERNEL(cluster_wait) { asm volatile("barrier.cluster.wait;" ::: "memory"); }
-extern "C" __global__ void __cluster_dims__(2) cluster_of_blocks(int *data, int *sync)
-{
-    data[blockIdx.x] = 1;
-}
-KERNEL(cluster_shared)
+KERNEL(store_async)
 {
     __shared__ int word;
-    unsigned other;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, 1;" : "=r"(other) : "r"(shared_address(&word)));
-    data[0] = other;
+    __shared__ long long barrier;
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], 1, [%1];"
+                 ::"r"(shared_address(&word)), "r"(shared_address(&barrier)) : "memory");
+}
+KERNEL(reduce_async)
+{
+    __shared__ int word;
+    __shared__ long long barrier;
+    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], 1, [%1];"
+                 ::"r"(shared_address(&word)), "r"(shared_address(&barrier)) : "memory");
 }
 KERNEL(proxy_fence) { asm volatile("fence.proxy.async;" ::: "memory"); }
 KERNEL(wide_exchange)

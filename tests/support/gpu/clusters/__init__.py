@@ -1,0 +1,1 @@
+"""Kernels of clusters of several blocks, in pairs: race-free and racy."""
