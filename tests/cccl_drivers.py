@@ -69,15 +69,23 @@ class DriverRow:
         return not self.problem and (self.result or self.is_racy) and bool(self.races) == is_racy
 
 
+def source_of(name: str) -> Path:
+    """Source of a driver."""
+    stem = name.partition("_")[0]
+    return FOLDER / f"{'block' if stem == 'warp' else stem}.cu"
+
+
+def macros(name: str) -> list[str]:
+    """Macros with which the source of a driver is compiled."""
+    return [f"DRIVER_{name}", f"HEADER=<{header_of(name)}>"]
+
+
 def check_driver(name: str, is_racy: bool) -> DriverRow:
     """Compile a form of a driver, run it and check it."""
-    source = FOLDER / f"{name.partition('_')[0]}.cu"
-    if name.startswith("warp_"):
-        source = FOLDER / "block.cu"
-    macros = [f"DRIVER_{name}", f"HEADER=<{header_of(name)}>", *["RACY"] * is_racy]
-    options = CompilerOptions(tuple(f"-D{macro}" for macro in macros))
+    words = [*macros(name), *["RACY"] * is_racy]
+    options = CompilerOptions(tuple(f"-D{macro}" for macro in words))
     with tempfile.TemporaryDirectory(prefix="racetrap-") as folder:
-        found = measure_check([source], options, Path(folder))
+        found = measure_check([source_of(name)], options, Path(folder))
     return DriverRow(
         name, is_racy, found.problem, is_right(name, found.printed), found.races, found.events,
         found.seconds, found.mebibytes,

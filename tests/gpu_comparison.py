@@ -27,17 +27,19 @@ from tests.support.gpu.comparison.results import keep, kept, measured, merged
 
 
 def results_of(files: Sequence[Path]) -> dict[str, Any]:
-    """Results of the runner's files, and ours on the same; without files those that are kept."""
+    """Results of the runner's files, and ours on the same; what they lack is what is kept."""
+    results = kept()
     if not files:
-        return kept()
+        return results
     kernels, _ = litmus_kernels()
     columns = {name: [what for what, _ in kernel.columns] for name, kernel in kernels.items()}
     gpu = measured(merged(files), columns)
-    ours = {
-        "programs": dict(sorted(program_results())),
-        "kernels": dict(sorted(kernel_results(gpu["kernels"]))),
-    }
-    return {"gpu": gpu, "ours": ours}
+    results["gpu"] |= {part: found for part, found in gpu.items() if found}
+    if gpu["programs"]:
+        results["ours"]["programs"] = dict(sorted(program_results()))
+    if gpu["kernels"]:
+        results["ours"]["kernels"] = dict(sorted(kernel_results(gpu["kernels"])))
+    return results
 
 
 def compare(files: Sequence[Path], as_json: bool, keeps: bool) -> int:

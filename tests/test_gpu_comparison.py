@@ -19,6 +19,7 @@ from tests.support.gpu.comparison.comparing import (
     complaints_about,
     disagreements,
     explanations,
+    of_drivers,
     of_kernels,
     of_litmus,
     of_programs,
@@ -30,7 +31,7 @@ from tests.support.gpu.comparison.ours import (
     shown,
 )
 from tests.support.gpu.comparison.packing import LITMUS_FOLDER, litmus_kernels, suite_jobs
-from tests.support.gpu.comparison.results import complaints, digest, hazards, kept, measured
+from tests.support.gpu.comparison.results import PARTS, complaints, digest, hazards, kept, measured
 
 SAMPLES = REPOSITORY / "tests" / "support" / "gpu" / "comparison" / "samples"
 #: As the sanitizer printed it; of racecheck's four hazards the last is cut off.
@@ -57,7 +58,7 @@ QUICK = {
 
 
 def _raw(**parts):
-    return {"machine": MACHINE, "programs": {}, "kernels": {}, "litmus": {}} | parts
+    return {"machine": MACHINE, **{part: {} for part in PARTS}} | parts
 
 
 def test_hazards_are_pairs_of_lines_with_the_gravest_level():
@@ -148,6 +149,17 @@ def test_planted_disagreements_about_kernels_and_litmus_tests_are_found():
     planted = row._replace(counts=row.counts | {(1, 0): 1})
     assert not list(of_litmus([row]))
     assert [each.name for each in of_litmus([planted])] == [row.name]
+
+
+def test_planted_disagreement_about_a_driver_is_found():
+    runs = {"run 0": {"status": 0, "text": "out 1 2\n"}, "run 1": {"status": 3, "text": ""}}
+    found = measured(_raw(drivers={"device_reduce_sum": runs}), {})["drivers"]
+    assert found["device_reduce_sum"]["right"] == 0
+    (disagreement,) = of_drivers(found)
+    assert disagreement.details == "0 of 2 runs"
+    assert [each.about for each in of_drivers({"unknown": {"outputs": {"": 1}, "right": 1}})] == [
+        "executor has no result"
+    ]
 
 
 def test_sentence_of_what_does_not_disagree_is_refused():

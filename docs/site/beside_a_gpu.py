@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from docs.site.markdown import table
+from tests.cccl_drivers import kept_rows
 from tests.support.gpu.comparison.comparing import (
     LitmusRow,
     Results,
@@ -27,6 +28,11 @@ _GROUPS: dict[str, Callable[[str], bool]] = {
     "own, race-free form": lambda name: name.startswith("programs/") and name.endswith("/free"),
     "own, racy form": lambda name: name.startswith("programs/") and name.endswith("/racy"),
 }
+#: Parts of CCCL by the beginning of a driver's name.
+_PARTS = {
+    "block": "CUB's of a block", "warp": "CUB's of a warp", "device": "CUB's of a grid",
+    "thrust": "Thrust's",
+}  # fmt: skip
 _SUITES = ("constructs", "concurrency", "micro", "weak_memory")
 
 
@@ -160,6 +166,28 @@ def kernels_table(results: Results) -> str:
     return table(columns, rows)
 
 
+def drivers_table(results: Results) -> str:
+    """Counts of the drivers over CCCL's headers by part."""
+    executor = {row.name for row in kept_rows() if row.result and not row.is_racy}
+    parts: dict[str, dict[str, Any]] = {}
+    for name, found in results["gpu"]["drivers"].items():
+        parts.setdefault(_PARTS[name.partition("_")[0]], {})[name] = found
+    rows = [
+        (
+            part, len(every), sum(sum(each["outputs"].values()) for each in every.values()),
+            sum(len(each["outputs"]) == 1 for each in every.values()),
+            sum(each["right"] == sum(each["outputs"].values()) for each in every.values()),
+            sum(name in executor for name in every),
+        )
+        for part, every in parts.items()
+    ]  # fmt: skip
+    columns = (
+        "algorithms", "drivers", "runs on the GPU", "the same result in all runs",
+        "NumPy's result on the GPU", "on the executor",
+    )  # fmt: skip
+    return table(columns, rows)
+
+
 def _values(row: LitmusRow, outcome: Iterable[int]) -> str:
     return ", ".join(
         f"{column} = {value}" for column, value in zip(row.columns, outcome, strict=True)
@@ -230,6 +258,7 @@ PAGE_TABLES: Mapping[str, Callable[[Results, list[LitmusRow]], str]] = {
     "gpu-programs": lambda results, _: programs_table(results),
     "gpu-disagreements": disagreements_table,
     "gpu-kernels": lambda results, _: kernels_table(results),
+    "gpu-drivers": lambda results, _: drivers_table(results),
     "gpu-litmus": lambda _, rows: litmus_totals(rows),
     "gpu-weak-outcomes": lambda _, rows: weak_outcomes(rows),
     "gpu-never-seen": lambda _, rows: never_seen(rows),

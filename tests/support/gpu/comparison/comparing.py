@@ -12,6 +12,7 @@ from racetrap.golden_model.ptx_memory_model.litmus.condition import print_observ
 from racetrap.golden_model.ptx_memory_model.litmus.parser import read_litmus
 from racetrap.golden_model.ptx_memory_model.operational.exploration import MODELS, compare
 from racetrap.sim.toml_file import Table, TomlFile, read_toml
+from tests.cccl_drivers import kept_rows
 from tests.support.gpu.comparison.packing import LITMUS_FOLDER
 
 Outcome = tuple[int, ...]
@@ -88,6 +89,17 @@ def of_kernels(gpu: Results, ours: Results) -> Iterator[Disagreement]:
 
 def _levels(hazards: list[list[str]]) -> str:
     return ", ".join(sorted({level for _, _, level in hazards}))
+
+
+def of_drivers(gpu: Results) -> Iterator[Disagreement]:
+    """Disagreements about drivers over CCCL's headers: with NumPy, and with the executor."""
+    executor = {row.name: row for row in kept_rows() if not row.is_racy}
+    for name, found in gpu.items():
+        runs = sum(found["outputs"].values())
+        if found["right"] < runs:
+            yield Disagreement("result is not NumPy's", name, f"{found['right']} of {runs} runs")
+        if name not in executor or not executor[name].result:
+            yield Disagreement("executor has no result", name)
 
 
 class LitmusRow(NamedTuple):
@@ -171,6 +183,7 @@ def disagreements(results: Results, rows: list[LitmusRow]) -> list[Disagreement]
     return [
         *of_programs(gpu["programs"], ours["programs"]),
         *of_kernels(gpu["kernels"], ours["kernels"]),
+        *of_drivers(gpu["drivers"]),
         *of_litmus(rows),
     ]
 

@@ -24,8 +24,9 @@ from racetrap.verdict.gpu.trace_check import TraceCheck
 from racetrap.verdict.line_pairs import LinePair
 from tests.cuda_verdicts import PROGRAMS as CUDA_PROGRAMS
 from tests.cuda_verdicts import check_source
+from tests.support.gpu.comparison.jobs import Job, run_job
 from tests.support.gpu.comparison.litmus_ptx import LitmusKernel
-from tests.support.gpu.comparison.packing import Job, kernel_text, suite_jobs
+from tests.support.gpu.comparison.packing import kernel_text, suite_jobs
 from tests.support.gpu.comparison.results import digest
 from tests.support.gpu.cures.programs import PROGRAMS as CURE_PROGRAMS
 from tests.support.gpu.cures.programs import racy_programs, run_together
@@ -53,27 +54,7 @@ def final_memory(job: Job, module: Module, **settings: Any) -> str:
         _GEOMETRY, write=lambda text: None, instruction_limit=_INSTRUCTIONS,
         stall_limit=_STALLED, **settings,
     )  # fmt: skip
-    places = [device.allocate(np.frombuffer(each, np.uint8)) for each in job.buffers]
-    for line in job.launches:
-        kernel, *words = line.split()
-        shape, words = list(map(int, words[:8])), words[9:]
-        arguments: list[int | bytes] = []
-        while words:
-            if words[0] == "p":
-                arguments.append(places[int(words[1])] + int(words[2]))
-            else:
-                arguments.append(bytes.fromhex(words[1]))
-            words = words[3 if words[0] == "p" else 2 :]
-        device.run(
-            device.prepare(
-                module, kernel, shape[:3], shape[3:6], arguments, shape[6], bool(shape[7])
-            )
-        )
-    contents = [
-        device.read(place, "u1", len(each)).tobytes()
-        for place, each in zip(places, job.buffers, strict=True)
-    ]
-    return " ".join(each.rstrip(b"\0").hex() or "00" for each in contents)
+    return run_job(job, module, device)
 
 
 def schedules() -> Iterator[Settings]:

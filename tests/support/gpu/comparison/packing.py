@@ -11,7 +11,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +30,12 @@ from racetrap.sim.gpu.suites.micro.micro_benchmarks import MICRO_BENCHMARKS
 from racetrap.sim.gpu.suites.micro.program import VARIABLES
 from racetrap.sim.gpu.suites.weak_memory.launches import launch_of
 from racetrap.sim.gpu.suites.weak_memory.programs import PROGRAMS as WEAK_PROGRAMS
+from tests.cccl_drivers import FOLDER as DRIVERS
+from tests.cccl_drivers import macros, source_of
 from tests.cuda_verdicts import PROGRAMS as CUDA_PROGRAMS
 from tests.support import REPOSITORY
+from tests.support.gpu.cccl.results import RESULTS
+from tests.support.gpu.comparison.jobs import Job
 from tests.support.gpu.comparison.litmus_ptx import (
     LitmusKernel,
     UnsupportedTestError,
@@ -87,40 +91,6 @@ int main(int, char **words) {{
   return 0;
 }}
 """
-
-
-class Job(NamedTuple):
-    """A launch of kernels on buffers.
-
-    Parameters
-    ----------
-    name : str
-        Name, unique among all: that of the suite, a stroke, and that of the kernel.
-    is_racy : bool
-        Whether it has a race, as its suite says and its tests hold it to.
-    source : str
-        PTX file below the folder.
-    buffers : tuple of bytes
-        Contents of the buffers before it.
-    launches : tuple of str
-        Launches as the driver reads them.
-    """
-
-    name: str
-    is_racy: bool
-    source: str
-    buffers: tuple[bytes, ...]
-    launches: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """Entry of the driver's list."""
-        cubin = self.source.removesuffix(".ptx") + ".cubin"
-        lines = [f"{self.name} {cubin} {len(self.buffers)} {len(self.launches)}"]
-        for contents in self.buffers:
-            digits = contents.rstrip(b"\0").hex() or "zeros"
-            lines.append(f"{len(contents)} {digits}")
-        return "\n".join([*lines, *self.launches]) + "\n"
 
 
 def _launch(
@@ -282,6 +252,15 @@ def _write_programs(folder: Path) -> list[dict[str, Any]]:
     return entries
 
 
+def _write_drivers(folder: Path) -> list[dict[str, Any]]:
+    """Copy the drivers over CCCL's headers; returns their entries of the manifest."""
+    shutil.copytree(DRIVERS, folder / "cccl", ignore=shutil.ignore_patterns("*.py", "__pycache__"))
+    return [
+        {"name": name, "source": f"cccl/{source_of(name).name}", "define": macros(name)}
+        for name in RESULTS
+    ]
+
+
 def litmus_kernels() -> tuple[dict[str, LitmusKernel], dict[str, str]]:
     """Kernels of the litmus tests by name, and why others have none."""
     kernels, left_out = {}, {}
@@ -320,6 +299,7 @@ def pack(folder: Path) -> dict[str, Any]:
             for each in jobs
         ],
         "litmus": _write_litmus(folder, kernels), "left_out": left_out,
+        "drivers": _write_drivers(folder),
     }  # fmt: skip
     for name in ("kernel_driver.cu", "litmus_driver.cu", "runner.py"):
         shutil.copyfile(HERE / name, folder / name)

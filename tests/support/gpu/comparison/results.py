@@ -11,8 +11,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from tests.support.gpu.cccl.results import is_right
+
 #: What is kept, so that the comparison needs no GPU.
 KEPT = Path(__file__).with_name("kept.json")
+#: What is run.
+PARTS = ("programs", "kernels", "litmus", "drivers")
 #: Tools whose runs also show results.
 _TOOLS = ("plain", "racecheck", "synccheck", "memcheck", "initcheck")
 _RUN = re.compile(r"^@begin\n(.*?)^@end (\S+) (\S+)$", re.MULTILINE | re.DOTALL)
@@ -104,15 +108,22 @@ def _litmus(runs: dict[str, Any], columns: list[str]) -> dict[str, Any]:
     return {"columns": columns, "outcomes": dict(outcomes)}
 
 
+def _driver(name: str, runs: dict[str, Any]) -> dict[str, Any]:
+    """How often a driver printed what, and how often that was NumPy's result, bit for bit."""
+    texts = [f"{each['status']} {each['text']}" for each in runs.values()]
+    right = sum(each["status"] == 0 and is_right(name, each["text"]) for each in runs.values())
+    return {"outputs": dict(Counter(map(digest, texts))), "right": right}
+
+
 def merged(files: Iterable[Path]) -> dict[str, Any]:
     """Several files of the runner as one; of a run of the same name the later file's counts."""
-    whole: dict[str, Any] = {"programs": {}, "kernels": {}, "litmus": {}}
+    whole: dict[str, Any] = {part: {} for part in PARTS}
     for file in files:
         with gzip.open(file, "rt", encoding="utf-8") as stream:
             data = json.load(stream)
         whole["machine"] = data["machine"]
-        for part in ("programs", "kernels", "litmus"):
-            for name, runs in data[part].items():
+        for part in PARTS:
+            for name, runs in data.get(part, {}).items():
                 whole[part].setdefault(name, {}).update(runs)
     return whole
 
@@ -138,6 +149,7 @@ def measured(raw: dict[str, Any], columns: dict[str, list[str]]) -> dict[str, An
         "litmus": {
             name: _litmus(runs, columns[name]) for name, runs in sorted(raw["litmus"].items())
         },
+        "drivers": {name: _driver(name, runs) for name, runs in sorted(raw["drivers"].items())},
     }  # fmt: skip
 
 

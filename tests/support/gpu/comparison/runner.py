@@ -50,7 +50,10 @@ STEPS = (
     "programs-plain",
     "memcheck",
     "litmus-3",
+    "drivers",
 )
+#: Runs of each driver.
+DRIVER_RUNS = 5
 
 
 def command(words, seconds, folder=None):
@@ -95,6 +98,7 @@ class Results:
             "programs": {},
             "kernels": {},
             "litmus": {},
+            "drivers": {},
             "not_run": [],
         }
         self.path = folder / "results.json.gz"
@@ -378,6 +382,25 @@ class Runner:
                 )
             )
 
+    def drivers(self):
+        """Compile and run the drivers over CCCL's headers, each several times."""
+
+        def one(entry):
+            target = HERE / f"driver_{entry['name']}"
+            words = [self.nvcc, "-std=c++17", f"-arch=sm_{self.options.sm}"]
+            words += [f"-D{each}" for each in entry["define"]]
+            if not self.compile(entry["name"], [*words, "-o", target, entry["source"]]):
+                return
+            for number in range(DRIVER_RUNS):
+                if self.late("drivers", entry["name"], number):
+                    return
+                with self.gpu:
+                    found = command([target], 20)
+                self.results.add("drivers", entry["name"], f"run {number}", found)
+
+        with ThreadPoolExecutor(self.options.compile_processes) as pool:
+            list(pool.map(lambda each: self.guarded(one, each), self.manifest["drivers"]))
+
     def guarded(self, function, *arguments):
         try:
             function(*arguments)
@@ -388,6 +411,8 @@ class Runner:
     def run(self):
         self.machine()
         self.pool = ThreadPoolExecutor(self.options.compile_processes)
+        parts = {each.partition("-")[0] for each in self.options.steps}
+        has_kernels = bool(parts & {"litmus", "kernels", "kernel"})
         drivers = [
             self.pool.submit(
                 self.compile,
@@ -403,9 +428,11 @@ class Runner:
                 ],
             )
             for name in ("litmus_driver", "kernel_driver")
+            if has_kernels
         ]
         sources = [each["source"] for each in self.manifest["litmus"]]
         sources += sorted({each["source"] for each in self.manifest["kernels"]})
+        sources = sources if has_kernels else []
         self.compiled_ptx = self.compile_ptx(sources)
         ready = [driver.result() for driver in drivers]
         self.say(
@@ -446,6 +473,7 @@ class Runner:
             "programs-plain": lambda: self.programs({"programs"}, ["plain"]),
             "memcheck": lambda: self.programs({"lacking", "right"}, ["memcheck", "initcheck"]),
             "litmus-3": lambda: self.litmus(self.options.litmus_seconds, 3),
+            "drivers": self.drivers,
         }
         assert tuple(steps) == STEPS
         for name, step in steps.items():
