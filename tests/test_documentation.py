@@ -55,7 +55,9 @@ def _wrong(line: str) -> list[str]:
         command = found
         words.pop(0)
     parameters = command.get_params(click.Context(command))
-    known = {name for parameter in parameters for name in parameter.opts} | {"-h"}
+    known = {
+        name for parameter in parameters for name in (*parameter.opts, *parameter.secondary_opts)
+    } | {"-h"}
     for parameter in parameters:  # options of nvcc
         known |= {each.value for each in getattr(parameter, "completions", lambda _: ())("-")}
     options = re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", " ".join(words).split(" -- ")[0])

@@ -26,6 +26,7 @@ from docs.site.limits import LIMITS, first_limits, limits_table
 from docs.site.methods import METHODS, method_table
 from docs.site.mutant_scores import mutant_scores
 from docs.site.nvcc_options import nvcc_options_table
+from docs.site.on_gpu import ON_GPU_TABLES, on_gpu_table
 from docs.site.overhead import overhead_tables, vortex_tables
 from docs.site.presets import presets_tables, signature_configurations
 from docs.site.ptx_support import instructions_table, types_table
@@ -77,6 +78,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "weak-memory-programs": programs_tables,
     "results": results_table,
     **{name: partial(page_table, name) for name in PAGE_TABLES},
+    **{name: partial(on_gpu_table, name) for name in ON_GPU_TABLES},
     **{f"limits-{detector}": partial(limits_table, detector) for detector in LIMITS},
     **{f"method-{method}": partial(method_table, method) for method in METHODS},
     **{f"registers-{system.name}": partial(register_manual, system) for system in SYSTEMS},

@@ -13,7 +13,7 @@ from racetrap.commands.shared.subjects import SubjectCommand, one_of
 #: Parameters of commands by the arguments of calls that have other names.
 _PARAMETERS = MappingProxyType({
     "launch": "launch_file", "rule": "oracle", "runs": "budget", "seconds": "budget",
-    "baseline": "baseline_file", "cures": "no_cures", "replay": "replay_file",
+    "on_gpu": "lockstep", "baseline": "baseline_file", "cures": "no_cures", "replay": "replay_file",
 })  # fmt: skip
 
 

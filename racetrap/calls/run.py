@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -18,6 +18,7 @@ from racetrap.calls.report import Report
 from racetrap.calls.results import RunResult
 from racetrap.commands.shared.reports import known_races
 from racetrap.commands.shared.terminal import input_errors, launch_bar, progress_bar
+from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.cuda.nvcc_options import CUDA_SUFFIX, INPUT_SUFFIXES
 from racetrap.sim.gpu.executor.machine.limits import (
     DEFAULT_EVENT_LIMIT,
@@ -33,6 +34,7 @@ from racetrap.verdict.gpu.schedules import (
 if TYPE_CHECKING:
     from racetrap.golden_model.trace import Trace
     from racetrap.sim.gpu.cuda.nvcc_options import CompilerOptions
+    from racetrap.sim.gpu.instrumented.gpu import InstrumentedLaunches
     from racetrap.verdict.gpu.program_check import ProgramCheck
     from racetrap.verdict.gpu.trace_check import Detector
 
@@ -51,10 +53,10 @@ class _Bounds:
 
 def run(
     program: str | Path, arguments: Sequence[str] = (), *, further: Sequence[str | Path] = (),
-    compiler: CompilerOptions | None = None, lockstep: bool = False, kernel: str = "",
-    launches: range | None = None, share: float = 1.0, schedules: int | None = None,
-    runs: int = MOST_SCHEDULES, seconds: float = SECONDS, seed: int = 1,
-    settings: Sequence[str] = (),
+    compiler: CompilerOptions | None = None, lockstep: bool = False, on_gpu: bool = False,
+    kernel: str = "", launches: range | None = None, share: float = 1.0,
+    schedules: int | None = None, runs: int = MOST_SCHEDULES, seconds: float = SECONDS,
+    seed: int = 1, settings: Sequence[str] = (),
     detector: str | None = None, rule: str | None = "causality", simulate: bool = False,
     baseline: str | Path | None = None, patch: str | Path | None = None, cures: bool = True,
     trace: str | Path | None = None, output: int | None = None, report: Report | None = None,
@@ -73,6 +75,8 @@ def run(
         How sources are compiled.
     lockstep : bool
         Whether the lanes of a warp run together, as before Volta.
+    on_gpu : bool
+        Whether kernels run on this machine's GPU, and log their own accesses there.
     kernel : str
         Kernel whose launches are checked; by default all.
     launches : range, optional
@@ -125,7 +129,12 @@ def run(
     with input_errors():
         if patch is not None and not sources:
             raise ValueError(f"Patch must be of CUDA sources: run FILE.cu, not {program}")
-    with _printed(output) as kept, executable(files, compiler) as (path, options):
+        if on_gpu and lockstep:
+            raise ValueError("Argument lockstep must be false with on_gpu, not true")
+    with (
+        _machine(on_gpu) as machine, _printed(output) as kept,
+        executable(files, compiler) as (path, options),
+    ):  # fmt: skip
         # Imported while the program is compiled.
         from racetrap.calls.checks.cures import add_cures
         from racetrap.presenters.findings import print_findings
@@ -152,7 +161,8 @@ def run(
                 independent_threads=not lockstep, kernel=kernel, launches=launches, share=share,
                 capability=options.capability, output=descriptor,
                 instruction_limit=bounds.instruction_limit, event_limit=bounds.event_limit,
-                watch=launch_bar, keeps_going=True, logged=logged,
+                watch=launch_bar, keeps_going=True, logged=logged, machine=machine,
+                geometry=machine.geometry if machine else USUAL_GEOMETRY,
                 make_judge=None
                 if is_kept
                 else partial(RunningJudge, OracleRule(str(rule)), not lockstep),
@@ -238,6 +248,21 @@ def _simulate(detector: Detector, check: ProgramCheck, seed: int) -> str:
         f"Hardware {detector.name}: it agrees with the golden model in all "
         f"{sum(each.steps for each in done)} steps ({sum(each.cycles for each in done)} cycles)."
     )
+
+
+@contextmanager
+def _machine(is_gpu: bool) -> Iterator[InstrumentedLaunches | None]:
+    """What runs the kernels: a GPU, or by default the executor."""
+    if not is_gpu:
+        yield None
+        return
+    from racetrap.sim.gpu.instrumented.gpu import InstrumentedLaunches
+    from racetrap.sim.gpu.instrumented.gpu_process import GpuProcess
+
+    with input_errors():
+        gpu = GpuProcess()
+    with closing(gpu):
+        yield InstrumentedLaunches(gpu)
 
 
 @contextmanager

@@ -86,7 +86,7 @@ _REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 @options.compiler
 @click.argument("program", metavar="PROGRAM...", type=NamedFiles())
 @click.argument("arguments", metavar="[-- ARGUMENTS]", nargs=-1, type=click.UNPROCESSED)
-@options.lockstep
+@options.lockstep_or_gpu
 @click.option(
     "--launches", metavar="NAME|A:B|P%", multiple=True, type=_Launches(),
     help="Check launches of the kernel NAME only, or launches A to B-1, counted from 0, or of each "
@@ -121,7 +121,7 @@ _REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 )
 @options.result
 def command(
-    program: str, arguments: tuple[str, ...], compiler: CompilerOptions, lockstep: bool,
+    program: str, arguments: tuple[str, ...], compiler: CompilerOptions, lockstep: bool | None,
     launches: tuple[str | range | float, ...], schedules: int | None,
     budget: options.Budget, seed: int, settings: tuple[str, ...], detector: str | None,
     oracle: str, simulate: bool,
@@ -132,9 +132,9 @@ def command(
 
     PROGRAM is CUDA sources, also with C and C++ sources, objects and static libraries, or a program
     built by `racetrap nvcc`; both need the extra `cuda`.  Host code runs natively, kernels run on
-    the executor, and the exact analysis checks their accesses.  Exit status: 0 no race, 1 races or
-    a kernel fault, 2 bad input, 3 the program failed in another way, or hardware and golden model
-    disagree.
+    the executor or, with --on-gpu, on a GPU, and the exact analysis checks their accesses.  Exit
+    status: 0 no race, 1 races or a kernel fault, 2 bad input, 3 the program failed in another way,
+    or hardware and golden model disagree.
     """
     with input_errors():
         require_suitable(SOURCE if program.endswith(INPUT_SUFFIXES) else BUILT, REPORT)
@@ -142,10 +142,11 @@ def command(
     further = _further(arguments) if program.endswith(INPUT_SUFFIXES) else []
     reports = Reports(output)
     result = run(
-        program, arguments[len(further) :], further=further, compiler=compiler, lockstep=lockstep,
-        **selected._asdict(), schedules=schedules,
-        runs=budget.count or MOST_SCHEDULES, seconds=budget.seconds or SECONDS, seed=seed,
-        settings=settings, detector=detector, rule=None if oracle == options.NO_RULE else oracle,
+        program, arguments[len(further) :], further=further, compiler=compiler,
+        lockstep=lockstep is True, on_gpu=lockstep is False, **selected._asdict(),
+        schedules=schedules, runs=budget.count or MOST_SCHEDULES,
+        seconds=budget.seconds or SECONDS, seed=seed, settings=settings, detector=detector,
+        rule=None if oracle == options.NO_RULE else oracle,
         simulate=simulate, baseline=baseline_file, patch=output.get(".patch"),
         cures=not no_cures, trace=output.get(".trace"),
         output=2 if is_standard_output_taken() else 1,

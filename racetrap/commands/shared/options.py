@@ -242,6 +242,13 @@ lockstep = click.option(
     "this hides.",
 )  # fmt: skip
 
+#: The same, or ``False`` for a GPU in the executor's place; by default neither.
+lockstep_or_gpu = click.option(
+    "--lockstep/--on-gpu", default=None,
+    help="Run the lanes of a warp together, as GPUs before Volta do; the output begins with what "
+    "this hides.  Or run the kernels on this machine's GPU, where they log their own accesses.",
+)  # fmt: skip
+
 #: Weak memory models of the executor: PTX's, and the Bugaroo paper's.
 MEMORY_MODELS = ("views", "write-buffers")
 

@@ -13,7 +13,7 @@ from racetrap.sim.gpu.cuda.modules import Modules
 from racetrap.sim.gpu.cuda.nvcc_options import CAPABILITIES
 from racetrap.sim.gpu.cuda.sites import Sites
 from racetrap.sim.gpu.cuda.streams import Streams
-from racetrap.sim.gpu.executor.device import Device, Operation
+from racetrap.sim.gpu.executor.device import Device, Machine, Operation
 from racetrap.sim.gpu.executor.machine.event_log import Judge
 from racetrap.sim.gpu.executor.machine.launch import Watch, unwatched
 from racetrap.sim.gpu.executor.machine.limits import (
@@ -70,6 +70,8 @@ class RunSettings:
         Share of the blocks whose weak accesses are kept.
     edited : tuple of str
         PTX to take instead of the program's with the same kernels.
+    machine : Machine, optional
+        What runs the kernels; by default the executor.
     """
 
     geometry: Geometry = USUAL_GEOMETRY
@@ -90,6 +92,7 @@ class RunSettings:
     logged: Collection[int] | None = None
     share: float = 1.0
     edited: tuple[str, ...] = ()
+    machine: Machine | None = None
 
 
 class Context:
@@ -131,6 +134,7 @@ class Context:
             make_judge=settings.make_judge,
             logged=settings.logged,
             share=settings.share,
+            machine=settings.machine,
             write=lambda text: os.write(settings.output, text.encode()),
         )
         self.modules = Modules(settings.capability, settings.edited)

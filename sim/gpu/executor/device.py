@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from racetrap.sim.gpu.executor.machine.launch import (
 )
 from racetrap.sim.gpu.executor.machine.limits import DEFAULT_STALL_LIMIT, Limits
 from racetrap.sim.gpu.executor.machine.memory import HEAP_BASE, Buffer, Heap
-from racetrap.sim.gpu.executor.machine.program import function_address
+from racetrap.sim.gpu.executor.machine.program import KernelProgram, function_address
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.shapes import three_dimensions
 from racetrap.sim.gpu.executor.machine.warp_schedulers import (
@@ -79,6 +80,19 @@ def _with_rest(fault: KernelFault, launch: Launch) -> str:
 def _printable(text: str) -> str:
     """A text without the other characters that a program may have in its names and messages."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+
+
+class Machine(Protocol):
+    """What runs launches in the executor's place."""
+
+    def check(
+        self, program: KernelProgram, places: Mapping[str, tuple[int, int]], clustered: bool
+    ) -> None:
+        """Raise `PtxError` or `ExecutionError` if it cannot run a kernel, whose module's variables
+        are at some places, and which may be launched in clusters of several blocks."""
+
+    def run(self, launch: Launch, stream: int, call: int) -> LaunchStats:
+        """Run a launch on its memory, to its end, and log it as ``Launch.run`` does."""
 
 
 class Operation(NamedTuple):
@@ -145,6 +159,8 @@ class Device:
         Program counters of the weak accesses that are kept; by default all.
     share : float
         Share of the blocks whose weak accesses are kept.
+    machine : Machine, optional
+        What runs the launches; by default the executor.
 
     Raises
     ------
@@ -171,6 +187,7 @@ class Device:
         make_judge: Callable[[], Judge] | None = None,
         logged: Collection[int] | None = None,
         share: float = 1.0,
+        machine: Machine | None = None,
     ):
         if scheduler not in WARP_SCHEDULERS:
             raise ValueError(unknown_name("scheduler", scheduler, WARP_SCHEDULERS))
@@ -181,7 +198,7 @@ class Device:
         self._independent_threads = independent_threads
         self._limits = Limits(stall_limit, instruction_limit, event_limit)
         self._write, self._watch, self._memory = write, watch, memory
-        self._wrap = wrap
+        self._wrap, self._machine = wrap, machine
         self._heap = Heap(memory_file)
         self._log = EventLog(make_judge, logged, share)
         self._objects = MemoryObjects()
@@ -382,6 +399,8 @@ class Device:
         if dynamic_shared < 0:
             raise ValueError(f"Dynamic shared memory must be 0 bytes or more, not {dynamic_shared}")
         parameters, size = parameter_bytes(kernel, program.parameters, arguments)
+        if self._machine is not None:
+            self._machine.check(program, self._modules[module], has_several)
         self._launches += 1
         return Launch(
             program, blocks, shape, clusters, dynamic_shared, parameters, size,
@@ -416,12 +435,13 @@ class Device:
         self._log.resume()
         launch.started = self._time
         try:
+            run = launch.run if self._machine is None else partial(self._machine.run, launch)
             if operation is None:
                 launch.log = EventLog(Unlogged)
-                return launch.run()
+                return run(0, 0)
             self._order(operation.after)
             self._objects.begin(launch)
-            return launch.run(operation.stream, operation.call)
+            return run(operation.stream, operation.call)
         except KernelFault as error:
             if operation is not None:
                 self._faults[self._log.operations - 1] = _printable(_with_rest(error, launch))

@@ -60,4 +60,6 @@ def link(modules: Sequence[Module]) -> Module:
         if variable.extern and variable.space != "shared":
             raise PtxError(first.name, 1, f"Variable {name} is declared in one file of the "
                            "program, but no file defines it")  # fmt: skip
-    return Module(first.name, first.version, first.target, variables, functions)
+    return Module(
+        first.name, first.version, first.target, variables, functions, parts=tuple(modules)
+    )

@@ -301,6 +301,10 @@ class Module:
         Variables of the module.
     functions : dict of str to Function
         Kernels and device functions.
+    text : str
+        The PTX; empty for a module that was linked.
+    parts : tuple of Module
+        Modules that it was linked from.
     """
 
     name: str
@@ -308,6 +312,8 @@ class Module:
     target: str
     variables: dict[str, Variable]
     functions: dict[str, Function]
+    text: str = ""
+    parts: tuple[Module, ...] = ()
 
 
 def parameter_layout(parameters: Sequence[Variable]) -> tuple[tuple[int, ...], int]:

@@ -98,20 +98,21 @@ def parse_ptx(text: str, name: str, first: int = 0) -> Module:
         If the text breaks a rule; names file, line and rule.
     """
     try:
-        return _module(parse_syntax(text, name), name, first, DebugStrings(text))
+        return _module(parse_syntax(text, name), name, first, text)
     except RecursionError:
         raise PtxError(name, 1, "Braces are nested too deeply") from None
 
 
-def _module(items: list[Any], name: str, first: int, strings: DebugStrings) -> Module:
+def _module(items: list[Any], name: str, first: int, text: str) -> Module:
     header = _header(items, name)
     scope = Scope(name)
     variables = _module_variables(items, name, scope)
-    functions = _functions(items, name, scope, first, strings)
+    functions = _functions(items, name, scope, first, DebugStrings(text))
     return Module(
         name=name,
         version=str(header["version"]),
         target=str(header["target"]),
         variables=variables,
         functions=functions,
+        text=text,
     )

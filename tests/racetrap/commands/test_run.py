@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
 from racetrap.golden_model.trace import read_trace
 from racetrap.sim.gpu import oracle
 from racetrap.sim.gpu.executor.machine import event_log
+from racetrap.sim.gpu.instrumented.cuda_driver import NoGpuError
+from racetrap.sim.gpu.instrumented.gpu_process import GpuProcess
 from racetrap.verdict.gpu.simulated_trace import SimulatedTrace
 from tests.support.gpu.cuda_programs import compile_text, needs_compiler
 from tests.support.gpu.cures.programs import FOLDER as CURES
@@ -41,6 +44,15 @@ def program(tmp_path, monkeypatch):
     (tmp_path / "headers" / "size.h").write_text("#define BLOCKS 300\n")
     (tmp_path / "program.cu").write_text(_PROGRAM)
     return "program.cu", "-I", "headers"
+
+
+def test_machine_without_a_gpu_is_refused(racetrap, program):
+    with suppress(NoGpuError):
+        GpuProcess().close()
+        pytest.skip("This machine has a GPU")
+    result = racetrap("run", "--on-gpu", *program)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "libcuda" in result.stderr
 
 
 @needs_compiler

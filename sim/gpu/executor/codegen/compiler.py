@@ -89,7 +89,8 @@ def _compile(module: Module, kernel: str, weak: bool, clustered: bool) -> Kernel
     return KernelProgram(
         compiled[kernel], full, masked_blocks, layout.symbols, layout.specials,
         layout.access_count, layout.static_shared, layout.shared_objects, functions[0].parameters,
-        _places(module, functions, compiled), functions[0].max_threads,
+        _places(module, functions, compiled), functions[0].max_threads, module,
+        tuple(compiled),
     )  # fmt: skip
 
 

@@ -183,7 +183,7 @@ class Launch:
         self._waited = 0
         self._frames: dict[str, list[Frame]] = {}
         self._block_count = grid[0] * grid[1] * grid[2]
-        self._next_block = 0
+        self._next_block = self._open_elsewhere = 0
         self._age = 0
         self._block_scheduler = BlockScheduler(geometry, self._warps_per_block, self.shared_size)
         if self._cluster_size > self._block_scheduler.capacity:
@@ -242,7 +242,7 @@ class Launch:
     @property
     def ended_blocks(self) -> int:
         """Blocks that have ended."""
-        return self._next_block - len(self.blocks)
+        return self._next_block - len(self.blocks) - self._open_elsewhere
 
     @property
     def unplaced(self) -> int:
@@ -275,6 +275,10 @@ class Launch:
         """Cluster whose block of rank 0 has a number; nothing if all its blocks have ended."""
         clusters = (block.cluster for block in self.blocks)
         return next((cluster for cluster in clusters if cluster.first == first), None)
+
+    def ran_elsewhere(self, begun: int, ended: int) -> None:
+        """Take note how many blocks another machine than the executor has begun and ended."""
+        self._next_block, self._open_elsewhere = begun, begun - ended
 
     # Frames
 

@@ -116,6 +116,10 @@ class KernelProgram(NamedTuple):
         Source lines by instruction.
     max_threads : int, optional
         Limit that the kernel sets on the threads of a block.
+    module : Module
+        Where the kernel is.
+    functions : tuple of str
+        Names of the kernel and of the functions that it may call.
     """
 
     kernel: CompiledFunction
@@ -129,3 +133,5 @@ class KernelProgram(NamedTuple):
     parameters: tuple[Variable, ...]
     places: dict[int, str]
     max_threads: int | None
+    module: Module
+    functions: tuple[str, ...]

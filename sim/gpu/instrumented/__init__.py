@@ -1,0 +1,1 @@
+"""Kernels that log their own accesses, on a GPU."""
