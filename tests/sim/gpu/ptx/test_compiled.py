@@ -128,7 +128,8 @@ def test_two_thousand_lines_a_second():
 
 
 def _contents(module: Module) -> list[object]:
-    return [getattr(module, field.name) for field in fields(module)]
+    names = [field.name for field in fields(module) if field.name != "text"]
+    return [getattr(module, name) for name in names]
 
 
 def _bare(module: Module) -> list[object]:
