@@ -17,6 +17,7 @@ from racetrap.generators.scord import SCORD
 from racetrap.golden_model.barracuda import Barracuda, ScopedOracle
 from racetrap.golden_model.events import USUAL_GEOMETRY
 from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule
 from racetrap.sim.gpu.workloads.registry import WORKLOADS
 
 #: What co-simulation counts, and what it plays.
@@ -87,17 +88,21 @@ def application_rates(name: str, size: str) -> dict[str, Any]:
     dict
         Its ``name``, the ``events`` of its trace, thread-level ``operations`` that the oracles
         make of them, and events a second of the ``executor`` (host code included) and of the
-        oracles ``barracuda`` and ``scoped``.
+        oracles ``barracuda``, ``scoped`` and, compiled, ``causality``.
     """
     device = Device(USUAL_GEOMETRY)
     executor, _ = timed(lambda: WORKLOADS[name].run(device, size, _SEED))
     trace = device.trace(name)
     barracuda, found = timed(lambda: Barracuda().run(trace))
     scoped, _ = timed(lambda: ScopedOracle().run(trace))
+    judge = CompiledOracle(OracleRule.CAUSALITY)
+    with judge.running():  # compiled by the first run
+        causality, _ = timed(lambda: judge.run(trace))
     events = len(trace)
     return {
         "name": name, "events": events, "operations": found.counts.operations,
         "executor": events / executor, "barracuda": events / barracuda, "scoped": events / scoped,
+        "causality": events / causality,
     }  # fmt: skip
 
 
@@ -168,9 +173,17 @@ def tables(figures: Mapping[str, Any]) -> Iterator[BenchTable]:
             for preset, rates in figures["saturated"].items()
         ],
     )
-    names = ["name", "events", "operations", "executor", "barracuda", "scoped"]
+    names = ["name", "events", "operations", "executor", "barracuda", "scoped", "causality"]
     yield (
         f"Applications, size {SIZE}: trace events a second",
-        ["application", "events", "thread operations", "executor", "Barracuda", "ScopedOracle"],
+        [
+            "application",
+            "events",
+            "thread operations",
+            "executor",
+            "Barracuda",
+            "ScopedOracle",
+            "CompiledOracle",
+        ],
         [[row[name] for name in names] for row in figures["applications"]],
     )

@@ -47,6 +47,7 @@ class ApplicationRates(TypedDict):
     executor: Annotated[float, "events a second of the executor"]
     barracuda: Annotated[float, "events a second of Barracuda"]
     scoped: Annotated[float, "events a second of the scoped oracle"]
+    causality: Annotated[float, "events a second of the compiled oracle"]
 
 
 class BenchScord(TypedDict):

@@ -34,6 +34,8 @@ def bench_figures(found: Mapping[str, Any]) -> Figures:
     yield f"executor, {threads} threads", "instructions/s", found["executor"][threads]
     for name, seconds in found.get("executor_loops", {}).items():
         yield f"executor, {name}", "s", seconds
+    for row in found["applications"]:
+        yield f"compiled oracle, race-free {row['name']}", "events/s", row["causality"]
 
 
 def evaluate_figures(found: Mapping[str, Any]) -> Figures:

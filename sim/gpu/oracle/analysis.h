@@ -132,7 +132,7 @@ private:
             if (event_->order == RELEASE) {
                 given[phase] = joins_.join(given[phase], publish(number));
             } else if (const FenceRef &fence = places_.patterns(number).fences(lane)[IN_CLUSTER]) {
-                given[phase] = joins_.join(given[phase], fence->known());
+                given[phase] = joins_.join(given[phase], fence->known(joins_));
             }
         });
     }
@@ -186,7 +186,7 @@ private:
 
     Known publish(int number) {
         const Warp &actor = places_.actor(number);
-        return actor.clock.publish(actor.place, row_);
+        return actor.clock.publish(actor.place, row_, joins_);
     }
 
     // Orders actors behind each other, and behind what has arrived.  Each bit of the mask stands for
@@ -214,19 +214,19 @@ private:
         OpenPatterns &patterns = places_.patterns(warp.place.warp);
         if (order == IMPLIED || acquires(order)) {
             Known known;
-            auto past = [&] { return warp.clock.publish(warp.place, row_); };
+            auto past = [&] { return warp.clock.publish(warp.place, row_, joins_); };
             for (uint32_t left = lanes; left; left &= left - 1)
-                known = patterns.acquire(__builtin_ctz(left), warp.place, reach, known, past,
+                known = patterns.acquire(__builtin_ctz(left), reach, known, past,
                                          synchronised, joins_);
             warp.acquire(known, joins_);
         }
         if (order == IMPLIED) {
             has_sc_fences_ = true;
             warp.team.touch();
-            sc_fences_.add(row_, warp, lanes, reach);
-        }
-        if (order == IMPLIED || releases(order))
+            patterns.release_fence(lanes, sc_fences_.add(row_, warp, lanes, reach), reach);
+        } else if (releases(order)) {
             patterns.release_fence(lanes, FenceRef(new Fence(warp.clock, warp.place, row_)), reach);
+        }
     }
 
     void access() {
@@ -359,8 +359,8 @@ private:
                              joins_);
         if (each.kind != STORE && acquires(each.order))
             acquired = patterns.acquire_at(
-                lane, location, warp.place, reach_of(each.scope),
-                [&] { return warp.clock.publish(warp.place, row_); }, synchronised, joins_);
+                lane, location, reach_of(each.scope),
+                [&] { return warp.clock.publish(warp.place, row_, joins_); }, synchronised, joins_);
         std::optional<Clock> own;
         const Clock *clock = &warp.clock;
         auto learn = [&](const Known &news) {
@@ -385,7 +385,7 @@ private:
             auto before = patterns.operation(lane, location);
             auto operation = before ? new Released(*before) : new Released();
             patterns.release_operation(lane, location, ReleasedRef(operation));
-            Known known = clock->publish(warp.place, row_);
+            Known known = clock->publish(warp.place, row_, joins_);
             for_distances(block, reach_of(each.scope), [&](Reach distance) {
                 operation->release(warp.place, known, distance, joins_);
             });
@@ -508,7 +508,7 @@ private:
         ReleasedRef result(released);
         for_distances(place.block, ON_DEVICE, [&](Reach distance) {
             if (const FenceRef &fence = sources.fences[distance])
-                released->release(place, fence->known(), distance, joins_);
+                released->release(place, fence->known(joins_), distance, joins_);
         });
         if (sources.operation) released->add(*sources.operation, joins_);
         return result;

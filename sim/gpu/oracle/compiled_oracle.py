@@ -48,7 +48,8 @@ from racetrap.sim.gpu.oracle.findings import Finding, OracleRule, result_of
 from racetrap.sim.twins import constants, enumeration, record, structure
 
 _FOLDER = Path(__file__).parent
-_OPTIONS = ("-std=c++20", "-O3")
+#: The last two let the library call its own functions directly.
+_OPTIONS = ("-std=c++20", "-O3", "-fvisibility-inlines-hidden", "-fno-semantic-interposition")
 #: Stands for no block.
 _NO_BLOCK = (1 << 32) - 1
 #: Warps that the compiled form can distinguish.

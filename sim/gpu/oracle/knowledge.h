@@ -1,73 +1,12 @@
-// Knowledge: times up to which the threads of a kernel are known.  Never changed once made; what
-// two have in common is stored once.
+// Knowledge: what comes before by causality, and what is communicated.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
-#include "counted.h"
-#include "trace.h"
-
-using LaneTimes = std::array<Time, LANES>;
-
-// Times of a few warps with consecutive numbers.
-struct Leaf : Counted {
-    struct Diverged : Counted {
-        LaneTimes times;
-    };
-
-    std::array<Time, LANES> warps{};
-    // By warp, ascending, its lanes of which some are known for longer.
-    std::vector<std::pair<int, Ref<const Diverged>>> lanes;
-
-    Time of(int warp, int lane) const {
-        Time time = warps[warp];
-        for (const auto &[number, each] : lanes)
-            if (number == warp) time = std::max(time, each->times[lane]);
-        return time;
-    }
-
-    // Time up to which any lane of a warp is known.
-    Time latest(int warp) const {
-        Time time = warps[warp];
-        for (const auto &[number, each] : lanes)
-            if (number == warp) time = std::max(time, *std::ranges::max_element(each->times));
-        return time;
-    }
-
-    void learn(int warp, const LaneTimes &times) {
-        Diverged joined;
-        joined.times = times;
-        auto place = std::find_if(lanes.begin(), lanes.end(),
-                                  [=](const auto &each) { return each.first >= warp; });
-        if (place == lanes.end() || place->first != warp) {
-            lanes.insert(place, {warp, Ref<const Diverged>(new Diverged(joined))});
-            return;
-        }
-        for (int lane = 0; lane < LANES; lane++)
-            joined.times[lane] = std::max(times[lane], place->second->times[lane]);
-        place->second = Ref<const Diverged>(new Diverged(joined));
-    }
-
-    bool covers(const Leaf &other) const {
-        bool is_later = false;
-        for (int warp = 0; warp < LANES; warp++) is_later |= other.warps[warp] > warps[warp];
-        if (is_later) return false;
-        for (const auto &[warp, each] : other.lanes)
-            for (int lane = 0; lane < LANES; lane++)
-                if (each->times[lane] > of(warp, lane)) return false;
-        return true;
-    }
-};
+#include "warp_times.h"
 
 class Knowledge;
 using Known = Ref<const Knowledge>;
 
-// What is known by causality, and what is communicated.
+// Times up to which the threads of a kernel are known.  Never changed once it is shared.
 class Knowledge : public Counted {
 public:
     // Nothing but what is communicated.
@@ -79,33 +18,38 @@ public:
 
     // Whether two know the same by causality, or nothing.
     static bool is_same_causality(const Known &one, const Known &other) {
-        return one == other || (one && other && one->leaves_ == other->leaves_);
+        return one == other || (one && other && one->times_ == other->times_);
     }
 
     void forget_communicated() { communicated_ = Known(); }
 
-    // Calls with the number of each leaf that counts, and whose communicated times are not all
-    // known by causality.
-    template <class Counts, class Visit> void each_communicated(Counts counts, Visit visit) const {
+    // Calls with each leaf whose number is in a range and counts, if its communicated times are not
+    // all known by causality.
+    template <class Counts, class Visit>
+    void each_communicated(uint32_t first, uint32_t end, Counts counts, Visit visit) const {
         if (!communicated_) return;
-        for (size_t i = 0; i < communicated_->leaves_.size(); i++) {
-            const Leaf *leaf = communicated_->leaf_of(i);
-            if (leaf && counts((int)i) && !covers(leaf_of(i), leaf)) visit((int)i, *leaf);
-        }
+        communicated_->times_.each_leaf(first, end, [&](uint32_t number, const Leaf &leaf) {
+            if (!counts(number)) return;
+            const Leaf *known = times_.leaf_of(number);
+            if (!known || !known->covers(leaf)) visit(number, leaf);
+        });
     }
+
+    // Times of a few warps, if any of them is known.
+    const Leaf *leaf_of(uint32_t number) const { return times_.leaf_of(number); }
 
     // Time up to which all lanes of a warp are known.
     Time of(int warp) const {
-        const Leaf *leaf = leaf_of(warp / LANES);
+        const Leaf *leaf = times_.leaf_of(warp / LANES);
         return leaf ? leaf->warps[warp % LANES] : 0;
     }
     Time of(int warp, int lane) const {
-        const Leaf *leaf = leaf_of(warp / LANES);
+        const Leaf *leaf = times_.leaf_of(warp / LANES);
         return leaf ? leaf->of(warp % LANES, lane) : 0;
     }
     // Whether some warps with one leaf are all known up to a time; a bit for each.
     bool covers(int leaf, uint32_t warps, Time time) const {
-        const Leaf *known = leaf_of(leaf);
+        const Leaf *known = times_.leaf_of(leaf);
         if (!known) return false;
         uint32_t late = 0;
         for (int warp = 0; warp < LANES; warp++)
@@ -113,80 +57,60 @@ public:
         return !(late & warps);
     }
 
-    // Both change a copy that is not shared yet.
-    void raise(int first, int count, Time time) {
-        for (int warp = first; warp < first + count; warp++) {
-            Time &known = own(warp).warps[warp % LANES];
-            known = std::max(known, time);
-        }
+    // All change a copy that is not shared yet.
+    void raise(int warp, Time time) {
+        Time &known = times_.own(warp / LANES).warps[warp % LANES];
+        known = std::max(known, time);
     }
-    void learn(int warp, const LaneTimes &times) { own(warp).learn(warp % LANES, times); }
+    void raise(int first, int count, Time time) {
+        for (int warp = first; warp < first + count; warp++) raise(warp, time);
+    }
+    void learn(int warp, const LaneTimes &times) {
+        times_.own(warp / LANES).learn(warp % LANES, times);
+    }
     void forget(int first, int count) {
         for (int warp = first; warp < first + count; warp++) {
-            if (!leaf_of(warp / LANES)) continue;
-            Leaf &leaf = own(warp);
-            leaf.warps[warp % LANES] = 0;
-            std::erase_if(leaf.lanes,
-                          [=](const auto &each) { return each.first == warp % LANES; });
+            int leaf = warp / LANES, place = warp % LANES;
+            if (!place && warp + LANES <= first + count) {
+                times_.forget(leaf);
+                warp += LANES - 1;
+            } else if (times_.leaf_of(leaf)) {
+                Leaf &own = times_.own(leaf);
+                own.warps[place] = 0;
+                std::erase_if(own.lanes, [=](const auto &each) { return each.first == place; });
+            }
         }
     }
 
-    // Join of both: one of the two themselves if the other adds nothing.
-    static Known join(const Known &one, const Known &other) {
-        if (!other || one == other) return one;
-        if (!one) return other;
-        Known communicated = join(one->communicated_, other->communicated_);
-        size_t size = std::max(one->leaves_.size(), other->leaves_.size());
-        bool is_one = communicated == one->communicated_;
-        bool is_other = communicated == other->communicated_;
-        for (size_t i = 0; i < size && (is_one || is_other); i++) {
-            is_one = is_one && covers(one->leaf_of(i), other->leaf_of(i));
-            is_other = is_other && covers(other->leaf_of(i), one->leaf_of(i));
-        }
-        if (is_one || is_other) return is_one ? one : other;
-        auto joined = new Knowledge(*one);
-        joined->communicated_ = communicated;
-        joined->leaves_.resize(size);
-        for (size_t i = 0; i < other->leaves_.size(); i++) {
-            Ref<const Leaf> &mine = joined->leaves_[i];
-            const Ref<const Leaf> &more = other->leaves_[i];
-            if (covers(mine.get(), more.get())) continue;
-            mine = covers(more.get(), mine.get()) ? more : both(*mine, *more);
-        }
+    // Whether one knows all that another does.
+    static bool covers(const Known &one, const Known &other) {
+        if (!other || one == other) return true;
+        return one && one->times_.covers(other->times_) &&
+               covers(one->communicated_, other->communicated_);
+    }
+
+    const Known &communicated() const { return communicated_; }
+
+    // Join of two, given that of what is communicated: one of the two if the other adds nothing.
+    static Known join(const Known &one, const Known &other, const Known &communicated) {
+        WarpTimes times = WarpTimes::join(one->times_, other->times_);
+        auto is_all_of = [&](const Knowledge &each) {
+            return communicated == each.communicated_ && times == each.times_;
+        };
+        if (is_all_of(*one)) return one;
+        if (is_all_of(*other)) return other;
+        auto joined = new Knowledge();
+        joined->times_ = std::move(times), joined->communicated_ = communicated;
         return Known(joined);
     }
 
 private:
-    const Leaf *leaf_of(size_t number) const {
-        return number < leaves_.size() ? leaves_[number].get() : nullptr;
-    }
-
-    static bool covers(const Leaf *one, const Leaf *other) {
-        return !other || one == other || (one && one->covers(*other));
-    }
-
-    static Ref<const Leaf> both(const Leaf &one, const Leaf &other) {
-        auto leaf = new Leaf(one);
-        for (int warp = 0; warp < LANES; warp++)
-            leaf->warps[warp] = std::max(one.warps[warp], other.warps[warp]);
-        for (const auto &[warp, each] : other.lanes) leaf->learn(warp, each->times);
-        return Ref<const Leaf>(leaf);
-    }
-
-    // The leaf of a warp, as one that only this has.
-    Leaf &own(int warp) {
-        if (leaves_.size() <= (size_t)warp / LANES) leaves_.resize(warp / LANES + 1);
-        Ref<const Leaf> &leaf = leaves_[warp / LANES];
-        if (!leaf || leaf->is_shared())
-            leaf = Ref<const Leaf>(leaf ? new Leaf(*leaf) : new Leaf());
-        return const_cast<Leaf &>(*leaf);
-    }
-
-    std::vector<Ref<const Leaf>> leaves_;  // of causality; none if nothing is known
+    WarpTimes times_;  // by causality
     Known communicated_;
 };
 
-// Joins made lately: lanes often release many locations with one history.
+// What has been made lately: lanes often release many locations with one history, and the threads of
+// a block know each other up to one time.
 class Joins {
 public:
     Known join(const Known &one, const Known &other) {
@@ -194,15 +118,31 @@ public:
         if (!one) return other;
         size_t hash = ((uintptr_t)one.get() * 31 + (uintptr_t)other.get()) * 0x9e3779b97f4a7c15u;
         Made &made = made_[hash >> (64 - BITS)];
-        if (made.one != one || made.other != other)
-            made = {one, other, Knowledge::join(one, other)};
-        return made.result;
+        if (made.one == one && made.other == other) return made.result;
+        Known communicated = join(one->communicated(), other->communicated());
+        return (made = {one, other, Knowledge::join(one, other, communicated)}).result;
+    }
+
+    // Some warps up to a time.
+    Known all_until(int first, int count, Time time) {
+        uint32_t hash = ((uint32_t)first * 31 + (uint32_t)time) * 0x9e3779b9u;
+        Until &until = until_[hash >> (32 - UNTIL_BITS)];
+        if (until.first == first && until.count == count && until.time == time) return until.result;
+        auto made = new Knowledge();
+        made->raise(first, count, time);
+        return (until = {first, count, time, Known(made)}).result;
     }
 
 private:
-    static constexpr int BITS = 10;
+    static constexpr int BITS = 10, UNTIL_BITS = 8;
     struct Made {
         Known one, other, result;
     };
+    struct Until {
+        int first = -1, count = 0;
+        Time time = 0;
+        Known result;
+    };
     std::array<Made, 1 << BITS> made_;
+    std::array<Until, 1 << UNTIL_BITS> until_;
 };

@@ -31,9 +31,23 @@ public:
     Fence(const Clock &clock, const Place &place, Time now)
         : clock_(clock), place_(place), now_(now) {}
 
-    const Known &known() const {
-        if (!known_) known_ = clock_.publish(place_, now_);
+    const Known &known(Joins &joins) const {
+        if (!known_) known_ = clock_.publish(place_, now_, joins);
         return known_;
+    }
+
+    // The same of a warp at a fence that is alike.
+    Known known(int warp, Joins &joins) const {
+        if (warp == place_.warp) return known(joins);
+        Place place = place_;
+        place.warp = warp;
+        return clock_.publish(place, now_, joins);
+    }
+
+    // Whether one of another warp of the block, at the same event, differs by its warp alone.
+    bool is_alike(const Fence &other) const {
+        return now_ == other.now_ && place_.block == other.place_.block &&
+               clock_.is_alike(other.clock_);
     }
 
 private:
@@ -206,7 +220,8 @@ public:
     // The last release fence of a lane for each reach, or a farther one.
     using Fences = std::array<FenceRef, ON_DEVICE + 1>;
 
-    explicit OpenPatterns(int lanes) : fences_(lanes), observed_(lanes) {}
+    OpenPatterns(int lanes, const Place &place)
+        : place_(place), fences_(lanes), observed_(lanes) {}
 
     void release_fence(uint32_t lanes, const FenceRef &fence, Reach reach) {
         for (; lanes; lanes &= lanes - 1)
@@ -228,35 +243,37 @@ public:
 
     void observe(int lane, Location location, uint32_t pc, const Message *message,
                  bool is_volatile, Joins &joins) {
+        const Released &released = *message->released;
+        // What the stores before it by its thread have released, it has released, too.
+        if (!released.to(place_, ON_DEVICE, joins)) return;
         Observed &observed = of(observed_[lane][location], {message->access.pc, pc}, is_volatile);
         const Access &last = message->access;
         if (observed.last.row == last.row && observed.last.is_of_thread(last)) return;
         observed.last = last;
-        observed.add(message->released, joins);
+        observed.add(released, place_, joins);
         for (const Message::Overwritten &each : message->overwritten)
             if (each.released)
-                of(observed.overlooked, {each.pc, pc}, true).add(each.released, joins);
+                of(observed.overlooked, {each.pc, pc}, true).add(*each.released, place_, joins);
     }
 
     // What a lane with a known past acquires at a fence, joined with the given knowledge.
     template <class Past>
-    Known acquire(int lane, const Place &place, Reach reach, Known known, Past past,
+    Known acquire(int lane, Reach reach, Known known, Past past,
                   std::set<PcPair> &synchronised, Joins &joins) {
         found_.clear();
-        for (const auto &[location, patterns] : observed_[lane])
-            collect(patterns, place, reach, joins);
+        for (const auto &[location, patterns] : observed_[lane]) collect(patterns, reach);
         if (reach == ON_DEVICE) observed_[lane].clear();
         return acquired(known, past, synchronised, joins);
     }
 
     // The same at an operation on a location.
     template <class Past>
-    Known acquire_at(int lane, Location location, const Place &place, Reach reach, Past past,
+    Known acquire_at(int lane, Location location, Reach reach, Past past,
                      std::set<PcPair> &synchronised, Joins &joins) {
         auto patterns = observed_[lane].find(location);
         if (patterns == observed_[lane].end()) return Known();
         found_.clear();
-        collect(patterns->second, place, reach, joins);
+        collect(patterns->second, reach);
         return acquired(Known(), past, synchronised, joins);
     }
 
@@ -264,23 +281,15 @@ private:
     struct Observed {
         PcPair pair;
         bool is_volatile;  // one of the two accesses
-        ReleasedRef released, latest;
+        std::array<Known, ON_DEVICE + 1> known;  // by the reach of what acquires it
         Access last{-1, -1, 0, 0, 0};  // write that was observed
         // What the read would have observed if it had come before the write.
         std::vector<Observed> overlooked;
 
-        void add(const ReleasedRef &more, Joins &joins) {
-            if (latest == more) return;
-            latest = more;
-            if (!released) {
-                released = more;
-                return;
-            }
-            auto joined = new Released(*released);
-            released = ReleasedRef(joined);
-            joined->add(*more, joins);
+        void add(const Released &released, const Place &place, Joins &joins) {
+            for (Reach reach : {IN_BLOCK, IN_CLUSTER, ON_DEVICE})
+                known[reach] = joins.join(known[reach], released.to(place, reach, joins));
         }
-
     };
     struct Acquired {
         PcPair pair;
@@ -292,18 +301,17 @@ private:
     static Observed &of(std::vector<Observed> &patterns, PcPair pair, bool is_volatile) {
         for (Observed &each : patterns)
             if (each.pair == pair) return each;
-        return patterns.emplace_back(Observed{pair, is_volatile, {}, {}, {-1, -1, 0, 0, 0}, {}});
+        return patterns.emplace_back(Observed{pair, is_volatile, {}, {-1, -1, 0, 0, 0}, {}});
     }
 
-    void collect(const std::vector<Observed> &patterns, const Place &place, Reach reach,
-                 Joins &joins) {
+    void collect(const std::vector<Observed> &patterns, Reach reach) {
         for (const Observed &each : patterns) {
-            Known known = each.released->to(place, reach, joins);
+            const Known &known = each.known[reach];
             if (!known) continue;
             Acquired &acquired = found_.emplace_back(Acquired{each.pair, known, each.is_volatile, {}});
             for (const Observed &other : each.overlooked)
                 acquired.overlooked.push_back(
-                    {other.pair, other.released->to(place, reach, joins), true, {}});
+                    {other.pair, other.known[reach], true, {}});
         }
     }
 
@@ -330,7 +338,7 @@ private:
         for (const Acquired &each : found_)
             if (!each.is_volatile) base = joins.join(base, each.known);
         auto counts = [&](const Acquired &one, auto is_other) {
-            if (joins.join(base, one.known) == base) return false;
+            if (Knowledge::covers(base, one.known)) return false;
             for (const Acquired &other : found_)
                 if (other.is_volatile && is_other(other) && tells_more(base, other, one, joins))
                     return false;
@@ -350,10 +358,10 @@ private:
     static bool tells_more(const Known &base, const Acquired &one, const Acquired &other,
                            Joins &joins) {
         Known by_one = joins.join(base, one.known), by_other = joins.join(base, other.known);
-        return joins.join(by_one, other.known) == by_one &&
-               joins.join(by_other, one.known) != by_other;
+        return Knowledge::covers(by_one, other.known) && !Knowledge::covers(by_other, one.known);
     }
 
+    Place place_;
     std::vector<Acquired> found_;  // of the current fence or operation
     std::vector<Fences> fences_;  // by lane
     std::map<std::pair<int, Location>, ReleasedRef> operations_;

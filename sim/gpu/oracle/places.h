@@ -85,7 +85,8 @@ public:
     Warp &actor(int number) { return warps_[number / size]->actors[number % size]; }
     OpenPatterns &patterns(int number) {
         auto &own = warps_[number / size]->patterns[number % size];
-        if (!own) own = std::make_unique<OpenPatterns>(size > 1 ? 1 : LANES);
+        if (!own)
+            own = std::make_unique<OpenPatterns>(size > 1 ? 1 : LANES, actor(number).place);
         return *own;
     }
 

@@ -6,11 +6,8 @@
 #include <vector>
 
 #include "cells.h"
+#include "kept_fences.h"
 #include "places.h"
-
-//: Fences of a warp that are kept.  What follows one that is not stands for it too, so that no order
-//: is missing.
-constexpr size_t MOST_FENCES = 64;
 
 class ScFences {
 public:
@@ -18,41 +15,22 @@ public:
         : places_(places), kinds_(kinds), joins_(joins) {}
 
     // Orders a fence behind those that are forced to precede it, and takes it in.
-    void add(Time row, Warp &warp, uint32_t lanes, Reach reach) {
-        // What a fence makes known may be communicated from others.
-        Known known;
+    FenceRef add(Time row, Warp &warp, uint32_t lanes, Reach reach) {
+        order(row, warp, reach);
         const Place &place = warp.place;
-        auto counts = [&](size_t number) {
-            int first = number * LANES;
-            bool is_far = first + LANES <= place.first || first >= place.first + place.count;
-            return !is_far ||
-                   (reach > IN_BLOCK && number < far_leaves_.size() && far_leaves_[number]);
-        };
-        do {
-            known = warp.clock.far;
-            if (known) known->each_communicated(counts, [&](int number, const Leaf &leaf) {
-                order_behind(row, warp, reach, number * LANES, leaf);
-            });
-        } while (known != warp.clock.far);
-        FenceRef fence(new Fence(warp.clock, warp.place, row));
-        size_t number = warp.place.warp, leaf = number / LANES;
-        if (fences_.size() <= number) fences_.resize(number + 1);
-        auto &own = fences_[number];
-        own.push_back({row, row, lanes, reach, place.block, fence, Known()});
-        if (own.size() > MOST_FENCES) {
-            own[1].stand_for(own[0], joins_);
-            own.erase(own.begin());
-        }
-        if (far_leaves_.size() <= leaf) far_leaves_.resize(leaf + 1);
-        far_leaves_[leaf] |= reach > IN_BLOCK;
-        auto &rows = blocks_[warp.place.block].rows;
+        FenceRef fence(new Fence(warp.clock, place, row));
+        fences_.add(place.warp, warp.clock.block_time,
+                    {row, row, lanes, reach, place.block, fence, Known()}, joins_);
+        auto &rows = blocks_[place.block].rows;
         if (rows.empty() || rows.back() != row) rows.push_back(row);
+        return fence;
     }
 
-    // Forgets what only serves threads that run.
+    // Forgets what only serves threads of a block.
     void forget(int block, int first, int count) {
         blocks_.erase(block);
         for (int warp = first; warp < first + count; warp++) pasts_.erase(warp);
+        fences_.retire(first, count);
     }
 
     // What precedes an access in causality order, as what it communicates to others.  Times of the
@@ -68,15 +46,14 @@ public:
             past.clock.block_time = block_time;
             past.last = last;
             bool is_empty = is_of_block && !clock.far && !block_time;
-            past.known = is_empty ? Known() : past.clock.past(place, last);
+            past.known = is_empty ? Known() : past.clock.past(place, last, joins_);
         }
         return past.known;
     }
 
     // Adds what is communicated to an access, and is not in its past.
     void communicate(Known &known, const Known &past, const Known &communicated) {
-        if (!communicated || communicated == past || joins_.join(past, communicated) == past) return;
-        known = joins_.join(known, communicated);
+        if (!Knowledge::covers(past, communicated)) known = joins_.join(known, communicated);
     }
 
     // Adds what is communicated to a read.
@@ -84,11 +61,8 @@ public:
         for (Cell *cell : cells) {
             if (!past && !cell->is_communicated()) continue;
             Communication &there = cell->communication(kinds_);
-            communicate(known, past, there.past);
-            if (observes) {
-                communicate(known, past, there.preceding);
-                communicate(known, past, there.overtaken);
-            }
+            communicate(known, past, observes ? there.preceding : there.past);
+            if (observes) communicate(known, past, there.overtaken);
             if (there.readers != past) there.readers = joins_.join(there.readers, past);
         }
     }
@@ -100,10 +74,13 @@ public:
         Known preceding = past;
         for (Cell *cell : cells) {
             Communication &there = cell->communication(kinds_);
+            // Who learns of the readers learns of what precedes the write, its own past with it.
+            Known others = there.readers == past ? Known() : there.readers;
             if (!there.is_written) {
-                there.overtaken = there.first_readers = there.readers;
+                there.first_readers = there.readers;
+                there.overtaken = others;
             } else if (is_behind(*cell)) {
-                there.overtaken = joins_.join(there.overtaken, there.readers);
+                there.overtaken = joins_.join(there.overtaken, others);
                 preceding = joins_.join(preceding, there.preceding);
             } else {
                 there.overtaken = there.first_readers;
@@ -125,28 +102,10 @@ public:
 
 private:
     Time last_of(int warp) const {
-        bool has_any = (size_t)warp < fences_.size() && !fences_[warp].empty();
-        return has_any ? fences_[warp].back().row : 0;
+        const auto &fences = fences_.of(warp);
+        return fences.empty() ? 0 : fences.back().row;
     }
 
-    struct Fenced {
-        Time row, from;  // from: of the first that it stands for
-        uint32_t lanes;
-        Reach reach;
-        int block;
-        FenceRef fence;
-        Known others;  // what is known at those that it stands for
-
-        Known known(Joins &joins) const { return joins.join(fence->known(), others); }
-
-        // Lanes on two sides of a branch do not know each other's fences.
-        void stand_for(const Fenced &before, Joins &joins) {
-            from = before.from;
-            lanes |= before.lanes;
-            reach = std::max(reach, before.reach);
-            others = before.known(joins);
-        }
-    };
     struct Past {
         Clock clock;
         Time last = -1;
@@ -178,30 +137,60 @@ private:
         }
     };
 
-    // Orders a fence behind those of some warps that are communicated to its warp.
-    void order_behind(Time row, Warp &warp, Reach reach, int first, const Leaf &leaf) {
+    // Orders a warp behind the fences that are forced to precede one of its own.
+    void order(Time row, Warp &warp, Reach reach) {
         const Place &place = warp.place;
-        for (int i = 0; i < LANES; i++) {
+        uint32_t first = place.first / LANES, end = (place.first + place.count - 1) / LANES + 1;
+        auto counts = [&](uint32_t leaf) {
+            if (leaf >= fences_.leaf_count()) return false;
+            bool is_near = leaf >= first && leaf < end;
+            return is_near ? fences_.last(leaf) > least_known(warp, leaf)
+                           : fences_.reach(leaf) > IN_BLOCK;
+        };
+        bool is_wide = reach > IN_BLOCK;
+        uint32_t from = is_wide ? 0 : first, to = is_wide ? fences_.leaf_count() : end;
+        Known known;
+        do {  // what a fence makes known may be communicated from others
+            known = warp.clock.far;
+            if (!known) return;
+            known->each_communicated(from, to, counts, [&](uint32_t number, const Leaf &leaf) {
+                order_behind(row, warp, reach, number, leaf);
+            });
+        } while (known != warp.clock.far);
+    }
+
+    // Time up to which all warps of a leaf are known, at least.
+    static Time least_known(const Warp &warp, uint32_t leaf) {
+        int first = leaf * LANES, end = first + LANES;
+        const Place &place = warp.place;
+        return first >= place.first && end <= place.first + place.count ? warp.clock.block_time : 0;
+    }
+
+    // Orders a fence behind those of the warps of a leaf that are communicated to its warp.
+    void order_behind(Time row, Warp &warp, Reach reach, uint32_t number, const Leaf &leaf) {
+        const Place &place = warp.place;
+        const Leaf *own = warp.clock.far->leaf_of(number);
+        Time least = least_known(warp, number);
+        uint32_t news = own ? own->exceeded_by(leaf, least) : Leaf().exceeded_by(leaf, least);
+        for (; news; news &= news - 1) {
+            int i = __builtin_ctz(news), other = number * LANES + i;
             Time latest = leaf.latest(i);
-            if (!latest) continue;
-            int other = first + i;
-            if ((size_t)other >= fences_.size()) break;
             Time known = warp.clock.time_of(place, other, row - 1);
-            const auto &fences = fences_[other];
-            auto later = [](Time time, const Fenced &each) { return time < each.from; };
+            const auto &fences = fences_.of(other);
+            auto later = [](Time time, const KeptFence &each) { return time < each.from; };
             auto end = std::upper_bound(fences.begin(), fences.end(), latest, later);
             while (end-- != fences.begin() && end->row > known) {
                 bool is_strong =
                     std::min(reach, end->reach) >= places_.distance(place.block, end->block);
                 if (!is_strong || !is_news(*end, other, leaf, i, warp, row)) continue;
-                warp.acquire(end->known(joins_), joins_);
+                warp.acquire(end->known(other, joins_), joins_);
                 known = warp.clock.time_of(place, other, row - 1);
             }
         }
     }
 
     // Whether a fence is communicated to a warp, and is not in its past.
-    static bool is_news(const Fenced &fence, int other, const Leaf &leaf, int place,
+    static bool is_news(const KeptFence &fence, int other, const Leaf &leaf, int place,
                         const Warp &warp, Time now) {
         for (uint32_t left = fence.lanes; left; left &= left - 1) {
             int lane = __builtin_ctz(left);
@@ -212,9 +201,8 @@ private:
         return false;
     }
 
-    std::vector<std::vector<Fenced>> fences_;  // by warp, ascending
+    KeptFences fences_;
     std::unordered_map<int, Block> blocks_;
-    std::vector<char> far_leaves_;  // by leaf, whether its warps had fences that reach other blocks
     std::unordered_map<int, Past> pasts_;  // by warp
     const Places &places_;
     const std::vector<Kind> &kinds_;

@@ -22,12 +22,24 @@ struct Place {
 
 // What the active lanes of a warp know.
 struct Clock {
-    uint32_t mask = ALL_LANES;  // lanes known up to now
-    LaneTimes others{};         // times up to which the other lanes of the warp are known
-    Time block_time = 0;        // time up to which all threads of the block are known
-    Known far;                  // times known from releases
+    uint32_t mask = ALL_LANES;   // lanes known up to now
+    Time block_time = 0;         // time up to which all threads of the block are known
+    Ref<const Diverged> others;  // up to which other lanes of the warp are known, if there are any
+    Known far;                   // times known from releases
 
-    Time own(int lane, Time now) const { return mask >> lane & 1 ? now : others[lane]; }
+    Time own(int lane, Time now) const { return mask >> lane & 1 ? now : others->times[lane]; }
+
+    LaneTimes own(Time now) const {
+        LaneTimes times;
+        for (int lane = 0; lane < LANES; lane++) times[lane] = own(lane, now);
+        return times;
+    }
+
+    // Whether all lanes know the same but for the past of their own warp.
+    bool is_alike(const Clock &other) const {
+        return far == other.far && block_time == other.block_time && mask == other.mask &&
+               mask == ALL_LANES;
+    }
 
     bool knows(const Place &place, int warp, int lane, Time time, Time now) const {
         if (place.is_near(warp) && block_time >= time) return true;
@@ -43,11 +55,13 @@ struct Clock {
     }
 
     // All that the lanes know, their own past up to now with it.
-    Known publish(const Place &place, Time now) const { return Known(causes(place, now)); }
+    Known publish(const Place &place, Time now, Joins &joins) const {
+        return Known(causes(place, now, joins));
+    }
 
     // What comes before by causality alone.
-    Known past(const Place &place, Time now) const {
-        Knowledge *known = causes(place, now);
+    Known past(const Place &place, Time now, Joins &joins) const {
+        Knowledge *known = causes(place, now, joins);
         known->forget_communicated();
         return Known(known);
     }
@@ -55,22 +69,19 @@ struct Clock {
     // Clock after a divergence: some lanes, on the other side, are known up to now only.
     Clock without(uint32_t lanes, Time now) const {
         Clock clock = *this;
-        for (int lane = 0; lane < LANES; lane++) clock.others[lane] = own(lane, now);
+        clock.others = Ref<const Diverged>(new Diverged(own(now)));
         clock.mask &= ~lanes;
         return clock;
     }
 
 private:
-    Knowledge *causes(const Place &place, Time now) const {
-        auto known = far ? new Knowledge(*far) : new Knowledge();
-        if (block_time) known->raise(place.first, place.count, block_time);
-        if (mask == ALL_LANES) {
-            known->raise(place.warp, 1, now);
-        } else {
-            LaneTimes times;
-            for (int lane = 0; lane < LANES; lane++) times[lane] = own(lane, now);
-            known->learn(place.warp, times);
-        }
+    Knowledge *causes(const Place &place, Time now, Joins &joins) const {
+        Known others = far;
+        if (block_time)
+            others = joins.join(far, joins.all_until(place.first, place.count, block_time));
+        auto known = others ? new Knowledge(*others) : new Knowledge();
+        if (mask == ALL_LANES) known->raise(place.warp, now);
+        else known->learn(place.warp, own(now));
         return known;
     }
 };
@@ -172,9 +183,11 @@ private:
 
     void reconverge(const Clock &other, uint32_t gone, Time now, Joins &joins) {
         Clock whole;
+        LaneTimes times = clock.own(now);
         for (int lane = 0; lane < LANES; lane++)
-            whole.others[lane] = std::max(clock.own(lane, now), other.own(lane, now));
+            times[lane] = std::max(times[lane], other.own(lane, now));
         whole.mask = (clock.mask | other.mask) & ~gone;
+        if (whole.mask != ALL_LANES) whole.others = Ref<const Diverged>(new Diverged(times));
         whole.block_time = std::max(clock.block_time, other.block_time);
         whole.far = joins.join(clock.far, other.far);
         clock = whole;

@@ -215,7 +215,7 @@ private:
                 if (clock.mask == ALL_LANES) return true;
                 uint32_t late = lanes.all() & ~clock.mask;
                 for (; late; late &= late - 1)
-                    if (clock.others[__builtin_ctz(late)] < each.row) break;
+                    if (clock.own(__builtin_ctz(late), 0) < each.row) break;
                 if (!late) return true;
             }
         }

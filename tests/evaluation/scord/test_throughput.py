@@ -10,4 +10,4 @@ def test_application(name):
     rates = application_rates(name, "tiny")
     assert rates["name"] == name
     assert rates["operations"] > rates["events"] > 100
-    assert min(rates[key] for key in ("executor", "barracuda", "scoped")) > 0
+    assert min(rates[key] for key in ("executor", "barracuda", "scoped", "causality")) > 0

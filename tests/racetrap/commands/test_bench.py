@@ -67,7 +67,8 @@ def figures(monkeypatch):
     )  # fmt: skip
     monkeypatch.setattr(executor_loops, "measure_loop", lambda kernel, *launch: 0.25)
     application = {
-        "events": 1190, "operations": 30228, "executor": 5e4, "barracuda": 6e4, "scoped": 8e4
+        "events": 1190, "operations": 30228, "executor": 5e4, "barracuda": 6e4, "scoped": 8e4,
+        "causality": 5e5,
     }  # fmt: skip
     monkeypatch.setattr(
         scord_throughput, "application_rates", lambda name, size: {"name": name} | application

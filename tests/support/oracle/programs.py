@@ -32,6 +32,7 @@ class Program:
 
     def _begin(self) -> None:
         blocks, warps, live = self._shape
+        self._running = set(range(blocks))
         self._events.append(Event(EventKind.KERNEL_BEGIN))
         for block in range(blocks):
             self._events.append(
@@ -42,9 +43,14 @@ class Program:
             )  # fmt: skip
 
     def _end(self) -> None:
-        for block in range(self._shape[0]):
+        for block in sorted(self._running):
             self._events.append(Event(EventKind.BLOCK_RETIRED, block % 2, block // 2))
         self._events.append(Event(EventKind.KERNEL_END))
+
+    def end_block(self, block: int) -> None:
+        """A block ends before the others."""
+        self._running.remove(block)
+        self._events.append(Event(EventKind.BLOCK_RETIRED, block % 2, block // 2))
 
     def next_kernel(self) -> None:
         """End the kernel and launch another."""

@@ -202,12 +202,15 @@ class Fed(NamedTuple):
     seconds : float
         Time of one core.
     megabytes : float
-        Memory that it keeps at the end.
+        Memory that it keeps at most, between two rounds.
+    accesses : int
+        Accesses of single lanes.
     """
 
     events: int
     seconds: float
     megabytes: float
+    accesses: int
 
 
 def _allocated() -> float:
@@ -228,7 +231,7 @@ def fed_again(threads: int, events: int, independent: bool = False) -> Fed:
     Parameters
     ----------
     threads : int
-        Threads of the run.
+        Threads of the run, at most 65,536: more would share words.
     events : int
         Events, about.
     independent : bool
@@ -242,13 +245,14 @@ def fed_again(threads: int, events: int, independent: bool = False) -> Fed:
     with CompiledOracle(OracleRule.CAUSALITY, independent).running() as run:
         before, clock = _allocated(), time.process_time()
         run.feed(start, trace.lanes, 0)
+        most = accesses = 0.0
         while run.events < events:
             run.feed(body, trace.lanes, 0)
+            most, accesses = max(most, _allocated() - before), accesses + len(trace.lanes)
         seconds = time.process_time() - clock
-        megabytes = (_allocated() - before) / 1e6
         run.feed(trace.events[end:], trace.lanes[:0], len(trace.lanes))
         assert not run.end().races
-        return Fed(run.events, seconds, megabytes)
+        return Fed(run.events, seconds, most / 1e6, int(accesses))
 
 
 def kept_bytes(words: int, of_two: bool) -> float:
@@ -272,6 +276,22 @@ def kept_bytes(words: int, of_two: bool) -> float:
         return (_allocated() - before) / words
 
 
+def ended_bytes(blocks: int, independent: bool) -> float:
+    """Bytes that the oracle keeps for a warp of a block that has ended, and whose threads have
+    executed a fence of device scope."""
+    kinds = [EventKind.BLOCK_PLACED, *[EventKind.FENCE] * WARPS_PER_BLOCK, EventKind.BLOCK_RETIRED]
+    block = np.zeros(len(kinds), EVENT_DTYPE)
+    block["kind"], block["scope"], block["pc"] = kinds, Scope.DEVICE, 8
+    block["warp"][1:-1], block["warp_count"][0] = np.arange(WARPS_PER_BLOCK), WARPS_PER_BLOCK
+    begin, lanes = np.zeros(1, EVENT_DTYPE), np.zeros(0, LANE_DTYPE)
+    begin["kind"] = EventKind.KERNEL_BEGIN
+    with CompiledOracle(OracleRule.CAUSALITY, independent).running() as run:
+        run.feed(np.append(begin, block), lanes, 0)
+        before = _allocated()
+        run.feed(np.tile(block, blocks), lanes, 0)
+        return (_allocated() - before) / blocks / WARPS_PER_BLOCK
+
+
 def _print_flat(threads: int) -> None:
     for independent in (False, True):
         for exponent in (6, 7, 8):
@@ -279,11 +299,13 @@ def _print_flat(threads: int) -> None:
             print(
                 f"{'independent' if independent else 'lockstep'}: {fed.events:,} events, "
                 f"{fed.seconds:.1f} s, {fed.events / fed.seconds:,.0f} events/s, "
-                f"{fed.megabytes:.1f} MB",
+                f"{fed.accesses:,} accesses of lanes, {fed.megabytes:.1f} MB",
                 flush=True,
             )
     for of_two in (False, True):
         print(f"{kept_bytes(1 << 20, of_two):.1f} bytes a word of {1 + of_two} warps")
+    for independent in (False, True):
+        print(f"{ended_bytes(1000, independent):.0f} bytes a warp that has ended behind a fence")
 
 
 def main() -> None:

@@ -1,12 +1,14 @@
 """The compiled oracle equals the Python one on random traces, with and without memory orders."""
 
+from dataclasses import replace
 from random import Random
 
+import numpy as np
 import pytest
 
 from racetrap.golden_model.barracuda.compressed import NOTHING
 from racetrap.golden_model.barracuda.simt import Warp
-from racetrap.golden_model.events import MemoryOrder
+from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule, compiled_oracle
 from tests.support.oracle.lane_locks import lane_locks_trace
@@ -119,6 +121,34 @@ def test_equal_to_the_plain_oracle(compiled):
 def test_a_planted_difference_is_found(compiled, monkeypatch, where, what, wrong):
     monkeypatch.setattr(where, what, wrong)
     assert _first_difference(compiled) is not None
+
+
+def _judged(events, lanes, seed):
+    with CompiledOracle(OracleRule.CAUSALITY, _is_independent(seed)).running() as run:
+        run.feed(events, lanes, 0)
+        return run.end()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_of_warps_make_no_difference(compiled, seed):
+    """Before each cluster come blocks that do nothing, so warps have times in several subtrees."""
+    trace = compiled[0][seed]
+    is_placed = trace.events["kind"] == EventKind.BLOCK_PLACED
+    placed = np.flatnonzero(is_placed & (trace.events["size"] == 0))
+    idle = trace.events[np.repeat(placed, 24)].copy()
+    idle["sm"], idle["slot"], idle["warp"], idle["warp_count"] = 255, 255, 0, 200
+    idle["kind"][1::2] = EventKind.BLOCK_RETIRED
+    rows = np.insert(np.arange(len(trace)), np.repeat(placed, 24), 0)
+    found = _judged(np.insert(trace.events, np.repeat(placed, 24), idle), trace.lanes, seed)
+    for races in (found.races, found.unordered_strong):
+        races[:] = [
+            replace(race, **{
+                name: party._replace(event=rows[party.event])
+                for name, party in (("first", race.first), ("second", race.second))
+            })
+            for race in races
+        ]  # fmt: skip
+    assert _content(found) == _content(_judged(trace.events, trace.lanes, seed))
 
 
 def test_both_rules():

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from racetrap.golden_model.events import EventKind
+from racetrap.golden_model.events import EventKind, MemoryOrder
 from racetrap.golden_model.trace import Trace
 from racetrap.sim.gpu.oracle import CompiledOracle, OracleRule, RunningJudge, judge_trace
 from tests.sim.gpu.oracle.test_compiled_oracle import _content, _is_independent, _trace
 from tests.support.oracle import left_out
-from tests.support.oracle.programs import Program
-from tests.support.oracle.volume import fed_again, kept_bytes
+from tests.support.oracle.programs import ALL, BLOCK, DEVICE, Program
+from tests.support.oracle.volume import ended_bytes, fed_again, kept_bytes
 from tests.support.ptx_oracle.oracle import PtxOracle
 
 
@@ -65,10 +65,17 @@ def test_bytes_of_a_location(of_two, most):
     assert kept_bytes(1 << 17, of_two) < most
 
 
-def test_memory_does_not_grow_with_the_run():
+@pytest.mark.parametrize("independent", [False, True])
+def test_bytes_of_a_warp_that_has_ended(independent):
+    assert ended_bytes(200, independent) < 300
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_memory_does_not_grow_with_the_run(independent):
     """A tenth of the events takes as much as all, but for the pools of what is freed."""
-    short, long = (fed_again(2048, count).megabytes for count in (20_000, 200_000))
-    assert long < short + 2
+    counts = 10_000, 100_000
+    short, long = (fed_again(2048, count, independent).megabytes for count in counts)
+    assert long < 1.3 * short + 0.5
 
 
 @pytest.mark.parametrize("independent", [False, True])
@@ -92,6 +99,75 @@ def test_a_race_that_is_not_found_is_told(written, independent):
 def test_what_is_left_out_without_loss_is_not_told(written, races, independent):
     plain, fast = _both(written(), independent)
     assert (len(plain.races), len(fast.races), fast.partly_judged) == (races, races, 0)
+
+
+@pytest.mark.parametrize("independent", [False, True])
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_fence_counts_when_its_block_has_passed_a_barrier_or_ended(ends, independent):
+    """It precedes another by a flag that a second thread of its block stores."""
+    program = Program()
+    program.weak_store((0, 0), 0, lanes=ALL, stride=4)
+    program.fence((0, 0), DEVICE, lanes=ALL)
+    program.barrier(0)
+    program.store((0, 1), 0x80, order=MemoryOrder.RELAXED)
+    if ends:
+        program.end_block(0)
+    else:
+        program.fence((0, 0), DEVICE, lanes=ALL)
+    program.load((1, 0), 0x80, order=MemoryOrder.RELAXED)
+    program.fence((1, 0), DEVICE)
+    program.weak_load((1, 0), 20)
+    plain, fast = _both(program.trace, independent)
+    assert (plain.races, fast.races) == ([], [])
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_fences_of_an_ended_warp_are_those_of_each_lane(independent):
+    """Only one of its lanes has acquired what another block has stored."""
+    program = Program(blocks=3)
+    program.weak_store((2, 0), 0)
+    program.fence((2, 0), DEVICE)
+    program.store((2, 0), 0x40, order=MemoryOrder.RELAXED)
+    program.load((0, 0), 0x40, lanes=2, order=MemoryOrder.RELAXED)
+    program.fence((0, 0), DEVICE, lanes=ALL)
+    program.barrier(0)
+    program.store((0, 1), 0x80, order=MemoryOrder.RELAXED)
+    program.end_block(0)
+    program.load((1, 0), 0x80, order=MemoryOrder.RELAXED)
+    program.fence((1, 0), DEVICE)
+    program.weak_load((1, 0), 0)
+    plain, fast = _both(program.trace, independent)
+    assert (plain.races, fast.races) == ([], [])
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_what_is_observed_until_a_fence_adds_up(independent):
+    program = Program(warps=3)
+    for warp in (0, 1):
+        program.weak_store((0, warp), 64 * warp)
+        program.fence((0, warp), BLOCK, order=MemoryOrder.RELEASE)
+        program.store((0, warp), 0x80, scope=BLOCK, order=MemoryOrder.RELAXED, pc=0x60)
+        program.load((0, 2), 0x80, scope=BLOCK, order=MemoryOrder.RELAXED, pc=0x70)
+    program.fence((0, 2), BLOCK, order=MemoryOrder.ACQUIRE)
+    program.weak_load((0, 2), 0)
+    program.weak_load((0, 2), 64)
+    plain, fast = _both(program.trace, independent)
+    assert (plain.races, fast.races) == ([], [])
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_a_fence_of_block_scope_counts_until_a_barrier(independent):
+    """It precedes another since its thread reads what the other's has not written yet."""
+    program = Program()
+    program.weak_store((0, 0), 0)
+    program.fence((0, 0), BLOCK)
+    program.load((0, 0), 0x80, order=MemoryOrder.RELAXED)
+    program.fence((0, 0), BLOCK)
+    program.store((0, 1), 0x80, order=MemoryOrder.RELAXED)
+    program.fence((0, 1), BLOCK)
+    program.weak_load((0, 1), 0)
+    plain, fast = _both(program.trace, independent)
+    assert (plain.races, fast.races) == ([], [])
 
 
 def _both(trace, independent):
