@@ -26,20 +26,23 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def compile_text(text: str, folder: Path, define: tuple[str, ...] = ()) -> Path:
+def compile_text(
+    text: str, folder: Path, define: tuple[str, ...] = (), options: tuple[str, ...] = ()
+) -> Path:
     """Program of a source text."""
     source, target = folder / "program.cu", folder / "program"
     source.write_text(text, encoding="utf-8")
-    compile_program(
-        [source], target, runtime_library(), CompilerOptions(tuple(f"-D{name}" for name in define))
-    )
+    options += tuple(f"-D{name}" for name in define)
+    compile_program([source], target, runtime_library(), CompilerOptions(options))
     return target
 
 
-def run_text(text: str, **settings: object) -> tuple[ProgramRun, str]:
+def run_text(
+    text: str, options: tuple[str, ...] = (), **settings: object
+) -> tuple[ProgramRun, str]:
     """Run of a source text, and what it printed."""
     with tempfile.TemporaryDirectory() as folder:
-        program = compile_text(text, Path(folder))
+        program = compile_text(text, Path(folder), options=options)
         path = Path(folder) / "output"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
         try:

@@ -39,7 +39,7 @@ def _trace(seed):
         trace = with_warp_barriers(trace, rng)
     if seed % 4 > 1:
         trace = with_partial_barriers(trace, rng)
-    return with_clusters(trace, rng, rng.choice((2, 3))) if seed % 4 % 3 else trace
+    return with_clusters(trace, rng, rng.choice((2, 3))) if seed % 8 in (1, 2) else trace
 
 
 def _is_independent(seed):
