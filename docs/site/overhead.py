@@ -75,10 +75,12 @@ class _Kept:
         self.rows: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
         self._runs: dict[tuple[str, str], str] = {}
         self._run: dict[str, float] = {}
+        self._command = ""
         head, of_run = f"{HEAD}{size}, ", f"{HEAD}{size}: "
         for each in read_results() if results is None else results:
             if each.figure.startswith(of_run):
                 self._run[each.figure.removeprefix(of_run)] = each.value
+                self._command = each.command
             elif each.figure.startswith(head):
                 name, column = each.figure.removeprefix(head).split(": ", 1)
                 kept, row = name.split(", ", 1)
@@ -106,7 +108,7 @@ class _Kept:
         shown = {name: f"{value:,.0f}" for name, value in self._run.items()}
         sentences = []
         if seconds := shown.get("CPU time"):
-            sentences.append(f"The latest run had {shown['events']} events, and took {seconds} "
+            sentences.append(f"`{self._command}` had {shown['events']} events, and took {seconds} "
                              "seconds of CPU time.\n")  # fmt: skip
         if rate := shown.get("events replayed"):
             sentences.append(f"Replays take {rate} events in a second of CPU time.\n")

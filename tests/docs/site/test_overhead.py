@@ -33,7 +33,7 @@ def test_the_latest_figure_is_shown():
 def test_the_papers_numbers_are_beside():
     text = overhead_tables("paper", _kept(size="paper", figure_8=_row("1DC", 1.5)))
     assert "| 1DC | 2 | 1.5 | 1.88 |" in text
-    assert "had 7,654 events, and took 99 seconds of CPU time" in text
+    assert "`racetrap` had 7,654 events, and took 99 seconds of CPU time" in text
     assert "Replays take 12,345 events in a second" in text
     assert "<svg" not in text
 
