@@ -89,11 +89,11 @@ class _Kept:
                     self._runs[kept, row] = f"`{each.command}`, {each.date} ({each.revision})"
 
     def table(self, name: str) -> dict[str, dict[str, float | None]]:
-        """Rows of a table, and their mean; none if nothing is kept of it."""
+        """Rows of a table, and the mean of several; none if nothing is kept of it."""
         rows: Mapping[str, Mapping[str, float]] = self.rows.get(name, {})
         columns = list(dict.fromkeys(column for row in rows.values() for column in row))
         shown = {name: {each: row.get(each) for each in columns} for name, row in rows.items()}
-        if rows and name not in WITHOUT_MEAN:
+        if len(rows) > 1 and name not in WITHOUT_MEAN:
             values = {each: [row[each] for row in rows.values() if each in row] for each in columns}
             shown[MEAN] = {each: round(fmean(found), 3) for each, found in values.items()}
         return shown

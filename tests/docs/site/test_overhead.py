@@ -27,6 +27,7 @@ def test_the_latest_figure_is_shown():
     text = overhead_tables("small", [*kept[0], *kept[1]])
     assert "| RED | 2 | 1.75 |  |" in text
     assert "2026-01-02 (abc)" in text
+    assert "| mean |" not in text
     assert "1.25" not in text
 
 
