@@ -28,6 +28,7 @@ BENCH = {
         "executor": {"64": 1e5, "1024": 2e6},
         "executor_independent_threads": {"64": 1e5, "1024": 2e6},
         "executor_loops": {"fused multiply and add": 0.1},
+        "applications": [{"name": "RED", "causality": 8e5}],
     },
     "sigrace": {
         "speed": {

@@ -80,6 +80,7 @@ _MUTANTS = {
             ("metadata port of scord-tiny, words a cycle 8, one line", "accesses/cycle", 7.9),
             ("executor, 1024 threads", "instructions/s", 2e6),
             ("executor, fused multiply and add", "s", 0.1),
+            ("compiled oracle, race-free RED", "events/s", 8e5),
             ("co-simulation of sigrace, plain golden model", "events/s", 7e4),
             ("RDM of sigrace, longest scan", "comparisons/cycle", 0.5),
             ("RDM of sigrace, blocks of 2000 instructions", "cycles a message", 250.0),

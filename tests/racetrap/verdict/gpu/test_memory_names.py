@@ -36,7 +36,7 @@ def _header(*objects):
 
 def _text(header, address, space=Space.GLOBAL, launch=0, access_bytes=4):
     memory, element = MemoryNames(header).named(space, address, launch, access_bytes)
-    return memory and object_text(memory, element)
+    return memory and object_text(memory, element, {})
 
 
 @pytest.fixture(autouse=True)

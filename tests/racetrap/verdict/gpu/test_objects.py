@@ -50,7 +50,7 @@ def named(tmp_path_factory):
     check.add(run.trace)
     return {
         pair.first.later.place.rpartition("/")[2]: object_text(
-            pair.first.memory_object, pair.first.element
+            pair.first.memory_object, pair.first.element, pair.first.details
         ).replace(f"{FOLDER.relative_to(REPOSITORY)}/", "").replace(f"{FOLDER}/", "")
         for pair in check.pairs
     }  # fmt: skip
