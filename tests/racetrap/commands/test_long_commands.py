@@ -40,8 +40,8 @@ _COMMANDS = {
 }
 #: What differs from call to call.
 _OWN = {
-    "kept", "seconds", "seconds in workers", "command", "accesses_per_second", "events_per_second",
-    "sequential ms", "write-buffers ms", "views ms",
+    "kept", "seconds", "cpu_seconds", "seconds in workers", "command", "accesses_per_second",
+    "events_per_second", "sequential ms", "write-buffers ms", "views ms",
 }  # fmt: skip
 
 

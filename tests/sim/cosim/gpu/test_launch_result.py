@@ -25,9 +25,9 @@ def _outcome(
     sim = SimpleNamespace(
         reports=lambda: records or [0] * written, counters=lambda: counters,
         ring_records=ring_records, report_fifo_depth=2, filters_reports=filters,
-        stats=SimStats(100, 0, 0, errors),
+        stats=SimStats(100, 0, 0, 0, errors),
     )  # fmt: skip
-    return outcome(sim, _PARAMS, SimStats(0, 0, 0, 0))
+    return outcome(sim, _PARAMS, SimStats(0, 0, 0, 0, 0))
 
 
 def _records(*keys):
