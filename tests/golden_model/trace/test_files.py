@@ -47,9 +47,9 @@ def test_text_form_is_that_of_the_kept_file(system, example, tmp_path):
     assert (tmp_path / "again.txt").read_bytes() == (_FILES / f"{system}.txt").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["kernel_only", "whole_barriers"])
+@pytest.mark.parametrize("name", ["kernel_only", "whole_barriers", "lone_blocks"])
 def test_files_from_before_new_kinds_read_and_write_as_before(tmp_path, name):
-    """The begin of the example, as it was before there were operations, or partial barriers."""
+    """The begin of the example, as it was before operations, partial barriers, or clusters."""
     kept = _FILES / f"{name}.trace"
     trace = read_trace(kept)
     whole = list(read_trace(_FILES / "gpu.trace"))
