@@ -161,7 +161,8 @@ class Event(NamedTuple):
     WARP_BARRIER              sm, slot, warp, pc, mask, grid_block
     BARRIER_ARRIVE            sm, slot, warp, pc, grid_block
     PARTIAL_BARRIER           sm, slot, pc, grid_block, mask
-    CLUSTER_ARRIVE, _WAIT     sm, slot, warp, order, pc, mask
+    CLUSTER_ARRIVE            sm, slot, warp, order, pc, mask
+    CLUSTER_WAIT              sm, slot, warp, pc, mask
     COPY_READ, COPY_WRITE     grid_block, pc, lanes
     AFTER                     grid_block
     ========================  ==================================================
@@ -180,7 +181,7 @@ class Event(NamedTuple):
     Blocks of a cluster are placed one right after the other, by ascending rank, and each addresses
     the shared memory of all.  CLUSTER_ARRIVE has the lanes that arrive at the barrier of their
     cluster, CLUSTER_WAIT those that have waited: it comes behind the arrivals of all threads that
-    have not exited.  Lanes whose wait acquires are ordered after those whose arrival releases.
+    have not exited.  Lanes that have waited are ordered after those whose arrival releases.
 
     Kernels, and reads and writes of global memory by copies, are *operations*, numbered from 0 in
     the order of their events (KERNEL_BEGIN, COPY_READ, COPY_WRITE).  An operation is ordered after
@@ -225,8 +226,8 @@ class Event(NamedTuple):
         lanes of the warp, but in FI none; IF and ELSE always list theirs. PARTIAL_BARRIER: warps of
         the block, one bit each, or none.
     order : MemoryOrder
-        Ordering semantics that an access or a fence names, or a part of the barrier of a cluster:
-        RELEASE or RELAXED, ACQUIRE or RELAXED.
+        Ordering semantics that an access or a fence names, or an arrival at the barrier of a
+        cluster: RELEASE or RELAXED.
     """
 
     kind: EventKind

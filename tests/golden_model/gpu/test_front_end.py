@@ -19,6 +19,7 @@ from racetrap.sim.cosim.causality import random_events as causality
 from racetrap.sim.cosim.causality.styles import Style
 from racetrap.sim.cosim.scord import random_events as scord
 from racetrap.sim.cosim.scord.knobs import Knobs
+from racetrap.sim.gpu.executor.machine.cluster import Cluster
 from racetrap.sim.gpu.executor.machine.sleepers import Polls
 from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
 from tests.support.gpu.random_issue import RandomIssue
@@ -110,7 +111,7 @@ class _Executor:
         """The same as ``BarrierCounter.step``, of barriers alone."""
         self.passed.clear()
         if each.kind == KIND.BLOCK_START:
-            block = ThreadBlock(self._launch, 0, 0, each.slot, 0)
+            block = ThreadBlock(Cluster(self._launch, 0, 1, 0), 0, 0, each.slot, 0)
             lanes = [(1 << self._params.lanes) - 1] * (each.warps.bit_count() - 1) + [each.lanes]
             block.warps = [_Warp(one, self._params.independent_threads) for one in lanes]
             self._blocks[each.slot] = each.warp, block

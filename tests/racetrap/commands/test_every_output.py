@@ -17,7 +17,15 @@ from racetrap.calls.check import check
 from racetrap.calls.results import CheckResult
 from racetrap.calls.run import run
 from racetrap.golden_model.barracuda import RaceClass, RaceKind
-from racetrap.golden_model.events import AtomicOp, Event, EventKind, Lane, Space
+from racetrap.golden_model.events import (
+    SHARED_BITS,
+    AtomicOp,
+    Event,
+    EventKind,
+    Lane,
+    MemoryOrder,
+    Space,
+)
 from racetrap.golden_model.noncoherent.noncoherent import MODES
 from racetrap.golden_model.noncoherent.rules import Rule
 from racetrap.golden_model.scord import packets
@@ -114,6 +122,30 @@ def _of_a_warp() -> Trace:
     ])  # fmt: skip
 
 
+def _of_a_cluster() -> Trace:
+    """A block reads from its shared memory what the other of its cluster stores there."""
+    word = (Lane(0, (1 << SHARED_BITS) + 0x10),)
+    end = [
+        Event(kind, sm=sm, pc=0x20, order=order)
+        for kind, order in (
+            (EventKind.CLUSTER_ARRIVE, MemoryOrder.RELEASE),
+            (EventKind.CLUSTER_WAIT, MemoryOrder.IMPLIED),
+        )
+        for sm in (0, 1)
+    ]
+    return Trace.from_events(HEADER, [
+        Event(EventKind.KERNEL_BEGIN),
+        Event(EventKind.BLOCK_PLACED, warp_count=1, grid_block=0),
+        Event(EventKind.BLOCK_PLACED, sm=1, warp_count=1, grid_block=1, size=1),
+        Event(EventKind.STORE, pc=0x10, size=4, lanes=word, space=Space.SHARED),
+        Event(EventKind.LOAD, sm=1, pc=0x18, size=4, lanes=word, space=Space.SHARED),
+        *end,
+        Event(EventKind.BLOCK_RETIRED),
+        Event(EventKind.BLOCK_RETIRED, sm=1),
+        Event(EventKind.KERNEL_END),
+    ])  # fmt: skip
+
+
 def _threads(seed: int) -> AnyTrace:
     return random_thread_trace(seed, events=400, addresses=64)
 
@@ -183,6 +215,7 @@ def _subjects() -> dict[str, Callable[[Path], list[str]]]:
         found[f"threads-{way}"] = _stored(lambda: _threads(3), *all_of_them, way)
         found[f"allocated-{way}"] = _stored(_allocated, way)
     found["warp"] = _stored(_of_a_warp)
+    found["cluster"] = _stored(_of_a_cluster)
     found["hirace"] = _stored(
         lambda: _gpu(0), *all_of_them, "--oracle", "none", "--detector", "hirace-global"
     )
