@@ -26,6 +26,13 @@ UNIT, WORKLOAD = "accesses", ScordWorkload
 HAS_MEMORY = True
 _SEED = 1
 
+#: What is measured of an application, by its key in JSON, with its title.
+_OF_APPLICATIONS = {
+    "name": "application", "events": "events", "operations": "thread operations",
+    "executor": "executor", "barracuda": "Barracuda", "scoped": "ScopedOracle",
+    "causality": "CompiledOracle",
+}  # fmt: skip
+
 
 def measurements(given: int | None) -> Mapping[str, Callable[[], Any]]:
     """What measures each figure, by its key in JSON.
@@ -173,17 +180,8 @@ def tables(figures: Mapping[str, Any]) -> Iterator[BenchTable]:
             for preset, rates in figures["saturated"].items()
         ],
     )
-    names = ["name", "events", "operations", "executor", "barracuda", "scoped", "causality"]
     yield (
         f"Applications, size {SIZE}: trace events a second",
-        [
-            "application",
-            "events",
-            "thread operations",
-            "executor",
-            "Barracuda",
-            "ScopedOracle",
-            "CompiledOracle",
-        ],
-        [[row[name] for name in names] for row in figures["applications"]],
+        list(_OF_APPLICATIONS.values()),
+        [[row[name] for name in _OF_APPLICATIONS] for row in figures["applications"]],
     )

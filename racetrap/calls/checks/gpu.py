@@ -84,12 +84,10 @@ def _outcome(
             **trace_check_to_dict(check),
             "exposed_besides": failures,
             "reports": reports and reports.json,
-            "oracle": next(
-                (
-                    oracle_to_dict(run, subject.first.header.locations)
-                    for run in check.detector_runs[:1]
-                ),
-                None,
+            "oracle": (
+                oracle_to_dict(check.detector_runs[0], subject.first.header.locations)
+                if check.detector_runs
+                else None
             ),
         }
         return Outcome(findings, check.known, document)

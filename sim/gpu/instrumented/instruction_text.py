@@ -6,7 +6,7 @@ Ref: PTX ISA 9.0, Sections 4 (syntax) and 6 (operands).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from lark import Token
@@ -50,6 +50,15 @@ class Edit(NamedTuple):
     text: str
 
 
+def with_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
+    """A part of a text, with edits of it that do not overlap."""
+    parts, at = [], start
+    for edit in sorted(edits):
+        parts += [text[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*parts, text[at:end]])
+
+
 class InstructionText:
     """An instruction in a text.
 
@@ -60,7 +69,7 @@ class InstructionText:
     node : InstructionNode
         Its syntax.
     instruction : Instruction
-        It, resolved.
+        The instruction, resolved.
     places : mapping of str to int
         Addresses of the module's variables that are to be numbers in the text.
 
@@ -154,7 +163,7 @@ class InstructionText:
 
     def with_places(self) -> tuple[list[str], str]:
         """The statement with addresses instead of variables, and code that must come before it."""
-        statement, before, edits = self._text[self.start : self.end], list[str](), list[Edit]()
+        before, edits = list[str](), list[Edit]()
         own = {name for name in symbols(self._instruction.operands) if name in self._places}
         for each in _flat(self._node.operands) if own else ():
             match each:
@@ -170,9 +179,7 @@ class InstructionText:
                 case Token() as name if name in own:
                     at = place_of(name)
                     edits.append(Edit(at, at + len(name), str(self._places[name])))
-        for first, last, other in sorted(edits, reverse=True):
-            statement = statement[: first - self.start] + other + statement[last - self.start :]
-        return before, statement
+        return before, with_edits(self._text, edits, self.start, self.end)
 
 
 def _flat(operands: tuple[Any, ...]) -> Iterator[Any]:

@@ -22,6 +22,7 @@ from racetrap.sim.gpu.instrumented.instruction_text import (
     InstructionText,
     place_of,
     symbols,
+    with_edits,
 )
 from racetrap.sim.gpu.instrumented.sites import LogSite, SiteKind, site_of
 from racetrap.sim.gpu.instrumented.statements import Word
@@ -46,7 +47,7 @@ class InstrumentedText(NamedTuple):
     Parameters
     ----------
     text : str
-        It.
+        The whole text.
     sites : tuple of LogSite
         What the records say, by the number in them.
     refused : dict of str to PtxError
@@ -109,14 +110,8 @@ class _Instrumenter:
         for node in items:
             if isinstance(node, FunctionNode) and node.body is not None:
                 self._function(node, node.body)
-        return InstrumentedText(self._edited(), tuple(self._sites), self._refused)
-
-    def _edited(self) -> str:
-        parts, at = [], 0
-        for start, end, text in sorted(self._edits):
-            parts += [self._text[at:start], text]
-            at = end
-        return "".join([*parts, self._text[at:]])
+        text = with_edits(self._text, self._edits)
+        return InstrumentedText(text, tuple(self._sites), self._refused)
 
     def _insert(self, place: int, text: str) -> None:
         self._edits.append(Edit(place, place, text))

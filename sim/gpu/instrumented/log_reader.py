@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from racetrap.golden_model.events import ALL_LANES, WARP_SIZE, EventKind, lanes_of
+from racetrap.golden_model.events import ALL_LANES, EventKind, lanes_of
 from racetrap.golden_model.trace.gpu.schema import LANE_DTYPE
-from racetrap.sim.gpu.executor.codegen.access_modes import fence_mode
+from racetrap.sim.gpu.executor.codegen.access_modes import alone, fence_mode
 from racetrap.sim.gpu.executor.machine.access import Access, Load, Site, Store
 from racetrap.sim.gpu.executor.machine.atomics import Atomic
 from racetrap.sim.gpu.executor.machine.cluster import Cluster
 from racetrap.sim.gpu.executor.machine.sleepers import Polls
 from racetrap.sim.gpu.executor.machine.thread_block import ThreadBlock
-from racetrap.sim.gpu.instrumented.sites import LogSite, SiteKind, alone
+from racetrap.sim.gpu.instrumented.sites import LogSite, SiteKind
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.launch import Launch
@@ -122,9 +122,6 @@ class LogReader:
 
     def __init__(self, launch: Launch, sites: Sequence[LogSite]):
         self._launch, self._log, self._sites = launch, launch.log, sites
-        threads = int(np.prod(launch.block_shape))
-        self._warps = -(-threads // WARP_SIZE)
-        self._last_mask = ALL_LANES >> (-threads % WARP_SIZE)
         self._blocks: dict[int, ThreadBlock] = {}
         self._free: dict[int, list[int]] = {}
         #: Shared variables: addresses on the GPU and in the executor.
@@ -156,17 +153,18 @@ class LogReader:
     def _place(self, record: Record) -> ThreadBlock:
         """Place a block that the log has not told of yet."""
         launch = self._launch
-        most = min(launch.geometry.blocks_per_sm, launch.geometry.warps_per_sm // self._warps)
+        warps, last_mask = launch.warps_per_block, launch.last_mask
+        most = min(launch.geometry.blocks_per_sm, launch.geometry.warps_per_sm // warps)
         free = self._free.setdefault(record.sm, list(range(most)))
         slot = free.pop(0)
         cluster = Cluster(launch, record.block, 1, 0)
         block = ThreadBlock(cluster, record.block, record.sm, slot, 0)
-        first = slot * self._warps
-        for number in range(self._warps):
-            mask = self._last_mask if number == self._warps - 1 else ALL_LANES
+        first = slot * warps
+        for number in range(warps):
+            mask = last_mask if number == warps - 1 else ALL_LANES
             block.warps.append(_Warp(block, first + number, mask))  # type: ignore[arg-type]
         self._blocks[record.block] = block
-        self._log.placed(block, first, self._last_mask)
+        self._log.placed(block, first, last_mask)
         self.begun += 1
         return block
 
@@ -177,7 +175,7 @@ class LogReader:
         self._meet(warp)
         block = warp.block
         block.lanes_ended(warp)
-        if not any(other.alive for other in block.warps):
+        if block.has_ended:
             self._log.retired(block)
             self.ended += 1
             del self._blocks[block.index]

@@ -8,9 +8,8 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
-from racetrap.golden_model.events import EventScope
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
-from racetrap.sim.gpu.executor.codegen.access_modes import access_mode
+from racetrap.sim.gpu.executor.codegen.access_modes import access_mode, alone
 from racetrap.sim.gpu.executor.machine.access import AccessMode
 from racetrap.sim.gpu.executor.machine.atomics import ATOMIC_OPERATIONS
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
@@ -67,11 +66,6 @@ class LogSite(NamedTuple):
     def is_brief(self) -> bool:
         """Whether its records tell nothing of each lane."""
         return self.kind not in (SiteKind.ACCESS, SiteKind.WARP_BARRIER)
-
-
-def alone(scope: EventScope) -> EventScope:
-    """A scope in a launch whose blocks are each alone in a cluster."""
-    return EventScope.BLOCK if scope is EventScope.CLUSTER else scope
 
 
 def site_of(instruction: Instruction, function: Function) -> LogSite | None:

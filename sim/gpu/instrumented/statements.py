@@ -31,7 +31,7 @@ class Word(NamedTuple):
     Parameters
     ----------
     operand : Operand
-        It, resolved.
+        The operand, resolved.
     text : str
         It as written.
     """

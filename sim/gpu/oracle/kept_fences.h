@@ -8,7 +8,7 @@
 
 #include "patterns.h"
 
-//: Fences of a warp that are kept.  What follows one that is not stands for it too, so that no order
+// Fences of a warp that are kept.  What follows one that is not stands for it too, so that no order
 //: is missing.
 constexpr size_t MOST_FENCES = 64;
 

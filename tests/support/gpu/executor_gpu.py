@@ -1,4 +1,4 @@
-"""The executor in the place of a GPU: runs instrumented kernels as the driver of a GPU would."""
+"""An executor that stands in for a GPU, and runs instrumented kernels as a GPU's driver would."""
 
 from __future__ import annotations
 

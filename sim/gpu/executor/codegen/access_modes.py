@@ -87,6 +87,11 @@ def access_mode(instruction: Instruction, operations: Iterable[str] = ()) -> Acc
     )
 
 
+def alone(scope: EventScope) -> EventScope:
+    """A scope in a launch whose blocks are each alone in a cluster."""
+    return EventScope.BLOCK if scope is EventScope.CLUSTER else scope
+
+
 def fence_mode(instruction: Instruction) -> tuple[EventScope, MemoryOrder]:
     """Scope and order of ``membar`` or ``fence``.
 

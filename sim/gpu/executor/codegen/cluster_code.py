@@ -6,6 +6,8 @@ Ref: PTX ISA 9.0, Sections 9.7.9.20 (isspacep), 9.7.9.23 (mapa), 9.7.9.24 (getct
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from racetrap.golden_model.events import SHARED_BITS, MemoryOrder
@@ -43,18 +45,18 @@ def cluster_barrier(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     raise UnknownInstruction.named(instruction)
 
 
-def _is_generic(instruction: Instruction) -> bool:
-    spaces = [name for name in instruction.modifiers[:-1] if name != "shared::cluster"]
-    if spaces:
+def _type_of_address(instruction: Instruction) -> np.dtype[Any]:
+    """Type of a generic address, or of one in the shared memories of a cluster."""
+    *spaces, kind = instruction.modifiers
+    if any(name != "shared::cluster" for name in spaces):
         raise UnknownInstruction.named(instruction)
-    return len(instruction.modifiers) == 1
+    return np.dtype(f"u{scalar(kind).dtype.itemsize}")
 
 
 def _map(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     """``mapa``."""
-    _is_generic(instruction)
+    dtype = _type_of_address(instruction)
     target, address, rank = instruction.operands
-    dtype = np.dtype(f"u{scalar(instruction.modifiers[-1]).dtype.itemsize}")
     where = e.bind(flow.place(instruction), ("place", instruction.index))
     rows = f"{e.source(address, dtype)}, {e.source(rank, _U32)}"
     return e.assign_guarded(instruction, (target, dtype, f"{e.bind(mapped)}(w, {where}, {rows})"))
@@ -62,10 +64,8 @@ def _map(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
 
 def _rank(e: Emitter, flow: Flow, instruction: Instruction) -> Lines:
     """``getctarank``."""
-    _is_generic(instruction)
     target, address = instruction.operands
-    dtype = np.dtype(f"u{scalar(instruction.modifiers[-1]).dtype.itemsize}")
-    row = e.source(address, dtype)
+    row = e.source(address, _type_of_address(instruction))
     return e.assign_guarded(instruction, (target, _U32, f"{e.bind(ranks_of)}({row})"))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from racetrap.golden_model.events import WARP_SIZE, EventScope, MemoryOrder
 from racetrap.sim.gpu.executor.arithmetic.errors import UnknownInstruction
 from racetrap.sim.gpu.executor.arithmetic.scalars import scalar, unsigned, wider
+from racetrap.sim.gpu.executor.codegen.access_modes import alone
 from racetrap.sim.gpu.executor.codegen.layout import ProgramLayout
 from racetrap.sim.gpu.executor.codegen.row_table import RowTable
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
@@ -196,8 +197,7 @@ class Emitter:
 
     def scope(self, scope: EventScope) -> EventScope:
         """The scope that an instruction's is in this launch."""
-        is_alone = scope is EventScope.CLUSTER and not self.clustered
-        return EventScope.BLOCK if is_alone else scope
+        return scope if self.clustered else alone(scope)
 
     # Results
 

@@ -185,7 +185,7 @@ class Launch:
         self._block_count = grid[0] * grid[1] * grid[2]
         self._next_block = self._open_elsewhere = 0
         self._age = 0
-        self._block_scheduler = BlockScheduler(geometry, self._warps_per_block, self.shared_size)
+        self._block_scheduler = BlockScheduler(geometry, self.warps_per_block, self.shared_size)
         if self._cluster_size > self._block_scheduler.capacity:
             raise ExecutionError(
                 f"Cluster has {self._cluster_size} blocks, but only "
@@ -203,11 +203,11 @@ class Launch:
         if memory is not None:
             self._check_weak_threads(WARP_SIZE if independent_threads else 1)
             self.weak = WeakMemory(
-                self, memory, self._block_count, self._warps_per_block, independent_threads
+                self, memory, self._block_count, self.warps_per_block, independent_threads
             )
 
     def _check_weak_threads(self, width: int) -> None:
-        threads = self._block_count * self._warps_per_block * width
+        threads = self._block_count * self.warps_per_block * width
         if threads > _MOST_WEAK_THREADS:
             raise ExecutionError(
                 f"Launch has {threads} threads, but a memory model takes at most "
@@ -254,8 +254,14 @@ class Launch:
         return self.block_shape[0] * self.block_shape[1] * self.block_shape[2]
 
     @property
-    def _warps_per_block(self) -> int:
+    def warps_per_block(self) -> int:
+        """Warps of a block."""
         return -(-self._threads // WARP_SIZE)
+
+    @property
+    def last_mask(self) -> int:
+        """Lanes of a block's last warp that have a thread."""
+        return ALL_LANES >> (-self._threads % WARP_SIZE)
 
     def block_position(self, index: int) -> Shape:
         """Position in the grid of a block."""
@@ -320,8 +326,7 @@ class Launch:
 
     def _place(self, cluster: Cluster, index: int, sm: int, slot: int, first_warp: int) -> None:
         block = ThreadBlock(cluster, index, sm, slot, self.shared_size)
-        count = self._warps_per_block
-        last_mask = ALL_LANES >> (-self._threads % WARP_SIZE)
+        count, last_mask = self.warps_per_block, self.last_mask
         for number in range(count):
             mask = last_mask if number == count - 1 else ALL_LANES
             special = special_rows(self.program.specials, self, block, number, first_warp + number)
