@@ -135,7 +135,8 @@ def overhead_tables(
         Table(
             "waits", "Cycles in which a core's request waits, in % of all cycles of all cores",
             "For the detector, which takes no transaction; for adapter and front end; for a fence "
-            "on its way to the banks; for a lock's transaction. A core offers one request.",
+            "on its way to the banks; for a lock's transaction; for the order of strong accesses. "
+            "A core offers one request.",
             ("detector, memory", *(cause.replace("_", " ") for cause in causes)), tuple(waits),
         ),
     ]  # fmt: skip

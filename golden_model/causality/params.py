@@ -108,6 +108,11 @@ class CausalityParams(GpuParams):
         return True
 
     @property
+    def orders_accesses(self) -> bool:
+        """A load that waits for a value must not be taken as one that has not seen it."""
+        return True
+
+    @property
     def report_ports(self) -> int:
         """The collector reports all races."""
         return 1

@@ -212,6 +212,12 @@ class GpuParams(Parameters, ABC):
         return False
 
     @property
+    def orders_accesses(self) -> bool:
+        """Whether memory must perform strong accesses of a word in the order in which their
+        transactions were accepted."""
+        return False
+
+    @property
     def looks_up_owners(self) -> bool:
         """Whether the check looks up state of the warp that an entry names."""
         return False

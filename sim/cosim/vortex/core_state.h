@@ -35,10 +35,14 @@ struct VortexCore {
     int offered = -1;       // warp whose outcome is offered
     uint64_t begun_at = 0;  // when the latest block was taken
 
+    // Warps that try a lock.
+    uint32_t locking() const {
+        uint32_t warps = 0;
+        for (int warp = 0; warp < 4; warp++) warps |= uint32_t(takings[warp].waits) << warp;
+        return warps;
+    }
     bool is_idle() const {
-        bool waits = false;
-        for (auto& taking : takings) waits |= taking.waits;
-        return !pins.busy && !pins.active_warps && responses.empty() && !waits;
+        return !pins.busy && !pins.active_warps && responses.empty() && !locking();
     }
 
     // Number of a response that may be given; as many as there are if none.

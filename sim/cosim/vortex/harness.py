@@ -22,7 +22,7 @@ from racetrap.sim.twins import constants, enumeration, positions
 #: What the launcher gets of a kernel.
 KERNEL_FIELDS = (
     "entry", "argument", "blocks", "threads", "l1", "latency", "jitter", "detector",
-    "most_cycles", "transfer",
+    "most_cycles", "transfer", "ordered",
 )  # fmt: skip
 #: Upper address bits of code and stacks.
 WINDOW_CODE = 8
@@ -39,6 +39,8 @@ class DetectorWait(IntEnum):
     FENCE = 2
     #: A lock that its warp has tried, of which memory knows the answer: its transaction.
     LOCK = 3
+    #: A strong access to one of its words, which comes first in memory.
+    ORDER = 4
 
 
 _TWINS = (
@@ -52,6 +54,8 @@ _TWINS = (
     }),
 )  # fmt: skip
 _WATCHED = ("valid", "ready", "payload")
+#: Fields of a transaction by which memory keeps the order of strong accesses.
+_TAKEN = ("strong", "warp", "word", "bytes")
 #: Signals of each core.
 _SIGNALS = ("passed", "full", "held", "error", "error_pc")
 
@@ -93,7 +97,7 @@ def _beside(own: Harness) -> Harness:
         words = words_of_bits(params.instruction_layout.width)
         return {
             **own.constants(params), "INSTRUCTION_WORDS": words,
-            "ISSUE_WORDS": words_of_bits(ISSUE_LAYOUT.width),
+            "ISSUE_WORDS": words_of_bits(ISSUE_LAYOUT.width), **_taken_bits(params),
         }  # fmt: skip
 
     def internals(params: Any) -> Sequence[Internals]:
@@ -106,3 +110,17 @@ def _beside(own: Harness) -> Harness:
         twins=(*own.twins, *_TWINS), rewrite=folded, rewrite_least=folded,
         counters=f"detector.{own.counters}",
     )  # fmt: skip
+
+
+def _taken_bits(params: GpuParams) -> dict[str, int]:
+    """Highest and lowest bits of what must be known of a transaction; none if nothing must."""
+    ends = {
+        name: (offset + width - 1, offset)
+        for name, offset, width in params.transaction_layout.flat()
+        if params.orders_accesses
+    }
+    return {
+        f"TAKEN_{name}_{end}".upper(): bit
+        for name in _TAKEN
+        for end, bit in zip(("high", "low"), ends.get(name, (-1, 0)), strict=True)
+    }

@@ -13,6 +13,12 @@
 
 constexpr uint32_t LINE = 64, LINES = 64;
 
+inline uint64_t bits_of(const uint32_t* words, int high, int low) {
+    uint64_t value = 0;
+    for (int bit = high; bit >= low; bit--) value = value << 1 | (words[bit / 32] >> bit % 32 & 1);
+    return value;
+}
+
 // A request of 16 bytes at a core's data port.
 struct Request {
     bool store, flush;
@@ -22,11 +28,7 @@ struct Request {
     uint64_t tag, uuid;
 
     explicit Request(const uint32_t* words) {
-        auto bits = [&](int high, int low) {
-            uint64_t value = 0;
-            for (int bit = high; bit >= low; bit--) value = value << 1 | (words[bit / 32] >> bit % 32 & 1);
-            return value;
-        };
+        auto bits = [&](int high, int low) { return bits_of(words, high, low); };
         store = bits(232, 232);
         address = uint32_t(bits(231, 204)) << 4;
         for (int n = 0; n < 16; n++) data[n] = uint8_t(bits(83 + 8 * n, 76 + 8 * n));

@@ -14,6 +14,7 @@ from racetrap.sim.cosim.vortex.harness import build_beside
 from racetrap.sim.cosim.vortex.kernel_image import KernelImage
 from racetrap.sim.cosim.vortex.observed import compare_detector, events_of, observe, trace_of
 from racetrap.sim.cosim.vortex.simulation import Machine, VortexRun
+from racetrap.sim.cosim.vortex.strong_order import check_order
 
 
 class Alone(NamedTuple):
@@ -113,6 +114,8 @@ def run_beside(
     counters, waits = Counter[str](), Counter[str]()
     for run in _launches(preset, params, image, machine, seed, has_detector=True):
         observed = [observe(run, core) for core in range(machine.cores)]
+        if params.orders_accesses:
+            check_order(run, observed)
         reports += map(report, compare_detector(run).reports)
         events += events_of(run, observed)
         counters.update(run.sim.counters())

@@ -3,6 +3,7 @@
 #include "core_state.h"
 #include "gpu_testbench.h"
 #include "memory.h"
+#include "strong_order.h"
 
 #include <dlfcn.h>
 
@@ -41,6 +42,7 @@ class VortexSim : public Sim {
         memories.has_caches = kernel[KERNEL_L1];
         wires.cycles = kernel[KERNEL_TRANSFER];
         share(wires);
+        order.is_kept = kernel[KERNEL_ORDERED];
         next_block = 0;
         resets = 8;
         idle = 0;
@@ -54,6 +56,7 @@ class VortexSim : public Sim {
             if (!memories.failure.empty()) failure.report("Access: " + memories.failure);
         }
         is_running = false;
+        if (!order.is_empty()) return refuse_order();
         cycles = now - begin - idle;
         for (auto& cache : memories.caches) cache.flush(memories.shared);
         return 0;
@@ -77,7 +80,7 @@ class VortexSim : public Sim {
             record(ports.instruction[sm], instructions[sm], INSTRUCTION_WORDS);
             record(ports.outcome[sm], outcomes[sm], 1);
             is_refused[sm] = ports.transaction[sm].valid && !ports.transaction[sm].ready;
-            if (record(ports.transaction[sm], transactions[sm], TRANSACTION_WORDS)) note_taken(sm);
+            if (record(ports.transaction[sm], transactions[sm], TRANSACTION_WORDS)) accepted(sm);
             if (ports.error[sm].value) refuse(sm);
             moved |= is_running;
             auto& core = cores[sm];
@@ -95,6 +98,7 @@ class VortexSim : public Sim {
     VortexCore cores[SMS];
     Kernel kernel{};
     Wires wires;
+    StrongOrder order;
     uint64_t next_block = 0, resets = 0, idle = 0;
     bool is_running = false;
     bool is_refused[SMS] = {};  // whether the detector has not taken a transaction
@@ -113,6 +117,17 @@ class VortexSim : public Sim {
         std::snprintf(text, sizeof text, "instruction of core %d at %#x %s", sm,
                       unsigned(ports.error_pc[sm].value), what);
         failure.report(text);
+    }
+
+    void accepted(int sm) {
+        note_taken(sm);
+        const Trace& all = transactions[sm];
+        order.accept(sm, &all.words[all.width * (all.count() - 1)], cores[sm].locking());
+    }
+
+    int refuse_order() {
+        failure.report("Strong accesses of memory must be those that the detector has accepted");
+        return 1;
     }
 
     void found_is_taken(VortexCore& core) {
@@ -188,7 +203,8 @@ class VortexSim : public Sim {
         core.fetches.push_back({now + 2, core.pins.fetch_tag, data});
     }
 
-    // Its transactions have been taken, and no fence of the warp is on its way.
+    // Its transactions have been taken, no fence of the warp is on its way, and no strong access
+    // comes before it.
     bool may_perform(int sm, const Request& request) {
         if (!kernel[KERNEL_DETECTOR]) return true;
         uint32_t passed = ports.passed[sm].value[request.warp()];
@@ -197,7 +213,7 @@ class VortexSim : public Sim {
             return wait(is_refused[sm] ? WAIT_DETECTOR : WAIT_FRONT_END);
         for (int n = 0; n < FENCING; n++)
             if (n == sm && is_of_warp(uint32_t(ports.fencing[n].value))) return wait(WAIT_FENCE);
-        return true;
+        return order.is_next(sm, request) || wait(WAIT_ORDER);
     }
 
     bool wait(int cause) {
@@ -207,6 +223,7 @@ class VortexSim : public Sim {
 
     void perform(int sm, const Request& request) {
         auto& core = cores[sm];
+        if (!order.perform(sm, request)) refuse_order();
         Answer answer = memories.perform(sm, request);
         keep(performed[sm], request.uuid);
         uint64_t begin = wires.begin(now, answer.bytes());

@@ -176,6 +176,7 @@ class VortexRun:
             self.sim.launch(REGION)
         values = {
             "entry": kernel.entry, "detector": int(has_detector),
+            "ordered": int(has_detector and self.params.orders_accesses),
             **{name: int(value) for name, value in vars(machine).items()},
             "argument": machine.argument + launch,
         }  # fmt: skip
@@ -234,6 +235,11 @@ class VortexRun:
         if not count:
             return np.zeros((0, width), dtype=np.uint32)
         return np.ctypeslib.as_array(words, shape=(count, width)).copy()
+
+    def accepted(self, core: int) -> list[int]:
+        """Cycles in which the detector has taken its transactions."""
+        count, _, cycles = self._read(4, core)
+        return list(cycles[:count])
 
     def performed(self, core: int) -> Watched:
         """Numbers of the instructions whose requests memory has performed."""

@@ -14,7 +14,7 @@ from racetrap.evaluation.vortex.overhead import (
 from racetrap.evaluation.vortex.programs import Program
 from tests.support.vortex.needs import needs_vortex
 
-_WAITS = {"detector": 400, "front_end": 40, "fence": 8, "lock": 0}
+_WAITS = {"detector": 400, "front_end": 40, "fence": 8, "lock": 0, "order": 4}
 
 
 def test_each_detector_runs_with_each_memory():
@@ -31,7 +31,7 @@ def test_the_mean_is_geometric_and_waits_are_shares_of_all_cores():
     found = {row: [OverheadFound(100, 200, _WAITS), OverheadFound(400, 200, idle)]}
     cycles, waits = overhead_tables(["MM", "RED"], found)
     assert cycles.rows == (("ScoRD, latency 20", 100.0, -50.0, 0.0),)
-    assert waits.rows == (("ScoRD, latency 20", 25.0, 2.5, 0.5, 0.0),)
+    assert waits.rows == (("ScoRD, latency 20", 25.0, 2.5, 0.5, 0.0, 0.2),)
     assert overhead_tables(["MM", "RED"], {row: found[row][:1]}) == []
 
 
