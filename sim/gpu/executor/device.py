@@ -432,7 +432,6 @@ class Device:
             If a thread does something illegal, or the launch cannot end; the trace has everything
             before that.
         """
-        self._log.resume()
         launch.started = self._time
         try:
             run = launch.run if self._machine is None else partial(self._machine.run, launch)
@@ -466,7 +465,6 @@ class Device:
         operation : Operation
             Its place among the operations of the trace.
         """
-        self._log.resume()
         self._order(operation.after)
         self._log.copy(kind, np.array(ranges, np.uint64), operation.stream, operation.call)
 

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from ctypes import POINTER, byref, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -222,6 +223,8 @@ class OracleRun:
     ) -> None:
         self._rule, self._first_kernel = rule, first_kernel
         self._library, self.events = _library(), 0
+        # A run that fails ends its context while another thread may feed the analysis.
+        self._lock = Lock()
         self._analysis: int | None = self._library.racetrap_oracle_new(
             byref(_Settings(independent, rule is OracleRule.PTX, _MOST_WARPS, first_event))
         )
@@ -243,10 +246,13 @@ class OracleRun:
         """
         events, lanes = np.ascontiguousarray(events), np.ascontiguousarray(lanes)
         pcs = np.unique(events["pc"][events["kind"] <= EventKind.ATOMIC])
-        self._library.racetrap_oracle_access_pcs(self._analysis, pcs.ctypes.data, len(pcs))
-        warps = self._library.racetrap_oracle_feed(
-            self._analysis, events.ctypes.data, len(events), lanes.ctypes.data, first_lane
-        )
+        with self._lock:
+            if self._analysis is None:
+                return
+            self._library.racetrap_oracle_access_pcs(self._analysis, pcs.ctypes.data, len(pcs))
+            warps = self._library.racetrap_oracle_feed(
+                self._analysis, events.ctypes.data, len(events), lanes.ctypes.data, first_lane
+            )
         self.events += len(events)
         if warps:
             raise ValueError(f"Warps of a kernel must be at most {_MOST_WARPS}, not {warps}")
@@ -279,9 +285,10 @@ class OracleRun:
 
     def close(self) -> None:
         """Give the memory back."""
-        if self._analysis is not None:
-            self._library.racetrap_oracle_delete(self._analysis)
-            self._analysis = None
+        with self._lock:
+            if self._analysis is not None:
+                self._library.racetrap_oracle_delete(self._analysis)
+                self._analysis = None
 
 
 @cache

@@ -7,6 +7,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -69,6 +70,9 @@ _CARRY = Register("%carry", "pred")
 _TAKING_CARRY = ("addc", "subc", "madc")
 _VISIBLE = frozenset({"atom", "red", "membar", "fence", "cp", "mbarrier", "ldmatrix", "wmma"})
 _SYNCHRONISING = (_VISIBLE | {"bar", "barrier"}) - {"cp", "ldmatrix", "wmma"}
+
+#: Parts of a warp by their names in code.
+_PARTS = {"r": "rows", "s": "special", "y": "symbols", "m": "active_row"}
 
 #: Code of a basic block, and how many instructions it is.
 BlockCode = tuple[Lines, int]
@@ -206,6 +210,12 @@ def _touched(e: Emitter, run: list[Instruction], is_kernel: bool) -> str:
     return e.bind(names, ("registers", names))
 
 
+def _names(code: Lines) -> Lines:
+    """Code that gives names to those parts of a warp that a block uses."""
+    used = set(re.findall(r"\b\w\b", " ".join(code)))
+    return [f"{name} = w.{part}" for name, part in _PARTS.items() if name in used]
+
+
 def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
     """Basic blocks of a function by the number of their first instruction.
 
@@ -218,14 +228,14 @@ def basic_blocks(e: Emitter, flow: Flow) -> dict[int, BlockCode]:
     found: dict[int, BlockCode] = {}
     for run in _runs(flow):
         first, last = run[0].index, run[-1]
+        code: Lines = []
+        for e.position, instruction in enumerate(run):
+            code += _code(e, flow, instruction)
         lines = [_reconverge(first, event_pc(first))] if first in points else []
-        lines.append("r, s, y = w.rows, w.special, w.symbols")
-        if e.masked:
-            lines.append("m = w.active_row")
+        lines += _names(code)
         if e.weak:
             lines.append(f"if w.late: w.settle({_touched(e, run, flow.function.is_kernel)})")
-        for e.position, instruction in enumerate(run):
-            lines += _code(e, flow, instruction)
+        lines += code
         if last.opcode not in _SETTING_PC:
             lines.append(f"w.pc = {flow.following(last)}")
         found[first] = lines, len(run)

@@ -18,6 +18,7 @@ from racetrap.sim.gpu.executor.arithmetic.scalars import scalar, unsigned, wider
 from racetrap.sim.gpu.executor.codegen.access_modes import alone
 from racetrap.sim.gpu.executor.codegen.layout import ProgramLayout
 from racetrap.sim.gpu.executor.codegen.row_table import RowTable
+from racetrap.sim.gpu.executor.machine.lane_moves import ADDRESS, NARROW_ADDRESS
 from racetrap.sim.gpu.executor.machine.program_counters import event_pc
 from racetrap.sim.gpu.executor.machine.special_registers import CLOCKS
 from racetrap.sim.gpu.ptx.module import (
@@ -34,12 +35,9 @@ from racetrap.sim.gpu.ptx.module import (
 
 Lines = list[str]
 
-#: Addresses are computed as signed, so that what lies before a buffer is negative.
-ADDRESS = np.dtype("i8")
 #: Spaces whose addresses have 32 bits: sums wrap there, and of a wider register the low half
 #: counts.  ptxas takes no 32-bit register as an address of others.
 _NARROW_SPACES = frozenset({"shared", "shared::cluster", "local", "const", "param"})
-_NARROW_ADDRESS = np.dtype("u4")
 #: Register of which nothing is kept.
 _SINK = "_"
 
@@ -167,25 +165,29 @@ class Emitter:
     def base(self, address: Operand, space: str) -> tuple[str, int]:
         """Code of the row of base addresses of a memory operand in a space, and the offset to
         add."""
+        row, offset, dtype = self.own_base(address, space)
+        if dtype == NARROW_ADDRESS and offset:
+            row, offset = f"({row} + {self.constant(offset, dtype)})", 0
+        return (row if dtype == ADDRESS else f"{row}.astype({self.type(ADDRESS)})"), offset
+
+    def own_base(self, address: Operand, space: str) -> tuple[str, int, np.dtype]:
+        """The same with addresses of the type that they are computed in."""
         if not isinstance(address, Address):
             raise UnknownInstruction(f"Memory operand must be an address, not {address}")
         base, offset = address.base, address.offset
         if base is None:
-            return self.constant(0, ADDRESS), offset
+            return self.constant(0, ADDRESS), offset, ADDRESS
         if isinstance(base, Symbol):
             if self.space_of(base.name) in ("global", "const"):
-                return self._address_of(base.name, 0, ADDRESS), offset
-            return self._address_of(base.name, offset, ADDRESS), 0
-        size = scalar(base.type).dtype.itemsize
+                return self._address_of(base.name, 0, ADDRESS), offset, ADDRESS
+            return self._address_of(base.name, offset, ADDRESS), 0, ADDRESS
+        size, dtype = scalar(base.type).dtype.itemsize, ADDRESS
         if space in _NARROW_SPACES:
-            row = self.table.register(base, np.dtype(f"u{min(size, _NARROW_ADDRESS.itemsize)}"))
-            if offset:
-                row = f"({row} + {self.constant(offset, _NARROW_ADDRESS)})"
-            return f"{row}.astype({self.type(ADDRESS)})", 0
-        if size == ADDRESS.itemsize:
-            return self.table.register(base, ADDRESS), offset
+            size, dtype = min(size, NARROW_ADDRESS.itemsize), NARROW_ADDRESS
+        if size == dtype.itemsize:
+            return self.table.register(base, dtype), offset, dtype
         row = self.table.register(base, np.dtype(f"u{size}"))
-        return f"{row}.astype({self.type(ADDRESS)})", offset
+        return f"{row}.astype({self.type(dtype)})", offset, dtype
 
     def memory(self, space: str) -> str:
         """The state space among ``SPACES`` that an instruction's is in this launch."""

@@ -58,7 +58,7 @@ def _access(
     """Code of a memory instruction: a release fences before the access, an acquire after it."""
     space = mode.space
     mode = mode._replace(scope=e.scope(mode.scope))
-    base, offset = e.base(operand, space)
+    base, offset, _ = e.own_base(operand, space)
     number = e.layout.access_number(instruction)
     site = Site(instruction, flow.place(instruction), event_pc(instruction.index), number, offset)
     match operand:

@@ -9,7 +9,7 @@ Ref: PTX ISA 9.0, Sections 9.7.9.8 (ld) and 9.7.9.11 (st).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,13 @@ from racetrap.golden_model.events import (
 )
 from racetrap.sim.gpu.executor.arithmetic.scalars import Scalar
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
+from racetrap.sim.gpu.executor.machine.lane_moves import (
+    ADDRESS,
+    NARROW_ADDRESS,
+    access_row,
+    load_loop,
+    store_loop,
+)
 from racetrap.sim.gpu.executor.machine.lanes import row_of
 from racetrap.sim.gpu.executor.machine.memory import LOCAL_WINDOW, SHARED_WINDOW
 from racetrap.sim.gpu.executor.machine.spaces import SPACES
@@ -102,6 +109,8 @@ class Access:
 
     kind: EventKind
     op = AtomicOp.CAS
+    #: Makes the loop for elements of a type, and their number.
+    make_loop: Callable[[np.dtype, int], np.ufunc] | None = None
 
     def __init__(self, site: Site, mode: AccessMode, space: str):
         self.instruction, self.place, self.pc, self.number, offset = site
@@ -116,14 +125,27 @@ class Access:
         is_shared = space.startswith("shared")
         self.logged = is_shared or space == "global"
         self.space_code = Space.SHARED if is_shared else Space.GLOBAL
-        self.offset = np.full(WARP_SIZE, offset) if offset else None
+        # Added in the type of the base, in which it may wrap.
+        self.offsets = {
+            dtype: np.full(WARP_SIZE, offset).astype(dtype) for dtype in (ADDRESS, NARROW_ADDRESS)
+        }
+        #: A loop that does it all where nothing stands out, if there is one, and its row.
+        self.row = access_row(self, space, offset) if self.make_loop else None
+        self.loop: Any = self.make_loop(self.dtype, mode.elements) if self.row is not None else None
         # Lane records of one event, overwritten each time; loads leave the values 0.
         self.records = np.zeros((WARP_SIZE, 3), np.uint64)
 
     def addresses(self, mask: int, base: np.ndarray) -> np.ndarray:
         """Addresses of the active lanes."""
-        address = base if self.offset is None else base + self.offset
+        address = (base + self.offsets[base.dtype]).astype(ADDRESS, copy=False)
         return address if mask == ALL_LANES else address[row_of(mask)]
+
+    def may_loop(self, warp: Warp, mask: int) -> bool:
+        """Whether the loop can be tried with the lanes of ``mask``."""
+        if self.row is None or warp.copies.pending or not warp.log.is_whole:
+            return False
+        warp.numbers.mask = mask
+        return True
 
     def block_of(self, warp: Warp) -> int:
         """First block of the cluster whose shared memory is accessed; -1 for global memory."""
@@ -143,8 +165,21 @@ class Load(Access):
     """``ld``: values go to the rows, cut or extended to their types."""
 
     kind = EventKind.LOAD
+    make_loop = staticmethod(load_loop)
 
     def __call__(self, warp: Warp, mask: int, base: np.ndarray, *rows: np.ndarray) -> None:
+        # Elements that are extended go to all lanes.
+        if (
+            warp.polls.reads is None
+            and (mask == ALL_LANES or rows[0].dtype is self.dtype)
+            and self.may_loop(warp, mask)
+        ):
+            self.loop(base, warp.row, self.row, *rows)
+            if not warp.cursor.is_refused:
+                if self.strong:
+                    warp.polled = True
+                return
+            warp.cursor.is_refused = 0
         address = self.addresses(mask, base)
         try:
             views, place = self.space(self, warp, mask, address)
@@ -196,8 +231,16 @@ class Store(Access):
     """``st``: of lanes that store to the same address the first one wins, as an H100 has it."""
 
     kind = EventKind.STORE
+    make_loop = staticmethod(store_loop)
 
     def __call__(self, warp: Warp, mask: int, base: np.ndarray, *rows: np.ndarray) -> None:
+        launch = warp.launch
+        if not (launch.watching or launch.sleepers) and self.may_loop(warp, mask):
+            self.loop(base, self.row, *rows, warp.row)
+            if not warp.cursor.is_refused:
+                warp.polls.changed = True
+                return
+            warp.cursor.is_refused = 0
         address = self.addresses(mask, base)
         if mask != ALL_LANES:
             active = row_of(mask)

@@ -17,6 +17,7 @@ from racetrap.golden_model.events import WARP_SIZE, EventKind, lanes_of
 from racetrap.sim.gpu.executor.machine.access import Access, Load, Store
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.faults import thread_name
+from racetrap.sim.gpu.executor.machine.lane_moves import ADDRESS
 from racetrap.sim.gpu.executor.machine.lanes import mask_of, row_of
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class _Copy:
         row = np.full(WARP_SIZE, -1 << 40)
         row[row_of(mask)] = address
         first = self.target if shared else self.source
-        offset = 0 if store.offset is None or not shared else store.offset
+        offset = store.offsets[ADDRESS] if shared else 0
         near = (row < first + offset + store.size) & (row + access.size > first + offset)
         return mask_of(near) & self.mask & mask
 

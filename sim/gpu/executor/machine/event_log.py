@@ -2,19 +2,22 @@
 
 Events are packed as they happen into bytes of the trace's own format: 40 bytes an event and 24
 a lane, and nothing to convert at the end.  With a judge, a run that is too long to be kept is given
-to it part by part, and forgotten.
+to it part by part, and forgotten; it judges a part while the next one is made.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable, Collection
+from concurrent.futures import Future, ThreadPoolExecutor
+from ctypes import c_int64
 from struct import Struct
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from racetrap.golden_model.events import EventKind, EventScope, MemoryOrder
+from racetrap.golden_model.events import WARP_SIZE, EventKind, EventScope, MemoryOrder
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 
 if TYPE_CHECKING:
@@ -23,10 +26,11 @@ if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.warp import Warp
 
 
-_LANE_BYTES = LANE_DTYPE.itemsize
-_FIRST_LANE = EVENT_DTYPE.fields["first_lane"][1]  # type: ignore[index]
+_EVENT_BYTES, _LANE_BYTES = EVENT_DTYPE.itemsize, LANE_DTYPE.itemsize
 #: The fields of ``EVENT_DTYPE`` in order.
-_pack = Struct("<8B5I2HQ").pack
+_pack_into = Struct("<8B5I2HQ").pack_into
+#: Events for which there is room at first, and lanes.
+_FIRST_ROOM = 1 << 10
 
 
 #: Bytes of events and lanes from which on they go to a judge.
@@ -40,10 +44,27 @@ def is_sampled(block: int, share: float) -> bool:
 
 
 class Judge(Protocol):
-    """Takes events as they come."""
+    """Takes events as they come, in a thread of its own."""
 
     def feed(self, events: np.ndarray, lanes: np.ndarray, first_lane: int) -> None:
         """Take events; ``first_lane`` is the number of the first record of the lanes."""
+
+
+class LogCursor(ctypes.Structure):
+    """Where a log's events and lanes are in memory, how many bytes of each there are, and for how
+    many there is room.
+
+    ``lanes_before`` counts the lanes that the judge has taken.  ``is_refused`` is set by a loop
+    that has done nothing.
+    """
+
+    _fields_ = tuple(
+        (name, c_int64)
+        for name in (
+            "events", "event_bytes", "event_room", "lanes", "lane_bytes", "lane_room",
+            "lanes_before", "is_refused",
+        )
+    )  # fmt: skip
 
 
 class EventLog:
@@ -64,6 +85,10 @@ class EventLog:
         Blocks so far whose weak accesses are logged.
     judge : Judge or None
         The judge, if the run has become too long.
+    cursor : LogCursor
+        Where the next event goes.
+    is_whole : bool
+        Whether all accesses are logged.
     """
 
     def __init__(
@@ -71,16 +96,47 @@ class EventLog:
         chosen: Collection[int] | None = None, share: float = 1.0,
     ) -> None:  # fmt: skip
         self._make_judge, self._chosen, self._share = make_judge, chosen, share
-        self._chooses, self.blocks = chosen is not None or share < 1, 0
+        self.is_whole, self.blocks = chosen is None and share >= 1, 0
         self.judge: Judge | None = None
-        self._events = bytearray()
-        self._lanes = bytearray()
-        self._given = False
-        #: What the judge has taken.
-        self._events_before = self._lanes_before = 0
+        #: Where the judge works while the run goes on, and what it does.
+        self._thread = ThreadPoolExecutor(1)
+        self._feeding: Future[None] | None = None
+        self.cursor = LogCursor()
+        self._events = self._lanes = np.empty(0, np.uint8)
+        self._make_room()
+        #: Events that the judge has taken, and their program counters.
+        self._events_before = 0
         self._pcs: set[int] = set()
         #: Kernels and copies so far.
         self.operations = 0
+
+    def _make_room(self) -> None:
+        """Go on in arrays with room for twice what there is, and more."""
+        cursor, kept = self.cursor, (self._events, self._lanes)
+        cursor.event_room = 2 * cursor.event_bytes + _FIRST_ROOM * _EVENT_BYTES
+        cursor.lane_room = 2 * cursor.lane_bytes + _FIRST_ROOM * _LANE_BYTES
+        self._events = np.empty(cursor.event_room, np.uint8)
+        self._lanes = np.empty(cursor.lane_room, np.uint8)
+        self._events[: cursor.event_bytes] = kept[0][: cursor.event_bytes]
+        self._lanes[: cursor.lane_bytes] = kept[1][: cursor.lane_bytes]
+        cursor.events, cursor.lanes = self._events.ctypes.data, self._lanes.ctypes.data
+
+    def _append(self, lanes: np.ndarray | None, *fields: int) -> None:
+        """An event by its fields but the last, and its lanes: u64, shape (lanes, 3)."""
+        cursor = self.cursor
+        # A loop that has been refused finds room the next time.
+        if (
+            cursor.event_bytes + 2 * _EVENT_BYTES > cursor.event_room
+            or cursor.lane_bytes + 2 * WARP_SIZE * _LANE_BYTES > cursor.lane_room
+        ):
+            self._make_room()
+        first_lane = cursor.lanes_before + cursor.lane_bytes // _LANE_BYTES
+        _pack_into(self._events, cursor.event_bytes, *fields, first_lane)
+        cursor.event_bytes += _EVENT_BYTES
+        if lanes is not None:
+            end = cursor.lane_bytes + lanes.nbytes
+            self._lanes[cursor.lane_bytes : end] = lanes.reshape(-1).view(np.uint8)
+            cursor.lane_bytes = end
 
     @property
     def count(self) -> int:
@@ -90,7 +146,7 @@ class EventLog:
     @property
     def kept(self) -> int:
         """Events that are kept."""
-        return len(self._events) // EVENT_DTYPE.itemsize
+        return int(self.cursor.event_bytes) // _EVENT_BYTES
 
     @property
     def pcs(self) -> set[int]:
@@ -107,16 +163,23 @@ class EventLog:
         and has begun to be judged."""
         if self._make_judge is None:
             return
-        if len(self._events) + len(self._lanes) < MOST_KEPT and not (at_end and self.judge):
+        cursor = self.cursor
+        if cursor.event_bytes + cursor.lane_bytes < MOST_KEPT and not (at_end and self.judge):
             return
         if self.judge is None:
             self.judge = self._make_judge()
+        if self._feeding is not None:
+            self._feeding.result()
         events, lanes = self.arrays()
-        self.judge.feed(events, lanes, self._lanes_before)
+        self._feeding = self._thread.submit(self.judge.feed, events, lanes, cursor.lanes_before)
+        if at_end:
+            self._feeding.result()
         self._pcs |= set(np.unique(events["pc"]).tolist())
         self._events_before += len(events)
-        self._lanes_before += len(lanes)
-        self._events, self._lanes, self._given = bytearray(), bytearray(), False
+        cursor.lanes_before += len(lanes)
+        cursor.event_bytes = cursor.lane_bytes = 0
+        # Who has asked for the arrays may keep them.
+        self._make_room()
 
     def access(self, warp: Warp, access: Access, mask: int, success: int, rows: np.ndarray) -> None:
         """A load, store or atomic.
@@ -132,17 +195,13 @@ class EventLog:
         rows : numpy.ndarray
             Address, value and expected value of each active lane: u64, shape (lanes, 3).
         """
-        if self._chooses and not access.strong and not self._is_chosen(warp, access):
+        if not (self.is_whole or access.strong or self._is_chosen(warp, access)):
             return
-        self._events.extend(
-            _pack(
-                access.kind, access.scope, access.strong, access.op, access.event_size, warp.slot,
-                warp.number, 0, warp.sm, access.pc, 0, mask, success, access.space_code,
-                access.order,
-                self._lanes_before + len(self._lanes) // _LANE_BYTES,
-            )
+        self._append(
+            rows, access.kind, access.scope, access.strong, access.op, access.event_size,
+            warp.slot, warp.number, 0, warp.sm, access.pc, 0, mask, success, access.space_code,
+            access.order,
         )  # fmt: skip
-        self._lanes.extend(rows)
 
     def _is_chosen(self, warp: Warp, access: Access) -> bool:
         if self._chosen is not None and access.pc not in self._chosen:
@@ -153,13 +212,9 @@ class EventLog:
         self, kind: EventKind, scope: int, slot: int, warp: int, warps: int, sm: int, pc: int,
         grid_block: int, mask: int, order: int = 0, size: int = 0,
     ) -> None:  # fmt: skip
-        self._events.extend(
-            _pack(
-                kind, scope, 0, 0, size, slot, warp, warps, sm, pc, grid_block, mask, 0, 0,
-                order,
-                self._lanes_before + len(self._lanes) // _LANE_BYTES,
-            )
-        )  # fmt: skip
+        self._append(
+            None, kind, scope, 0, 0, size, slot, warp, warps, sm, pc, grid_block, mask, 0, 0, order
+        )
 
     def warp_event(self, kind: EventKind, warp: Warp, pc: int, mask: int) -> None:
         """IF, ELSE, FI, EXIT or WARP_BARRIER of lanes."""
@@ -223,27 +278,25 @@ class EventLog:
     def copy(self, kind: EventKind, ranges: np.ndarray, stream: int, pc: int) -> None:
         """COPY_READ or COPY_WRITE of at most 32 ranges: u64, shape (ranges, 2)."""
         self.operations += 1
-        self._event(kind, 0, 0, 0, 0, 0, pc, stream, (1 << len(ranges)) - 1)
         lanes = np.zeros((len(ranges), 3), np.uint64)
         lanes[:, :2] = ranges
-        self._lanes.extend(lanes)
+        mask = (1 << len(ranges)) - 1
+        self._append(lanes, kind, 0, 0, 0, 0, 0, 0, 0, 0, pc, stream, mask, 0, 0, 0)
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Event and lane records so far; not copied until the log is resumed."""
-        self._given = True
-        return np.frombuffer(self._events, EVENT_DTYPE), np.frombuffer(self._lanes, LANE_DTYPE)
+        """Event and lane records so far; what is logged later does not change them."""
+        cursor = self.cursor
+        events, lanes = self._events[: cursor.event_bytes], self._lanes[: cursor.lane_bytes]
+        return events.view(EVENT_DTYPE), lanes.view(LANE_DTYPE)
 
     def since(self, count: int) -> tuple[bytes, bytes]:
         """Copies of the event and lane records behind the first ``count`` events, all kept."""
-        events = bytes(self._events[(count - self._events_before) * EVENT_DTYPE.itemsize :])
-        first_lane = int.from_bytes(events[_FIRST_LANE : EVENT_DTYPE.itemsize], "little")
-        return events, bytes(self._lanes[(first_lane - self._lanes_before) * _LANE_BYTES :])
-
-    def resume(self) -> None:
-        """Make room for more; arrays that were given out stay as they are."""
-        if self._given:
-            self._events, self._lanes = self._events[:], self._lanes[:]
-            self._given = False
+        events, lanes = self.arrays()
+        events = events[count - self._events_before :]
+        if not len(events):
+            return b"", b""
+        first_lane = int(events["first_lane"][0]) - self.cursor.lanes_before
+        return events.tobytes(), lanes[first_lane:].tobytes()
 
 
 class Unlogged:

@@ -60,6 +60,8 @@ class _Group:
 class IndependentWarp(Warp):
     """A warp whose lanes have a program counter each."""
 
+    __slots__ = ("_has_yielded", "_ready", "_waiting")
+
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
         self._ready: deque[_Group] = deque()

@@ -13,6 +13,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from ctypes import c_int64
 from operator import add, floordiv, mod, mul
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,7 @@ from racetrap.sim.gpu.executor.machine.errors import ExecutionError
 from racetrap.sim.gpu.executor.machine.event_log import EventLog
 from racetrap.sim.gpu.executor.machine.frame import Frame
 from racetrap.sim.gpu.executor.machine.independent import IndependentWarp
+from racetrap.sim.gpu.executor.machine.lane_moves import address_of
 from racetrap.sim.gpu.executor.machine.limits import Limits
 from racetrap.sim.gpu.executor.machine.lockstep import LockstepWarp
 from racetrap.sim.gpu.executor.machine.memory import Heap, Views
@@ -159,12 +161,13 @@ class Launch:
         self.shared_size = program.static_shared + dynamic_shared
         self.parameters, self.parameter_size = Views(parameters), parameter_size
         self.symbols, self.heap = symbols, heap
+        self.heap_address, self.parameter_address = map(address_of, (heap.views.raw, parameters))
         self.geometry, self.schedule, self.log = geometry, schedule, log
         self.sleepers = Sleepers(schedule)
         self.number, self.grid_workspace = number, grid_workspace
         self.write, self._watch, self.outside = write, watch, outside
         #: Buffer that each memory instruction accessed last: address, and highest offset.
-        self.bounds: list[tuple[int, int]] = [(0, -1)] * program.access_count
+        self.bounds = (c_int64 * (2 * program.access_count))(*[0, -1] * program.access_count)
         #: Whether stores look for changed values, and whether there has been any progress.
         self.watching = self.progress = False
         #: What threads have allocated: address, bytes and program counter of the last.
@@ -390,25 +393,29 @@ class Launch:
         after, executed, threads = self.schedule.after, 0, 0
         deadline, reported = self._deadline(), 0
         warp = self.schedule.first()
-        while warp is not None:
-            width = warp.width
-            # The program counter is always that of a basic block.
-            block, count = warp.table[warp.pc]  # type: ignore[misc]
-            status = block(warp)
-            if status is None or status != NOT_RUN:
-                executed += count
-                threads += count * width
-            if status == ENDED:
-                self._warp_ended(warp)
-            self.executed, self._thread_instructions = executed, threads
-            if executed > deadline:
-                if executed - reported >= _REPORT_INTERVAL:
-                    reported = executed
-                    report()
-                self._check_limits()
-                self.log.settle()
-                deadline = self._deadline()
-            warp = after(warp, status)
+        try:
+            while warp is not None:
+                width = warp.width
+                # The program counter is always that of a basic block.
+                block, count = warp.table[warp.pc]  # type: ignore[misc]
+                status = block(warp)
+                if status is None or status != NOT_RUN:
+                    # The clocks show it.
+                    self.executed = executed = executed + count
+                    threads += count * width
+                    if status == ENDED:
+                        self._warp_ended(warp)
+                if executed > deadline:
+                    self._thread_instructions = threads
+                    if executed - reported >= _REPORT_INTERVAL:
+                        reported = executed
+                        report()
+                    self._check_limits()
+                    self.log.settle()
+                    deadline = self._deadline()
+                warp = after(warp, status)
+        finally:
+            self._thread_instructions = threads
 
     def _deadline(self) -> float:
         """Warp instructions after which the limits are to be checked."""

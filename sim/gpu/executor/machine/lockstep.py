@@ -42,6 +42,8 @@ class LockstepWarp(Warp):
     the lanes of the other side reach it on their own, if at all.
     """
 
+    __slots__ = ("_point", "_stack", "_waits_at", "_waits_for")
+
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
         self._stack: list[_Branch] = []

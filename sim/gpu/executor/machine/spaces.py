@@ -36,7 +36,7 @@ def _fits(access: Access, offset: np.ndarray, spread: int, limit: int) -> bool:
 def _in_heap(
     access: Access, warp: Warp, mask: int, address: np.ndarray
 ) -> tuple[Views, np.ndarray]:
-    low, limit = warp.bounds[access.number]
+    low, limit = warp.bounds[2 * access.number : 2 * access.number + 2]
     offset = address - low
     spread = int(_or(offset))
     if (spread & access.low_bits or not 0 <= spread <= limit) and not _fits(
@@ -52,7 +52,7 @@ def _find_buffer(access: Access, warp: Warp, mask: int, address: np.ndarray) -> 
     if buffer is not None:
         offset, limit = address - buffer.address, buffer.size - access.size
         if _fits(access, offset, int(_or(offset)), limit):
-            warp.bounds[access.number] = buffer.address, limit
+            warp.bounds[2 * access.number : 2 * access.number + 2] = buffer.address, limit
             return
     error = heap_fault(warp, access, mask, address)
     if error is not None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from racetrap.golden_model.events import SHARED_BITS, WARP_SIZE
+from racetrap.sim.gpu.executor.machine.lane_moves import address_of
 
 if TYPE_CHECKING:
     from racetrap.sim.gpu.executor.machine.cluster import Cluster
@@ -69,6 +70,7 @@ class ThreadBlock:
         cluster.blocks.append(self)
         self.window = self.rank << SHARED_BITS
         self.shared_size, self.shared = shared_size, cluster.memory_of(self.rank)
+        self.shared_address = address_of(self.shared.raw)
         self.warps: list[Warp] = []
         self._barriers: dict[int, Barrier] = {}
 

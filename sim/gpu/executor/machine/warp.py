@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from ctypes import addressof
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from racetrap.sim.gpu.executor.machine.async_copies import AsyncCopies
 from racetrap.sim.gpu.executor.machine.errors import Fault, KernelFault
 from racetrap.sim.gpu.executor.machine.faults import thread_name
 from racetrap.sim.gpu.executor.machine.frame import Frame
+from racetrap.sim.gpu.executor.machine.lane_moves import WarpRow, address_of, numbers_of
 from racetrap.sim.gpu.executor.machine.lanes import Parts, row_of
 from racetrap.sim.gpu.executor.machine.memory import Views
 from racetrap.sim.gpu.executor.machine.sleepers import Polls
@@ -69,6 +71,14 @@ class Warp(ABC):
         Rows of the special registers that the program reads.
     """
 
+    # More than an object's dictionary shares with others of its class.
+    __slots__ = (
+        "active_row", "age", "alive", "block", "blocked", "bounds", "copies", "cursor", "frame",
+        "heap", "index", "late", "launch", "local", "local_size", "log", "mask", "number",
+        "numbers", "pc", "polled", "polls", "row", "rows", "slot", "sm", "special", "symbols",
+        "table", "width",
+    )  # fmt: skip
+
     def __init__(
         self, block: ThreadBlock, index: int, number: int, mask: int, special: list[np.ndarray]
     ):
@@ -79,6 +89,10 @@ class Warp(ABC):
         self.sm, self.slot = block.sm, block.slot
         self.log, self.heap = launch.log, launch.heap
         self.bounds, self.symbols, self.special = launch.bounds, launch.symbols, special
+        #: What loops of loads and stores need to know of it.
+        self.row, self.numbers = numbers_of(WarpRow)
+        self.cursor = self.log.cursor
+        self._fill_row()
         self.alive = mask
         self.set_mask(mask)
         #: Number among all warps of the launch, in the order of placement.
@@ -98,6 +112,15 @@ class Warp(ABC):
         self.rows = self.frame.rows
         self.pc = kernel.entry
         self._reserve_local(kernel.local_size)
+
+    def _fill_row(self) -> None:
+        launch, block, numbers = self.launch, self.block, self.numbers
+        numbers.sm, numbers.slot, numbers.number = self.sm, self.slot, self.number
+        numbers.heap, numbers.bounds = launch.heap_address, addressof(launch.bounds)
+        numbers.shared, numbers.shared_size = block.shared_address, block.shared_size
+        numbers.parameters = launch.parameter_address
+        numbers.parameter_size = launch.parameter_size
+        numbers.log = addressof(self.cursor)
 
     def set_mask(self, mask: int) -> None:
         """Go on with the lanes of ``mask``.
@@ -130,6 +153,7 @@ class Warp(ABC):
             grown = np.zeros((WARP_SIZE, size), np.uint8)
             grown[:, : self.local_size] = self.local.raw.reshape(WARP_SIZE, self.local_size)
             self.local, self.local_size = Views(grown.reshape(-1)), size
+            self.numbers.local, self.numbers.local_size = address_of(grown), size
 
     def _enter_frame(self, frame: Frame) -> None:
         self.frame, self.rows = frame, frame.rows
