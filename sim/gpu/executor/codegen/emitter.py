@@ -181,7 +181,8 @@ class Emitter:
             if self.space_of(base.name) in ("global", "const"):
                 return self._address_of(base.name, 0, ADDRESS), offset, ADDRESS
             return self._address_of(base.name, offset, ADDRESS), 0, ADDRESS
-        size, dtype = scalar(base.type).dtype.itemsize, ADDRESS
+        size = scalar(base.type).dtype.itemsize
+        dtype: np.dtype = ADDRESS
         if space in _NARROW_SPACES:
             size, dtype = min(size, NARROW_ADDRESS.itemsize), NARROW_ADDRESS
         if size == dtype.itemsize:

@@ -110,7 +110,7 @@ class Access:
     kind: EventKind
     op = AtomicOp.CAS
     #: Makes the loop for elements of a type, and their number.
-    make_loop: Callable[[np.dtype, int], np.ufunc] | None = None
+    make_loop: Any = None
 
     def __init__(self, site: Site, mode: AccessMode, space: str):
         self.instruction, self.place, self.pc, self.number, offset = site

@@ -111,10 +111,12 @@ class EventLog:
         self.operations = 0
 
     def _make_room(self) -> None:
-        """Go on in arrays with room for twice what there is, and more."""
+        """Go on in new arrays, as large as before or with room for twice what there is."""
         cursor, kept = self.cursor, (self._events, self._lanes)
-        cursor.event_room = 2 * cursor.event_bytes + _FIRST_ROOM * _EVENT_BYTES
-        cursor.lane_room = 2 * cursor.lane_bytes + _FIRST_ROOM * _LANE_BYTES
+        event_room = 2 * cursor.event_bytes + _FIRST_ROOM * _EVENT_BYTES
+        lane_room = 2 * cursor.lane_bytes + _FIRST_ROOM * _LANE_BYTES
+        cursor.event_room = max(cursor.event_room, event_room)
+        cursor.lane_room = max(cursor.lane_room, lane_room)
         self._events = np.empty(cursor.event_room, np.uint8)
         self._lanes = np.empty(cursor.lane_room, np.uint8)
         self._events[: cursor.event_bytes] = kept[0][: cursor.event_bytes]
@@ -131,7 +133,7 @@ class EventLog:
         ):
             self._make_room()
         first_lane = cursor.lanes_before + cursor.lane_bytes // _LANE_BYTES
-        _pack_into(self._events, cursor.event_bytes, *fields, first_lane)
+        _pack_into(self._events.data, cursor.event_bytes, *fields, first_lane)
         cursor.event_bytes += _EVENT_BYTES
         if lanes is not None:
             end = cursor.lane_bytes + lanes.nbytes

@@ -36,8 +36,8 @@ ADDRESS = np.dtype(np.int64)
 #: Those of small memories.
 NARROW_ADDRESS = np.dtype(np.uint32)
 _NUMBER = np.dtype(np.int64)
-#: Bytes of all elements of a lane that a loop moves at most: those of one event.
-_MOST_BYTES = 16
+#: Bytes of all elements of a lane that loops move, in one event; others are of copies.
+_SIZES = (1, 2, 4, 8, 16)
 
 
 class _Window(IntEnum):
@@ -106,7 +106,7 @@ def _library() -> ctypes.CDLL:
 def numbers_of(kind: type[_Row]) -> tuple[np.ndarray, _Row]:
     """A row for loops, and the structure at its beginning."""
     row = np.zeros(WARP_SIZE, _NUMBER)
-    return row, kind.from_buffer(row)
+    return row, kind.from_buffer(row.data)
 
 
 def address_of(array: np.ndarray) -> int:
@@ -117,7 +117,7 @@ def address_of(array: np.ndarray) -> int:
 
 def access_row(access: Access, space: str, offset: int) -> np.ndarray | None:
     """The row of an instruction; ``None`` if no loop does what it does."""
-    if space not in _WINDOWS or access.size > _MOST_BYTES:
+    if space not in _WINDOWS or access.size not in _SIZES:
         return None
     row, numbers = numbers_of(AccessRow)
     numbers.number, numbers.window = access.number, _WINDOWS[space]

@@ -52,7 +52,7 @@ def _find_buffer(access: Access, warp: Warp, mask: int, address: np.ndarray) -> 
     if buffer is not None:
         offset, limit = address - buffer.address, buffer.size - access.size
         if _fits(access, offset, int(_or(offset)), limit):
-            warp.bounds[2 * access.number : 2 * access.number + 2] = buffer.address, limit
+            warp.bounds[2 * access.number : 2 * access.number + 2] = [buffer.address, limit]
             return
     error = heap_fault(warp, access, mask, address)
     if error is not None:
