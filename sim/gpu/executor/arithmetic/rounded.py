@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from racetrap.sim.compiled_library import compiled_library
-from racetrap.sim.gpu.executor.compiled_ufunc import compiled_ufunc
+from racetrap.sim.compiled_ufunc import compiled_ufunc
 
 #: Sources of each operation.
 ROUNDED_OPERATIONS = {"add": 2, "sub": 2, "mul": 2, "div": 2, "rcp": 1, "sqrt": 1, "fma": 3}

@@ -22,7 +22,7 @@ import numpy as np
 from racetrap.golden_model.events import WARP_SIZE
 from racetrap.golden_model.trace.gpu.schema import EVENT_DTYPE, LANE_DTYPE
 from racetrap.sim.compiled_library import compiled_library
-from racetrap.sim.gpu.executor.compiled_ufunc import compiled_ufunc
+from racetrap.sim.compiled_ufunc import compiled_ufunc
 from racetrap.sim.gpu.executor.machine.event_log import LogCursor
 from racetrap.sim.twins import constants, enumeration, record, structure
 
