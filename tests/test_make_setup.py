@@ -1,5 +1,5 @@
-"""`make setup`: it says what it does, and what failed and what to do without a network or with a
-wrong interpreter."""
+"""`make setup` and `make vortex`: they say what they do, and what failed and what to do without a
+network or with a wrong interpreter."""
 
 import os
 import subprocess
@@ -7,17 +7,18 @@ import sys
 
 import pytest
 
+from racetrap.sim.cosim.vortex.package import PACKAGE, VERSION
 from tests.support import REPOSITORY
 
 
 @pytest.fixture
 def setup(tmp_path):
-    """Calls it for an environment of its own, without a package index."""
+    """Calls a target for an environment of its own, without a package index."""
 
-    def run(*words):
+    def run(*words, target="setup"):
         environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}
         return subprocess.run(
-            ["make", "-C", REPOSITORY, "setup", f"VENV={tmp_path}/venv", *words],
+            ["make", "-C", REPOSITORY, target, f"VENV={tmp_path}/venv", *words],
             env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
 
@@ -73,14 +74,20 @@ def test_what_pip_does_not_find_is_said(setup, tmp_path, words, extra):
     assert not (tmp_path / "venv" / ".ready").exists()
 
 
-def test_an_extra_is_installed_though_the_environment_is_ready(setup, tmp_path):
-    """A stand-in for the environment's Python notes what it is called with."""
+@pytest.fixture
+def ready(tmp_path):
+    """Stand-ins for Python and racetrap of an environment that is ready; each notes its words."""
     binaries = tmp_path / "venv" / "bin"
     binaries.mkdir(parents=True)
     (tmp_path / "venv" / ".ready").touch()
-    python = binaries / "python"
-    python.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\n')
-    python.chmod(0o755)
+    for name in ("python", "racetrap"):
+        (binaries / name).write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/called\n')
+        (binaries / name).chmod(0o755)
+    return binaries
+
+
+@pytest.mark.usefixtures("ready")
+def test_an_extra_is_installed_though_the_environment_is_ready(setup, tmp_path):
     done = setup()
     assert (done.returncode, (tmp_path / "called").exists()) == (0, False)
     assert f"{tmp_path}/venv/bin/activate" in done.stdout
@@ -90,3 +97,24 @@ def test_an_extra_is_installed_though_the_environment_is_ready(setup, tmp_path):
     done = setup(f"PYTHON={sys.executable}")
     assert done.returncode == 2
     assert "remove it first" in done.stderr
+
+
+def test_vortex_is_installed_without_what_its_package_depends_on(setup, ready, tmp_path):
+    python = ready / "python"
+    asked = f'[ "$1" != -c ] || exec {sys.executable} "$@"'
+    python.write_text(python.read_text().replace("#!/bin/sh\n", f"#!/bin/sh\n{asked}\n"))
+    done = setup(target="vortex")
+    assert (done.returncode, done.stderr) == (0, "")
+    core, compiler, run = (tmp_path / "called").read_text().splitlines()
+    assert core.startswith("-m pip install ")
+    assert core.endswith(f" --no-deps {PACKAGE}=={VERSION}")
+    assert compiler.endswith(" --editable .[soc]")
+    assert run.startswith("vortex run ")
+
+
+def test_without_a_network_vortex_is_skipped_and_says_so(setup, ready, tmp_path):
+    (ready / "python").write_text("#!/bin/sh\necho 'ERROR: none' >&2\nexit 1\n")
+    done = setup(target="vortex")
+    assert done.returncode == 0
+    assert "ERROR: none\nVortex is skipped: " in done.stderr
+    assert not (tmp_path / "called").exists()
