@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import nan
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from docs.site.history.overhead import HEAD, WITHOUT_MEAN
 from docs.site.history.results import Result, read_results
+from docs.site.kept_tables import NOTHING, KeptTables, Rows, shown_table
 from docs.site.markdown import plain, table
 from racetrap.evaluation.plots import grouped_bars, legend_above, svg_text
 from racetrap.evaluation.scord.overhead_statements import MEAN, statements_table
 from racetrap.evaluation.scord.overhead_tables import PAPER, make_tables
-from racetrap.evaluation.table import Table
 from racetrap.evaluation.vortex.timing_model import timing_tables
 
 if TYPE_CHECKING:
@@ -22,16 +21,14 @@ if TYPE_CHECKING:
 
 #: Tables with a plot: the paper's figures.
 _PLOTTED = ("execution", "figure-9", "figure-10", "figure-11")
-_NOTHING = "No figure is kept yet.\n"
 _INCHES = (8.0, 2.8)
-_Rows: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
 
 def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
     """The latest rows of all tables of a size of the inputs, with the statements that follow."""
     kept = _Kept(size, results)
     if not kept.rows:
-        return _NOTHING
+        return NOTHING
     parts = []
     for own in make_tables([]):
         if rows := kept.table(own.name):
@@ -40,7 +37,7 @@ def overhead_tables(size: str, results: Iterable[Result] | None = None) -> str:
                 name: row | {column: numbers.get(name) for column, numbers in paper.items()}
                 for name, row in rows.items()
             }
-            parts.append(_table(own, shown, kept.runs_of(own.name)))
+            parts.append(shown_table(own, "program", shown, kept.runs_of(own.name)))
             if own.name in _PLOTTED:
                 parts.append(_plot(shown))
     statements = statements_table(kept.rows)
@@ -55,53 +52,38 @@ def vortex_tables(results: Iterable[Result] | None = None) -> str:
     """The latest rows of the tables of kernels on Vortex, whose inputs have one size."""
     kept = _Kept("tiny", results)
     parts = [
-        _table(own, rows, kept.runs_of(own.name))
+        shown_table(own, "program", rows, kept.runs_of(own.name))
         for own in timing_tables({})
         if (rows := kept.table(own.name))
     ]
-    return "\n".join(parts) or _NOTHING
+    return "\n".join(parts) or NOTHING
 
 
-class _Kept:
-    """Kept figures of a size of the inputs.
-
-    Attributes
-    ----------
-    rows : mapping
-        Numbers by table, row and column; the mean is made of the latest rows, not kept.
-    """
+class _Kept(KeptTables):
+    """Kept figures of a size of the inputs."""
 
     def __init__(self, size: str, results: Iterable[Result] | None) -> None:
-        self.rows: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-        self._runs: dict[tuple[str, str], str] = {}
+        given = read_results() if results is None else list(results)
+        super().__init__(f"{HEAD}{size}, ", given)
         self._run: dict[str, float] = {}
         self._command = ""
-        head, of_run = f"{HEAD}{size}, ", f"{HEAD}{size}: "
-        for each in read_results() if results is None else results:
+        of_run = f"{HEAD}{size}: "
+        for each in given:
             if each.figure.startswith(of_run):
                 self._run[each.figure.removeprefix(of_run)] = each.value
                 self._command = each.command
-            elif each.figure.startswith(head):
-                name, column = each.figure.removeprefix(head).split(": ", 1)
-                kept, row = name.split(", ", 1)
-                if row != MEAN:
-                    self.rows[kept][row][column] = each.value
-                    self._runs[kept, row] = f"`{each.command}`, {each.date} ({each.revision})"
 
     def table(self, name: str) -> dict[str, dict[str, float | None]]:
         """Rows of a table, and the mean of several; none if nothing is kept of it."""
-        rows: Mapping[str, Mapping[str, float]] = self.rows.get(name, {})
-        columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-        shown = {name: {each: row.get(each) for each in columns} for name, row in rows.items()}
+        rows = super().table(name)
         if len(rows) > 1 and name not in WITHOUT_MEAN:
-            values = {each: [row[each] for row in rows.values() if each in row] for each in columns}
-            shown[MEAN] = {each: round(fmean(found), 3) for each, found in values.items()}
-        return shown
-
-    def runs_of(self, name: str) -> str:
-        """The runs that the rows of a table are of."""
-        runs = [run for (kept, _), run in self._runs.items() if kept == name]
-        return "; ".join(dict.fromkeys(runs))
+            columns = next(iter(rows.values()))
+            values = {each: [row[each] for row in rows.values()] for each in columns}
+            rows[MEAN] = {
+                each: round(fmean(value for value in found if value is not None), 3)
+                for each, found in values.items()
+            }
+        return rows
 
     def speed(self) -> list[str]:
         """What the latest run took, in sentences, as far as that is kept."""
@@ -115,18 +97,7 @@ class _Kept:
         return sentences
 
 
-def _table(own: Table, rows: _Rows, made: str) -> str:
-    """Title, note and rows of a table; ``made`` says by which run."""
-    columns = list(next(iter(rows.values())))
-    body = (
-        (name, *("" if value is None else f"{value:.6g}" for value in row.values()))
-        for name, row in rows.items()
-    )
-    lines = table(("program", *columns), body)
-    return f"**{plain(own.title)}.** {plain(own.note)} {made}\n\n{lines}\n"
-
-
-def _plot(rows: _Rows) -> str:
+def _plot(rows: Rows) -> str:
     """Bars of a table's numbers, a group for each row; the paper's are of few rows only."""
 
     def draw(figure: Figure) -> None:

@@ -40,6 +40,7 @@ from docs.site.thread_programs import (
     small_programs_table,
 )
 from docs.site.tiles import tiles_table
+from docs.site.vortex import detection_table, overhead_table
 from docs.site.walk_part import walk_example, walk_page
 from docs.site.waveforms import check_pipeline, front_end, summary_message
 from docs.site.weak_memory_programs import programs_tables
@@ -73,6 +74,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "thread-program-chapters": program_chapters,
     "thread-programs": programs_table,
     "tiles": tiles_table,
+    "vortex-detection": detection_table,
+    "vortex-overhead": overhead_table,
     "walk": walk_page,
     "walk-example": walk_example,
     "weak-memory-programs": programs_tables,

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from docs.site.history import detection, mutants, noncoherent, overhead, scord, sigrace
+from docs.site.history import (
+    detection,
+    mutants,
+    noncoherent,
+    overhead,
+    scord,
+    sigrace,
+    vortex,
+)
 from docs.site.history.limit import Figures
 from racetrap.generators.system import System
 from racetrap.generators.systems import SYSTEMS
@@ -67,6 +75,7 @@ MEASURING: Mapping[str, Callable[[_Json], Figures]] = {
     "mutants": mutants.figures,
     "evaluate bugaroo": _bugaroo,
     "evaluate overhead": overhead.evaluate_figures,
+    "evaluate vortex": vortex.evaluate_figures,
     **{f"evaluate {name}": own.evaluate_figures for name, own in _OWN.items()},
 }
 
