@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +24,7 @@ DETECTOR = "scord-nocache"
 def vortex_run(
     kernel: str | Path, macros: Sequence[str] = (), *, detector: str | None = None,
     settings: Sequence[str] = (), seed: int = 1, trace: str | Path | None = None,
-    report: Report | None = None,
+    waves: str | Path | None = None, report: Report | None = None,
 ) -> VortexResult:  # fmt: skip
     """Run a kernel on simulated Vortex cores beside a detector, compare, and judge its trace.
 
@@ -41,6 +42,8 @@ def vortex_run(
         Seed for all random choices.
     trace : str or Path, optional
         File for the trace of the run.
+    waves : str or Path, optional
+        File for waves of detector, front ends and adapters in the first launch, in FST.
     report : Report, optional
         Where findings are printed; by default the result has the text.
 
@@ -62,10 +65,13 @@ def vortex_run(
         params = params_beside(params, machine.cores)
     image = compile_kernel(Path(kernel), macros)
     alone = run_alone(preset, params, image, machine, seed)
-    done = run_beside(preset, params, image, machine, seed)
-    rows = report_rows(done)
-    print_run(report.console, done, alone, rows)
     with TemporaryDirectory() as folder:
+        written = None if waves is None else Path(folder) / "waves.fst"
+        done = run_beside(preset, params, image, machine, seed, written)
+        if written is not None and waves is not None:
+            shutil.copy(written, waves)
+        rows = report_rows(done)
+        print_run(report.console, done, alone, rows)
         path = Path(trace) if trace is not None else Path(folder) / "vortex.trace"
         done.trace.write_binary(path)
         judged = check(path, report=report, cures=False)

@@ -22,7 +22,10 @@ from racetrap.presenters.race_choice import RaceChoice
 @options.detector(f"Preset of the detector beside the cores.  [default: {DETECTOR}]")
 @options.setting
 @options.seed
-@form_files(Form(".trace", "the trace, in the order in which memory was accessed", False))
+@form_files(
+    Form(".trace", "the trace, in the order in which memory was accessed", False),
+    Form(".fst", "waves of detector and adapters in the first launch", False),
+)
 @options.result
 def command(
     kernel: str, macros: tuple[str, ...], detector: str | None, settings: tuple[str, ...],
@@ -42,7 +45,7 @@ def command(
     choice = replace(RaceChoice(), has_json=json_file is not None)
     result = vortex_run(
         kernel, macros, detector=detector, settings=settings, seed=seed, trace=output.get(".trace"),
-        report=Report(report_console(), choice),
+        waves=output.get(".fst"), report=Report(report_console(), choice),
     )  # fmt: skip
     write_json(json_file, result.document)
     exit_on(result.has_findings)

@@ -17,8 +17,10 @@ from racetrap.sim.cosim.fast.ports import ports_header
 from racetrap.sim.cosim.fast.top import TOP, top_module
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
+    COMPRESSION,
     MAKE_FAST,
     ONE_PIECE,
+    WITHOUT_LIBRARIES,
     are_quick,
     build_key,
     build_once,
@@ -46,6 +48,7 @@ _VERILATE = (
     "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "unique",
     "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared",
 )  # fmt: skip
+_WAVES = ("--trace-fst", *COMPRESSION, "-CFLAGS", "-DWAVES")
 #: Size of a model's C++ below which compiling it in parts on two cores is not faster.
 _SMALL_BYTES = 3 << 20
 #: Size of a model's C++ above which optimisation takes longer than all its simulation.
@@ -101,7 +104,7 @@ def build_fast(
 
 def build_library(
     preset: str, params: P, harness: Harness, patch: Patch | None = None,
-    mutants: MutantDraw | None = None, part: str = "",
+    mutants: MutantDraw | None = None, part: str = "", has_waves: bool = False,
 ) -> FastModel[P]:  # fmt: skip
     """Generate, Verilate and compile a system, or find it in the cache.
 
@@ -121,6 +124,8 @@ def build_library(
         Mutants to build beside the design, of which ``FastModel.mutant`` selects one.
     part : str
         What to build instead of the whole system, with its ports, as for ``generate_rtl``.
+    has_waves : bool
+        Whether it can write waves; it simulates slower.
 
     Raises
     ------
@@ -136,13 +141,15 @@ def build_library(
     sources += [] if mutants is None else MUTANTS_SOURCES
     options = (
         asdict(params), patch and asdict(patch), _VERILATE, MAKE_FAST, header_of(harness.twins),
-        mutants and asdict(mutants), part,
+        mutants and asdict(mutants), part, has_waves,
     )  # fmt: skip
     key = build_key(preset, *options, files=sources)
     folder = cache_folder() / "fast" / f"{preset}-{key}"
     build_once(
         folder,
-        lambda unfinished: _compile(preset, params, unfinished, harness, patch, mutants, part),
+        lambda unfinished: _compile(
+            preset, params, unfinished, harness, patch, mutants, part, has_waves
+        ),
     )
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
     return FastModel(preset, params, folder, RegisterMap(description["registers"]))
@@ -156,7 +163,7 @@ def _counters(harness: Harness, registers: RegisterMap) -> list[str]:
 
 def _compile(
     preset: str, params: Params, folder: Path, harness: Harness, patch: Patch | None,
-    mutants: MutantDraw | None, part: str,
+    mutants: MutantDraw | None, part: str, has_waves: bool,
 ) -> None:  # fmt: skip
     generate_rtl(preset, params, folder, part, patch)
     description = json.loads((folder / f"{preset}.json").read_text(encoding="utf-8"))
@@ -181,15 +188,17 @@ def _compile(
         shutil.copy(path, folder)
     include = f"-I{folder.resolve()}"
     run_tool(
-        ["verilator", *_VERILATE, "-CFLAGS", include, "--top", TOP, "-Mdir", "obj",
-         f"{preset}.vlt", BACK_DOORS, f"fast-{preset}.v", f"{TOP}.v", "shim.cpp",
-         "-o", "libsystem.so"],
+        ["verilator", *_VERILATE, *(_WAVES if has_waves else ()), "-CFLAGS", include,
+         "--top", TOP, "-Mdir", "obj", f"{preset}.vlt", BACK_DOORS, f"fast-{preset}.v",
+         f"{TOP}.v", "shim.cpp", "-o", "libsystem.so"],
         folder,
     )  # fmt: skip
     written = sum(path.stat().st_size for path in (folder / "obj").glob("*.cpp"))
     one_piece = [ONE_PIECE] if written < _SMALL_BYTES else []
     speed = "-O1" if are_quick() else "-O2" if written < _LARGE_BYTES else "-O0"
-    make_model(folder / "obj", f"V{TOP}", [*one_piece, f"OPT_FAST={speed}", *MAKE_FAST])
+    options = [*one_piece, f"OPT_FAST={speed}", *MAKE_FAST]
+    options += ["VM_TRACE=1", WITHOUT_LIBRARIES] if has_waves else []
+    make_model(folder / "obj", f"V{TOP}", options)
     # The linker writes in pieces; a file written at once is contiguous in the page cache, and code
     # larger than the CPU caches then runs a quarter faster.
     shutil.copyfile(folder / "obj" / "libsystem.so", folder / "libsystem.so")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_uint32, c_uint64, c_void_p
 from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -35,6 +36,7 @@ _FUNCTIONS: Functions = {
     "sim_trace": (
         c_uint64, [c_void_p, c_uint32, POINTER(POINTER(c_uint32)), POINTER(POINTER(c_uint64))],
     ),
+    "sim_waves": (c_int, [c_void_p, c_char_p]),
     "sim_failure": (c_char_p, [c_void_p]),
 }  # fmt: skip
 _MOST = (1 << 32) - 1
@@ -147,6 +149,17 @@ class Simulation(RegisterPort, Generic[T, S]):
         if self._sim is not None:
             self._library.sim_delete(self._sim)
             self._sim = None
+
+    def write_waves(self, file: Path) -> None:
+        """Write waves of all signals from now on; the library must have been built for it.
+
+        Raises
+        ------
+        SimulationError
+            If it was not, or the file cannot be written.
+        """
+        if self._library.sim_waves(self._sim, str(file).encode()):
+            raise SimulationError(f"Waves cannot be written to {file}")
 
     @property
     def timing(self) -> T:

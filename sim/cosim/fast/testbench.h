@@ -9,6 +9,9 @@
 #include "twins.h"
 
 #include <verilated.h>
+#ifdef WAVES
+#include <verilated_fst_c.h>
+#endif
 
 #include <cstdint>
 #include <sstream>
@@ -183,7 +186,24 @@ class Testbench {
     }
     // Public parts of `top` unregister from this thread's current context, which may be that of a
     // simulation made later.
-    virtual ~Testbench() { Verilated::threadContextp(&context); }
+    virtual ~Testbench() {
+#ifdef WAVES
+        waves.close();
+#endif
+        Verilated::threadContextp(&context);
+    }
+
+    // Write waves of all signals from now on; whether the library can.
+    bool open_waves(const char* file) {
+#ifdef WAVES
+        context.traceEverOn(true);
+        top.trace(&waves, 99);
+        waves.open(file);
+        return waves.isOpen();
+#else
+        return false;
+#endif
+    }
 
     void set_timing(const Timing& values) { timing = values; }
     virtual Stats stats() const = 0;
@@ -203,10 +223,11 @@ class Testbench {
     bool tick() {
         drive();
         lite.drive(ports.lite);
-        top.clk = 0;
-        top.eval();
-        top.clk = 1;
-        top.eval();
+        for (bool edge : {false, true}) {
+            top.clk = edge;
+            top.eval();
+            dump(edge);
+        }
         context.timeInc(1);
         bool moved = sample();
         lite.sample(ports.lite);
@@ -224,6 +245,9 @@ class Testbench {
     Top top;
     Ports ports;
     Lite lite;
+#ifdef WAVES
+    VerilatedFstC waves;
+#endif
     uint64_t now = 0, quiet = 0;
     Digest digest;  // of the cycles in which anything moved, and of what a system adds
     Timing timing{};
@@ -252,6 +276,13 @@ class Testbench {
         context.randReset(2);  // random content in everything that has no reset
         context.randSeed(int(seed & 0x7FFFFFFF) | 1);
         return context;
+    }
+
+    // A cycle takes two steps of the waves' time.
+    void dump([[maybe_unused]] bool edge) {
+#ifdef WAVES
+        if (waves.isOpen()) waves.dump(2 * now + edge);
+#endif
     }
 
     void report_silence() {
@@ -287,5 +318,6 @@ uint64_t sim_trace(Testbench* sim, uint32_t number, const uint32_t** words,
     *cycles = trace.cycles.data();
     return trace.count();
 }
+int sim_waves(Testbench* sim, const char* file) { return !sim->open_waves(file); }
 const char* sim_failure(Testbench* sim) { return sim->failure.text.c_str(); }
 }

@@ -38,6 +38,9 @@ _QUICK = "RACETRAP_QUICK_BUILDS"
 #: A model in one piece: faster to compile on one core than in parts, whose headers dominate small
 #: models.
 ONE_PIECE = "VM_PARALLEL_BUILDS=0"
+#: Verilator's FST writer is linked with libraries for compression; ours is in a folder.
+COMPRESSION = ("-CFLAGS", f"-I{Path(__file__).parent / 'compression'}")
+WITHOUT_LIBRARIES = "LDLIBS=$(VM_USER_LDLIBS)"
 _BUILD_SECONDS = 900
 _SHOWN_CHARACTERS = 4000
 

@@ -23,7 +23,9 @@ from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator import build_cache, testbench_top
 from racetrap.sim.cosim.verilator.build_cache import (
     BACK_DOORS,
+    COMPRESSION,
     ONE_PIECE,
+    WITHOUT_LIBRARIES,
     are_quick,
     build_once,
     generate_rtl,
@@ -39,8 +41,6 @@ _VERILATE = (
 )  # fmt: skip
 #: Python dominates a cocotb run, so the compiler's time weighs more than the model's speed.
 _OPTIMISATION = ("OPT_SLOW=-O0", "OPT_GLOBAL=-O2")
-#: Verilator links FST's compression from libraries; ours is in the folder ``compression``.
-_WITHOUT_LIBRARIES = "LDLIBS=$(VM_USER_LDLIBS)"
 
 
 @dataclass(frozen=True)
@@ -233,10 +233,9 @@ def _verilate(model: BuiltModel) -> None:
     speed = "OPT_FAST=-O0" if are_quick() else "OPT_FAST=-O1"
     options = [f"VM_TRACE={int(bool(model.waves))}", ONE_PIECE, speed, *_OPTIMISATION]
     if model.waves is not None and model.waves.form == "fst":
-        options.append(_WITHOUT_LIBRARIES)
+        options.append(WITHOUT_LIBRARIES)
     make_model(folder / "obj", "Vtop", options)
 
 
 def _wave_options(waves: Waves) -> list[str]:
-    folder = Path(__file__).parent / "compression"
-    return [f"--trace-{waves.form}", "-CFLAGS", f"-I{folder}"]
+    return [f"--trace-{waves.form}", *COMPRESSION]

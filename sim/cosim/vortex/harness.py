@@ -60,8 +60,8 @@ _TAKEN = ("strong", "warp", "word", "bytes")
 _SIGNALS = ("passed", "full", "held", "error", "error_pc")
 
 
-def build_beside(preset: str, params: GpuParams) -> FastModel[Any]:
-    """Library of a detector for Vortex cores, built or found in the cache.
+def build_beside(preset: str, params: GpuParams, has_waves: bool = False) -> FastModel[Any]:
+    """Library of a detector for Vortex cores, with or without waves, built or found in the cache.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def build_beside(preset: str, params: GpuParams) -> FastModel[Any]:
         If generation, Verilator or the C++ compiler fails.
     """
     own = system_of(params).own("sim.cosim", "fast_harness").HARNESS
-    return build_library(preset, params, _beside(own), part=WITH_VORTEX)
+    return build_library(preset, params, _beside(own), part=WITH_VORTEX, has_waves=has_waves)
 
 
 def _beside(own: Harness) -> Harness:

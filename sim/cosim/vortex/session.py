@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from racetrap.generators.systems import system_of
@@ -78,7 +79,12 @@ def run_alone(preset: str, params: Any, image: KernelImage, machine: Machine, se
 
 
 def run_beside(
-    preset: str, params: Any, image: KernelImage, machine: Machine, seed: int
+    preset: str,
+    params: Any,
+    image: KernelImage,
+    machine: Machine,
+    seed: int,
+    waves: Path | None = None,
 ) -> Session:
     """Run a kernel with a detector, and compare hardware with the golden models.
 
@@ -94,6 +100,8 @@ def run_beside(
         Size, memory and launches.
     seed : int
         Seed of all that is random.
+    waves : Path or None
+        File for waves of detector and adapters in the first launch.
 
     Raises
     ------
@@ -112,7 +120,7 @@ def run_beside(
     reports: list[Any] = []
     events: list[Event] = []
     counters, waits = Counter[str](), Counter[str]()
-    for run in _launches(preset, params, image, machine, seed, has_detector=True):
+    for run in _launches(preset, params, image, machine, seed, has_detector=True, waves=waves):
         observed = [observe(run, core) for core in range(machine.cores)]
         if params.orders_accesses:
             check_order(run, observed)
@@ -131,12 +139,19 @@ def run_beside(
 
 
 def _launches(
-    preset: str, params: Any, image: KernelImage, machine: Machine, seed: int, has_detector: bool
+    preset: str,
+    params: Any,
+    image: KernelImage,
+    machine: Machine,
+    seed: int,
+    has_detector: bool,
+    waves: Path | None = None,
 ) -> Iterator[VortexRun]:
     """Each launch when it has ended; its memory is what the next begins with."""
-    model, memory = build_beside(preset, params), image.data
+    model, memory = build_beside(preset, params, waves is not None), image.data
     for number in range(machine.launches):
-        run = VortexRun(model, image, machine, seed, number, memory, has_detector)
+        own = None if number else waves
+        run = VortexRun(model, image, machine, seed, number, memory, has_detector, own)
         with closing(run):
             yield run
             memory = run.memory

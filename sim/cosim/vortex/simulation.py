@@ -16,6 +16,7 @@ from ctypes import (
 )
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -151,6 +152,8 @@ class VortexRun:
         Memory that all cores share, before it; as the kernel was loaded by default.
     has_detector : bool
         Whether accesses wait for the detector, and it sees them.
+    waves : Path or None
+        File for waves, of a library that can write them.
 
     Raises
     ------
@@ -161,6 +164,7 @@ class VortexRun:
     def __init__(
         self, model: FastModel[Any], kernel: KernelImage, machine: Machine, seed: int = 1,
         launch: int = 0, memory: bytes | None = None, has_detector: bool = True,
+        waves: Path | None = None,
     ):  # fmt: skip
         self.kernel, self.machine, self.params = kernel, machine, model.params
         shared = MemoryTiming(latency=machine.latency, jitter=machine.jitter)
@@ -172,6 +176,8 @@ class VortexRun:
             raise Failure("Library of the core cannot be loaded")
         for is_code, data in ((True, kernel.code), (False, memory or kernel.data)):
             self._library.vortex_place(self._handle, is_code, data, len(data))
+        if waves is not None:
+            self.sim.write_waves(waves)
         if has_detector:
             self.sim.launch(REGION)
         values = {

@@ -6,7 +6,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from types import SimpleNamespace
 
-import pylibfst
 import pytest
 
 from racetrap.commands.shared import simulation, testbench
@@ -28,6 +27,7 @@ from racetrap.presenters.junit import junit_text
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.verilator.cocotb_run import CaseResult, RunResult, SimulationError
 from racetrap.sim.cosim.verilator.patch import Patch
+from tests.support.fst_waves import read_signal
 
 _BASE = 0x10000
 
@@ -182,23 +182,6 @@ def test_difference_in_a_suite_is_status_3(simulated, monkeypatch, tmp_path):
     assert ElementTree.parse(junit).getroot().get("failures") == "1"
 
 
-def _fst_values(file, name):
-    """Values of a signal in an FST file, in order, as another reader finds them."""
-    reader = pylibfst.lib.fstReaderOpen(str(file).encode())
-    assert reader != pylibfst.ffi.NULL
-    scopes, signals = pylibfst.get_scopes_signals2(reader)
-    handle = signals.by_name[name].handle
-    pylibfst.lib.fstReaderSetFacProcessMask(reader, handle)
-    values = []
-    pylibfst.fstReaderIterBlocks2(
-        reader,
-        lambda _, time, handle, value: values.append(pylibfst.string(value)),
-        lambda *_: None,
-    )
-    pylibfst.lib.fstReaderClose(reader)
-    return scopes, list(signals.by_name), values
-
-
 @pytest.mark.parametrize(
     ("preset", "signal", "value", "least"),
     [
@@ -216,10 +199,10 @@ def test_waves_are_written(simulated, tmp_path, preset, signal, value, least):
     assert f"Waves: {file}\n" in result.output
     names = {"run.fst", "run.fst.gtkw", "run.fst.sucl"}
     assert {path.name for path in file.parent.iterdir()} == names
-    scopes, names, rows = _fst_values(file, f"testbench.step_0.{signal}")
+    scopes, names, changes = read_signal(file, f"testbench.step_0.{signal}")
     for scope in scopes:
         assert not scope.startswith("testbench.dut")
-    assert value in rows
+    assert value in [row for _, row in changes]
     shown = {name.replace(" ", "") for name in names}
     signals = re.findall(r"^testbench\..*", (tmp_path / "waves/run.fst.gtkw").read_text(), re.M)
     assert len(signals) > least

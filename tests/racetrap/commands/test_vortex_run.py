@@ -1,12 +1,14 @@
 """`racetrap vortex run`: kernels on the Verilog of an open GPU, beside each detector."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
 from racetrap.golden_model.trace import read_gpu_trace
 from racetrap.sim.cosim.vortex.kernel_image import KERNELS
 from tests.support import REPOSITORY
+from tests.support.fst_waves import read_signal
 from tests.support.vortex.needs import needs_vortex
 
 pytestmark = needs_vortex
@@ -73,6 +75,30 @@ def test_the_trace_can_be_kept(racetrap, tmp_path):
     done, _ = _run(racetrap, tmp_path, KERNELS / "messages.c", "--output", file, *_SMALL)
     assert len(read_gpu_trace(file)) == done["exact"]["events"]
     assert done["exact"]["trace"] == str(file)
+
+
+def _cycles_of(file, name):
+    """Cycles in which a signal of one bit is high at the end."""
+    ends = [time for time, _ in read_signal(file, "TOP.clk [0:0]").changes]
+    changes = [*read_signal(file, f"TOP.{name} [0:0]").changes, (max(ends) + 1, "0")]
+    return {
+        time for (begin, value), (end, _) in pairwise(changes) if value == "1"
+        for time in range(begin, end) if time % 2
+    }  # fmt: skip
+
+
+def test_waves_have_what_the_detector_takes(racetrap, tmp_path):
+    file = tmp_path / "run.fst"
+    done, _ = _run(racetrap, tmp_path, KERNELS / "messages.c", "--output", file, *_SMALL)
+    taken = 0
+    for core in range(done["machine"]["cores"]):
+        valid, ready = (
+            _cycles_of(file, f"o_transaction__{core}__{end}") for end in ("valid", "ready")
+        )
+        taken += len(valid & ready)
+    assert taken == done["transactions"]
+    plain, _ = _run(racetrap, tmp_path, KERNELS / "messages.c", *_SMALL)
+    assert plain == done
 
 
 def test_a_kernel_that_does_not_end_is_an_error(racetrap):
