@@ -1,6 +1,7 @@
 // Weak accesses: as long as they are in order they only make histories longer.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "places.h"
@@ -80,19 +81,29 @@ public:
     }
 
 private:
-    // Locations of some lanes with one past.
-    struct Group {
-        uint32_t past;  // number of their history or cell
-        LanesAt at;
-        int first, count;  // of their places
-        uint32_t known = 0, dropped = 0;  // entries, a bit each
-        bool is_over = false;  // whether all of the past is behind a barrier of the block
-    };
     struct Word {
         uint32_t *slot;
         uint64_t address;
         uint32_t lanes;
     };
+    // Locations of some lanes with one past.
+    struct Group {
+        uint32_t past;  // number of their history or cell
+        LanesAt at;
+        int first, count;  // of their places in words_, or of lanes side by side
+        Word start{};  // in that case the first one's; no slot otherwise
+        uint32_t known = 0, dropped = 0;  // entries, a bit each
+        bool is_over = false;  // whether all of the past is behind a barrier of the block
+
+        uint32_t lanes() const { return ((1ull << count) - 1) << __builtin_ctz(start.lanes); }
+    };
+
+    Word word(const Group &group, int number) const {
+        const Word &start = group.start;
+        if (!start.slot) return words_[group.first + number];
+        uint64_t address = start.address + ((uint64_t)number << shadow_.bits());
+        return {start.slot + number, address, start.lanes << number};
+    }
 
     // What the lanes have in common.
     void see(RunningWarp &warp) {
@@ -135,7 +146,9 @@ private:
                 if (step == size_ && size_ == 1u << shadow_.bits() &&
                     shadow_.has_page(address, records[end - 1].address)) {
                     uint32_t *slot = shadow_.at(now_->memory, address);
-                    for (int j = i; j < end; j++)
+                    bool is_gapless = lanes[end - 1] - lanes[i] == end - 1 - i;
+                    if (is_gapless) place_all({slot, address, 1u << lanes[i]}, end - i);
+                    for (int j = i; !is_gapless && j < end; j++)
                         place(slot + (lanes[j] - lanes[i]), records[j].address, 1u << lanes[j]);
                 } else {
                     for (int j = i; j < end; j++) place(records[j].address, 1u << lanes[j]);
@@ -166,6 +179,18 @@ private:
         words_.push_back({slot, address, lanes});
     }
 
+    // Places of lanes side by side.
+    void place_all(const Word &start, int count) {
+        for (int first = 0; first < count;) {
+            uint32_t *slot = start.slot + first;
+            int same = 1;
+            while (first + same < count && slot[same] == *slot) same++;
+            uint64_t address = start.address + ((uint64_t)first << shadow_.bits());
+            groups_.push_back({*slot, at_, 0, same, {slot, address, start.lanes << first}});
+            first += same;
+        }
+    }
+
     // Lanes of a group that cannot be taken in.
     uint32_t check(Group &group) {
         uint32_t left = 0;
@@ -173,8 +198,7 @@ private:
         if (group.past & IS_CELL) {
             Cell &cell = shadow_.cell(group.past);
             group.is_over = now_->is_of_block && cell.last <= block_time_;
-            for (int i = group.first; !group.is_over && i < group.first + group.count; i++)
-                left |= words_[i].lanes;
+            for (int i = 0; !group.is_over && i < group.count; i++) left |= word(group, i).lanes;
             return left;
         }
         History *history = shadow_.histories.at(group.past);
@@ -192,11 +216,12 @@ private:
             // Of reads only whether one can leave in favour of another.
             if (!conflicts && history->count < MOST_KEPT) continue;
             bool is_known_to_each = true;
-            for (int i = group.first; i < group.first + group.count; i++) {
-                if (is_known_to(each, words_[i])) continue;
+            for (int i = 0; i < group.count; i++) {
+                Word at = word(group, i);
+                if (is_known_to(each, at)) continue;
                 is_known_to_each = false;
                 if (!conflicts) break;
-                left |= words_[i].lanes;
+                left |= at.lanes;
             }
             group.known |= is_known_to_each << number;
         }
@@ -258,17 +283,27 @@ private:
 
     // Adds the access to the locations of a group whose lanes are not left to others.
     void add(const Group &group, uint32_t left) {
-        const Word *words = &words_[group.first];
-        bool is_whole = true;
-        for (int i = 0; i < group.count && is_whole; i++)
-            is_whole = *words[i].slot == group.past && !(words[i].lanes & left);
-        is_whole = is_whole && !is_here(group.past);
-        if (is_whole) return add(group, words, group.count);
+        if (is_whole(group, left) && !is_here(group.past)) return add(group, 0, group.count);
         for (int i = 0; i < group.count; i++) {
-            if (words[i].lanes & left) continue;
-            if (*words[i].slot == group.past && !is_here(group.past)) add(group, words + i, 1);
-            else merge(group, words[i]);
+            Word at = word(group, i);
+            if (at.lanes & left) continue;
+            if (*at.slot == group.past && !is_here(group.past)) add(group, i, 1);
+            else merge(group, at);
         }
+    }
+
+    // Whether no lane is left to others, and no location has been given another past.
+    bool is_whole(const Group &group, uint32_t left) const {
+        if (group.start.slot) {
+            const uint32_t *slot = group.start.slot;
+            auto has_past = [&](uint32_t each) { return each == group.past; };
+            return !(group.lanes() & left) && std::all_of(slot, slot + group.count, has_past);
+        }
+        for (int i = 0; i < group.count; i++) {
+            const Word &at = words_[group.first + i];
+            if (*at.slot != group.past || at.lanes & left) return false;
+        }
+        return true;
     }
 
     // Whether a past has an access of the same instruction.
@@ -276,12 +311,14 @@ private:
         return past && !(past & IS_CELL) && shadow_.histories.at(past)->last().row == now_->row;
     }
 
-    // Adds the access to locations with one past.
-    void add(const Group &group, const Word *words, int count) {
+    // Adds the access to some locations of a group, whose past they still have.
+    void add(const Group &group, int from, int count) {
         Histories &histories = shadow_.histories;
         uint32_t past = group.past;
         if (past && group.is_over) {
-            for (int i = 0; i < count; i++) shadow_.clear(*words[i].slot);
+            if (!(past & IS_CELL)) histories.leave(past, count);
+            for (int i = from; past & IS_CELL && i < from + count; i++)
+                shadow_.clear(*word(group, i).slot);
             past = 0;
         }
         History *history = past ? histories.at(past) : nullptr;
@@ -319,7 +356,7 @@ private:
         made->is_cut = is_cut, made->is_unknown = is_unknown, made->lost = lost;
         made->users = count;
         if (past) histories.leave(past, count);
-        for (int i = 0; i < count; i++) *words[i].slot = number;
+        for (int i = from; i < from + count; i++) *word(group, i).slot = number;
     }
 
     Entry entry(const LanesAt &at, Time previous) const {
