@@ -52,8 +52,9 @@ def show_table(console: Console, table: Table) -> None:
 
 
 def show_tables(console: Console, tables: Iterable[Table], facts: Mapping[str, object]) -> None:
-    """Print tables, and in a line what their runs were of."""
+    """Print tables that have rows, and in a line what their runs were of."""
     for table in tables:
-        show_table(console, table)
+        if table.rows:
+            show_table(console, table)
     known = (f"{name} {value}" for name, value in facts.items() if value is not None)
     console.print("; ".join(known), markup=False)

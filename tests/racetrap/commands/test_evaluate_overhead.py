@@ -13,3 +13,6 @@ def test_one_application(racetrap):
     assert row["paper: ScoRD"] == 1.88
     assert not document["problems"]
     assert "Shares of the overhead" in result.stderr
+    # Nothing ran on the hardware.
+    assert document["tables"]["hardware"] == []
+    assert "hardware of a preset" not in result.stderr
