@@ -116,6 +116,19 @@ private:
         far_ = team.is_uniform ? warp.actors[0].clock.far.get() : nullptr;
     }
 
+    // Whether all numbers of a range are so.  There is no branch for each, since all mostly are.
+    template <class IsSo> static bool are_all(int begin, int end, IsSo is_so) {
+        bool are = true;
+        for (int i = begin; i < end; i++) are &= is_so(i);
+        return are;
+    }
+
+    static bool are_equal(const uint32_t *slots, int count, uint32_t to) {
+        uint32_t differences = 0;
+        for (int i = 0; i < count; i++) differences |= slots[i] ^ to;
+        return !differences;
+    }
+
     // Divides the locations into groups.
     void divide(const LaneRecord *records, uint32_t mask) {
         groups_.clear();
@@ -129,12 +142,14 @@ private:
             uint64_t step = 0;
             if (end < count) {
                 uint64_t gap = lanes[end] - lanes[i], distance = records[end].address - address;
-                step = distance / gap;
+                step = gap == 1 ? distance : distance / gap;
                 bool is_regular = step * gap == distance && step < 1u << 16 &&
                                   !(step & (step - 1)) && (!step || step >= size_);
-                while (is_regular && end < count &&
-                       records[end].address - address == step * (lanes[end] - lanes[i]))
-                    end++;
+                auto is_next = [&](int j) {
+                    return records[j].address - address == step * (lanes[j] - lanes[i]);
+                };
+                if (is_regular && are_all(i + 1, count, is_next)) end = count;
+                while (is_regular && end < count && is_next(end)) end++;
             }
             if (end == i + 1 || !step) {
                 uint32_t together = 0;
@@ -183,7 +198,7 @@ private:
     void place_all(const Word &start, int count) {
         for (int first = 0; first < count;) {
             uint32_t *slot = start.slot + first;
-            int same = 1;
+            int same = are_equal(slot, count - first, *slot) ? count - first : 1;
             while (first + same < count && slot[same] == *slot) same++;
             uint64_t address = start.address + ((uint64_t)first << shadow_.bits());
             groups_.push_back({*slot, at_, 0, same, {slot, address, start.lanes << first}});
@@ -294,11 +309,8 @@ private:
 
     // Whether no lane is left to others, and no location has been given another past.
     bool is_whole(const Group &group, uint32_t left) const {
-        if (group.start.slot) {
-            const uint32_t *slot = group.start.slot;
-            auto has_past = [&](uint32_t each) { return each == group.past; };
-            return !(group.lanes() & left) && std::all_of(slot, slot + group.count, has_past);
-        }
+        if (group.start.slot)
+            return !(group.lanes() & left) && are_equal(group.start.slot, group.count, group.past);
         for (int i = 0; i < group.count; i++) {
             const Word &at = words_[group.first + i];
             if (*at.slot != group.past || at.lanes & left) return false;
@@ -356,7 +368,9 @@ private:
         made->is_cut = is_cut, made->is_unknown = is_unknown, made->lost = lost;
         made->users = count;
         if (past) histories.leave(past, count);
-        for (int i = from; i < from + count; i++) *word(group, i).slot = number;
+        if (group.start.slot) std::fill_n(group.start.slot + from, count, number);
+        for (int i = from; !group.start.slot && i < from + count; i++)
+            *words_[group.first + i].slot = number;
     }
 
     Entry entry(const LanesAt &at, Time previous) const {
