@@ -70,7 +70,8 @@ def _access(
         return (WEAK_FORMS[kind] if e.weak and visible else kind)(site, mode, e.memory(space))
 
     access: Any = Generic(make) if space == "generic" else make(space)
-    name = e.bind(access, ("access", instruction.index))
+    # Python calls a method faster than an object that has it.
+    name = e.bind(access.__call__, ("access", instruction.index))
     call = e.when_any(instruction, f"{name}(w, {{mask}}, {base}, {', '.join(map(str, rows))})")
     fence = e.when_any(instruction, e.fence_call(instruction, mode.scope, mode.order))
     return [*(fence if mode.before else []), *call, *(fence if mode.after else [])]

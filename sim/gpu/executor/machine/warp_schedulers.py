@@ -57,7 +57,7 @@ class _RoundRobin(WarpScheduler):
         return self._ready.popleft() if self._ready else None
 
     def after(self, warp: Warp, status: int | None) -> Warp | None:
-        if status != BLOCKED and status != ENDED:
+        if status is None or (status != BLOCKED and status != ENDED):
             self._ready.append(warp)
         return self._ready.popleft() if self._ready else None
 
