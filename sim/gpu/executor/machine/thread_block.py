@@ -93,9 +93,12 @@ class ThreadBlock:
     def try_open(self, number: int, pc: int) -> None:
         """Open a barrier if all threads that it waits for have arrived."""
         barrier = self._barriers[number]
-        living = sum(1 for warp in self.warps if warp.alive)
-        there = sum(1 for warp, mask in barrier.arrived.items() if warp.has_arrived(mask))
-        if there < (living if barrier.warps is None else barrier.warps):
+        wanted = barrier.warps
+        if wanted is None:
+            wanted = len([warp for warp in self.warps if warp.alive])
+        if len(barrier.arrived) < wanted:
+            return
+        if sum(warp.has_arrived(mask) for warp, mask in barrier.arrived.items()) < wanted:
             return
         del self._barriers[number]
         waiting = set(barrier.waiting)
