@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Shape, ShapeLike, Signal, Value
@@ -53,12 +54,9 @@ class StreamArbiter(wiring.Component):
         m = Module()
         m.submodules.register = register = StreamRegister(self._shape)
         wiring.connect(m, register.o, wiring.flipped(self.o))
-        ready, grant = _round_robin(m, Cat(port.valid for port in self.i), register.i)
-        payloads = (Value.cast(port.payload) for port in self.i)
-        m.d.comb += [
-            Cat(port.ready for port in self.i).eq(ready),
-            Value.cast(register.i.payload).eq(one_hot_select(grant, payloads)),
-        ]
+        payloads = [Value.cast(port.payload) for port in self.i]
+        ready = _round_robin(m, Cat(port.valid for port in self.i), payloads, register.i)
+        m.d.comb += Cat(port.ready for port in self.i).eq(ready)
         return m
 
 
@@ -97,27 +95,26 @@ class VectorArbiter(wiring.Component):
         m = Module()
         m.submodules.register = register = StreamRegister(self._shape)
         wiring.connect(m, register.o, wiring.flipped(self.o))
-        ready, grant = _round_robin(m, self.i_valid, register.i)
         width = Shape.cast(self._shape).width
-        payloads = (self.i_payload.word_select(k, width) for k in range(len(grant)))
-        m.d.comb += [
-            self.o_ready.eq(ready),
-            Value.cast(register.i.payload).eq(one_hot_select(grant, payloads)),
-        ]
+        payloads = [self.i_payload.word_select(k, width) for k in range(len(self.i_valid))]
+        m.d.comb += self.o_ready.eq(_round_robin(m, self.i_valid, payloads, register.i))
         return m
 
 
-def _round_robin(m: Module, valid: Value, sink: Any) -> tuple[Signal, Signal]:
-    """Turns of inputs at a stream whose payload is still to be connected.
+def _round_robin(m: Module, valid: Value, payloads: Sequence[Value], sink: Any) -> Value:
+    """Turns of inputs at a stream, which takes the payload of the one that is served.
 
     Returns
     -------
-    (Signal, Signal)
-        For each input, whether it would be served if it were valid; and the input that is served.
+    Value
+        For each input, whether it would be served if it were valid.
     """
+    count = len(valid)
+    if count == 1:
+        m.d.comb += [sink.valid.eq(valid), Value.cast(sink.payload).eq(payloads[0])]
+        return sink.ready
     # An input is served if none before it is valid, counting from the one after the last served:
     # first those behind that one (`after`), then all from number 0.
-    count = len(valid)
     request, request_after = Signal(count, name="request"), Signal(count, name="request_after")
     after, nobody_after = Signal(count, name="after"), Signal(name="nobody_after")
     turn, ready, grant = (Signal(count, name=name) for name in ("turn", "ready", "grant"))
@@ -127,6 +124,7 @@ def _round_robin(m: Module, valid: Value, sink: Any) -> tuple[Signal, Signal]:
         nobody_after.eq(~request_after.any()),
         grant.eq(request & turn),
         sink.valid.eq(request.any()),
+        Value.cast(sink.payload).eq(one_hot_select(grant, payloads)),
     ]
     for k in range(count):
         nobody_before = ~request[:k].any()
@@ -137,4 +135,4 @@ def _round_robin(m: Module, valid: Value, sink: Any) -> tuple[Signal, Signal]:
         ]
     with m.If(sink.valid & sink.ready):
         m.d.sync += after.eq(Cat(grant[:k].any() for k in range(count)))
-    return ready, grant
+    return ready

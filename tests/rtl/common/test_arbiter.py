@@ -4,11 +4,13 @@ from itertools import product
 from random import Random
 
 import pytest
+from amaranth.back import rtlil
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 
 from racetrap.rtl.common.arbiter import StreamArbiter, VectorArbiter
+from racetrap.rtl.common.stream import StreamRegister
 from tests.support.rtl.streams import get_all, monitor, put_all, random_idle, simulate
 
 
@@ -87,6 +89,12 @@ def test_full_rate_and_bounded_wait_under_full_load(count):
     )
     first = left[0][0]
     assert left == [(first + number, number % count) for number in range(20 * count)]
+
+
+def test_one_input_needs_no_logic_but_the_register():
+    one, register = (rtlil.convert(dut) for dut in (StreamArbiter(8, 1), StreamRegister(8)))
+    # Besides the instance itself.
+    assert one.count(" cell ") == register.count(" cell ") + 1
 
 
 def test_count_must_be_positive():
