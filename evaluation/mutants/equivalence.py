@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from racetrap.evaluation.mutants.constants import Constants, constants
 from racetrap.evaluation.mutants.observed import observed
 from racetrap.sim.cosim.verilator.mutants import Mutant, module_texts
 from racetrap.sim.failure import Failure
@@ -62,8 +63,10 @@ class Proof:
     around: bool = False
 
 
-#: That no path leads from the bit to an output.
-BY_STRUCTURE = (Proof("no output of the design depends on the bit"),)
+_UNOBSERVED = Proof("no output of the design depends on the bit")
+_CONSTANT = Proof("the bit is always what the mutant makes it")
+#: That no path leads from the bit to an output, or that the mutant leaves it as it is.
+BY_STRUCTURE = (_UNOBSERVED, _CONSTANT)
 #: Those that are fast, and those that are tried last, each the one that holds most often first.
 FAST_PROOFS = (Proof("equal in every state of the block", _BY_STATE),)
 SLOW_PROOFS = (
@@ -100,9 +103,11 @@ def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
         If Yosys fails.
     """
     module = _field(mutant, "module")
-    if not proof.script:
+    if proof == _UNOBSERVED:
         cell, port, bit = (_field(mutant, name) for name in ("cell", "port", "portbit"))
         return not observed(folder).sees(module, cell, port, int(bit))
+    if proof == _CONSTANT:
+        return _stays(constants(folder), mutant)
     modules = module_texts(folder)
     if not proof.around:
         return _holds_in(modules, module, {module}, mutant, proof, seconds)
@@ -115,6 +120,17 @@ def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
         _holds_in(modules, root, {root, *whole}, mutant, proof, seconds)
         for root in outer or [module]
     )
+
+
+def _stays(design: Constants, mutant: Mutant) -> bool:
+    """Whether a mutant's bit is constant and made that, or only changed where another one is what
+    it never is."""
+    place = [_field(mutant, name) for name in ("module", "cell", "port")]
+    mode, is_made = _field(mutant, "mode"), {"const0": "0", "const1": "1"}
+    if mode in is_made:
+        return design.of(*place, int(_field(mutant, "portbit"))) == is_made[mode]
+    never = {"cnot0": "1", "cnot1": "0"}
+    return mode in never and design.of(*place, int(_field(mutant, "ctrlbit"))) == never[mode]
 
 
 def _holds_in(

