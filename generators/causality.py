@@ -223,5 +223,6 @@ CAUSALITY = System(
     back_doors={
         "accessor.init": {"index": "rw", "o_busy": "rd"},
         "registers": {"*_count": "rw"},
+        "report_path.writer": {"o_head": "rw"},
     },
 )

@@ -125,5 +125,6 @@ HIRACE = System(
     back_doors={
         "accessor.init": {"index": "rw", "o_busy": "rd"},
         "registers": {"*_count": "rw"},
+        "report_path.writer": {"o_head": "rw"},
     },
 )

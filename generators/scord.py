@@ -240,5 +240,6 @@ SCORD = System(
     back_doors={
         "accessor.init": {"index": "rw", "o_busy": "rd"},
         "registers": {"*_count": "rw"},
+        "report_path.writer": {"o_head": "rw"},
     },
 )

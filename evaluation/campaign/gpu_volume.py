@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.golden_model.gpu.region import Region
@@ -26,8 +26,10 @@ ACCESSES = (16_000, 4_000)
 AMID_ACCESSES = 1_000
 #: Fraction of the regions with any size that the parameters allow.
 ANY_SIZE = 0.25
+#: Fraction of the regions whose metadata end where the address space does.
+_AT_END = 0.25
 #: Fraction of the launches after which no reset comes amid transactions.
-_NO_RESET = 0.5
+_NO_RESET = 0.25
 #: Only one of so many accesses is made in order: each then waits for the one before.
 _IN_ORDER_SHARE = 8
 #: Log2 of the largest region of most launches.
@@ -38,24 +40,32 @@ _SEEN_BUSY = 64
 _SHORT = 4096
 #: Cycles of transactions before a launch or a reset amid them.
 _AMID_CYCLES = (1, 5, 20, 150, 1000)
+#: Fraction of the launches whose last transactions never come, and the most of these.
+_CUT, _MOST_CUT = 0.5, 64
+#: Cycles that a report takes now and then, into a ring of so few records that this does not last.
+_RING_LATENCY, _SMALL_RING_LOG2 = 200, 6
 #: Longer than packets take through all queues between tiles, in cycles.
 LATE = 100_000
 #: What a launch counts besides cycles.
 FIGURES = ("accesses", "races")
 
+T = TypeVar("T")
+
 
 def random_region(random: Random, params: GpuParams) -> Region:
-    """A region anywhere but at the very end, which accesses may run past, and its metadata."""
+    """A region anywhere but at the very end, which accesses may run past, and its metadata, which
+    often end there."""
     low = params.min_region_log2
-    described = params.address_bits - 2 + params.entry_share_log2 - index_bits(params.entry_bytes)
-    high = min(params.max_region_log2 - 3, params.address_bits - 4, described)
+    described = params.address_bits + params.entry_share_log2 - index_bits(params.entry_bytes)
+    high = min(params.max_region_log2, params.address_bits - 1, described)
     size_log2 = random.randint(low, max(low, _SMALL_LOG2))
     if random.random() < ANY_SIZE:
-        size_log2 = max(low, high if random.random() < 0.5 else random.randint(low, high))
+        size_log2 = random.randint(max(low, high - 3) if random.random() < 0.5 else low, high)
     data_base = random.randrange((1 << params.address_bits - size_log2) - 1) << size_log2
     metadata_bytes = params.entry_bytes * Region(data_base, size_log2).entries(params)
     room = ((1 << params.address_bits) - metadata_bytes) // params.segment_bytes
-    return Region(data_base, size_log2, params.segment_bytes * random.randrange(room + 1))
+    place = room if random.random() < _AT_END else random.randrange(room + 1)
+    return Region(data_base, size_log2, params.segment_bytes * place)
 
 
 def launch_options(random: Random, may_be_in_order: bool = True) -> Mapping[str, Any]:
@@ -104,8 +114,19 @@ def without_errors(timing: MemoryTiming) -> MemoryTiming:
     return replace(timing, read_errors=0, write_errors=0)
 
 
-def memory_timing(random: Random, places: TilePlaces | None = None) -> MemoryTiming:
-    """From the fastest memory to one that answers late, out of order and with errors.
+def cut_short(random: Random, transactions: Sequence[T]) -> Sequence[T]:
+    """The transactions, perhaps without the last ones: what is then on its way is all that keeps
+    the hardware from being idle."""
+    if random.random() < _CUT:
+        return transactions[: max(1, len(transactions) - random.randrange(1, _MOST_CUT))]
+    return transactions
+
+
+def memory_timing(
+    random: Random, places: TilePlaces | None = None, capacity_log2: int | None = None
+) -> MemoryTiming:
+    """From the fastest memory to one that answers late, out of order and with errors; reports into
+    a small ring of ``capacity_log2`` may be later still.
 
     Between tiles, nothing may happen for a longer time.
     """
@@ -118,6 +139,8 @@ def memory_timing(random: Random, places: TilePlaces | None = None) -> MemoryTim
     )
     if places is not None:
         timing = replace(timing, watchdog=LATE)
+    if capacity_log2 is not None and capacity_log2 <= _SMALL_RING_LOG2 and random.random() < 0.5:
+        timing = replace(timing, ring_latency=_RING_LATENCY)
     if random.random() < 0.25:
         return replace(timing, read_errors=random.choice((20, 2000)), write_errors=500)
     return timing
@@ -141,6 +164,8 @@ class LaunchCases:
         Only one of so many accesses is made.
     at_tiles : callable or None
         The detector's function of this name, if it has tiles.
+    late_of : callable
+        From a style to the further cycles that reads at odd metadata ports take.
     """
 
     simulation: Callable[..., Any]
@@ -150,6 +175,7 @@ class LaunchCases:
     styles: Mapping[str, Any]
     share: int = 1
     at_tiles: Callable[..., Any] | None = None
+    late_of: Callable[[Any], int] = lambda style: 0
 
     def __call__(
         self, model: FastModel[Any], number: int, random: Random, observer: Any
@@ -167,8 +193,7 @@ class LaunchCases:
         # In order, all SMs must be ready for the next transaction.
         has_all = places is None or places.are_all
         style = list(self.styles.values())[number % len(self.styles)]
-        timing = memory_timing(random, places)
-        with self.simulation(model, random.getrandbits(63), timing) as sim:
+        with self.simulation(model, random.getrandbits(63)) as sim:
             transactions: Sequence[Any] = ()
             for accesses in ACCESSES:
                 reset_amid(sim, random, transactions)
@@ -176,16 +201,20 @@ class LaunchCases:
                 if observer is not None:
                     observer.launch(region)
                 seed, options = random.getrandbits(32), launch_options(random, has_all)
+                timing = memory_timing(random, places, options["capacity_log2"])
+                sim.timing = replace(timing, odd_latency=self.late_of(style))
                 if options["in_order"]:
                     accesses //= _IN_ORDER_SHARE
                 exercise_registers(sim, random)
                 refuse_launches(sim, params, region, random)
-                transactions = self._transactions(model, region, style, seed, accesses)
+                transactions = cut_short(
+                    random, self._transactions(model, region, style, seed, accesses)
+                )
                 yield self.check_launch(
                     sim, params, region, transactions, **options, observer=observer
                 )
             for _ in range(launches_amid(model, region)):
-                sim.timing = without_errors(timing)
+                sim.timing = without_errors(sim.timing)
                 if observer is not None:
                     observer.launch(region)
                 seed = random.getrandbits(32)

@@ -5,6 +5,8 @@ Stimulus, timing of the memories, region and report ring are drawn for each case
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from racetrap.evaluation.campaign.gpu_volume import FIGURES, LaunchCases
 from racetrap.evaluation.campaign.random_volume import RandomVolume
 from racetrap.sim.cosim.causality.fast_compare import at_tiles, check_launch, transactions_of
@@ -23,5 +25,6 @@ play = LaunchCases(
     STYLES | OWN_LINES,
     share=_SHARE,
     at_tiles=at_tiles,
+    late_of=attrgetter("late"),
 )
 RANDOM_VOLUME = RandomVolume(play, FIGURES)

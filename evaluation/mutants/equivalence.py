@@ -125,12 +125,14 @@ def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
 def _stays(design: Constants, mutant: Mutant) -> bool:
     """Whether a mutant's bit is constant and made that, or only changed where another one is what
     it never is."""
-    place = [_field(mutant, name) for name in ("module", "cell", "port")]
-    mode, is_made = _field(mutant, "mode"), {"const0": "0", "const1": "1"}
-    if mode in is_made:
-        return design.of(*place, int(_field(mutant, "portbit"))) == is_made[mode]
-    never = {"cnot0": "1", "cnot1": "0"}
-    return mode in never and design.of(*place, int(_field(mutant, "ctrlbit"))) == never[mode]
+    bit, value = {
+        "const0": ("portbit", "0"), "const1": ("portbit", "1"),
+        "cnot0": ("ctrlbit", "1"), "cnot1": ("ctrlbit", "0"),
+    }.get(_field(mutant, "mode"), ("", ""))  # fmt: skip
+    if not bit:
+        return False
+    module, cell, port, number = (_field(mutant, name) for name in ("module", "cell", "port", bit))
+    return design.of(module, cell, port, int(number)) == value
 
 
 def _holds_in(

@@ -21,6 +21,7 @@ from racetrap.evaluation.campaign.gpu_volume import (
     FIGURES,
     LATE,
     amid_options,
+    cut_short,
     launch_options,
     launches_amid,
     memory_timing,
@@ -71,16 +72,17 @@ def play(
     """
     params, places = model.params, model.places
     transactions: Sequence[Any] = ()
-    with FastSim(model, random.getrandbits(63), memory_timing(random, places)) as sim:
+    with FastSim(model, random.getrandbits(63)) as sim:
         for kernel, accesses in enumerate(ACCESSES):
             reset_amid(sim, random, transactions)
             sweep = number == kernel == 0 and (places is None or places.are_all)
             region = _region(random, params, sweep)
             exercise_registers(sim, random)
             refuse_launches(sim, params, region, random)
-            transactions = _transactions(model, region, number, random, accesses)
+            transactions = cut_short(random, _transactions(model, region, number, random, accesses))
             # A buffer of one place is full behind a barrier, and drops what would be waited for.
             options = launch_options(random, params.access_policy != AccessPolicy.DROP)
+            sim.timing = memory_timing(random, places, options["capacity_log2"])
             yield _launch(sim, model, region, transactions, {**options, "sweep": sweep}, observer)
         # What a buffer leaves out is counted from the first transaction on.
         amid = 0 if params.access_buffer_depth else launches_amid(model, region)

@@ -30,10 +30,10 @@ from racetrap.sim.cosim.causality.styles import Style
 from racetrap.sim.cosim.gpu.random_run import Block, Draw, RandomRun
 
 _ORDERS = (MemoryOrder.ACQUIRE, MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
-#: Numbers of the barriers of some warps.
-_BARRIERS = 3
-#: Lines of each warp, and their size.
-_OWN_LINES, _LINE_BYTES = 2, 4 * WARP_SIZE
+#: Log2 of the barriers that a block has.
+_BARRIERS_LOG2 = 4
+#: Lines of each warp.
+_OWN_LINES = 2
 
 
 class _Generator(RandomRun):
@@ -48,6 +48,9 @@ class _Generator(RandomRun):
         # Of each warp with an open branch: sides still to run, and those that have.
         self._branches: dict[tuple[int, int], list[list[int]]] = {}
         self._empty: list[Block] = []
+        # Numbers of the barriers of some warps: two differ in a bit.
+        first, other = (self._rng.randrange(1 << _BARRIERS_LOG2) for _ in range(2))
+        self._barriers = first, first ^ 1 << self._rng.randrange(_BARRIERS_LOG2), other
         self._lane = 0
 
     def rates(self) -> Iterable[tuple[float, Draw]]:
@@ -78,7 +81,7 @@ class _Generator(RandomRun):
 
     def _partial(self, block: Block, warp: int) -> list[Event]:
         """Some warps pass a barrier, or one arrives without waiting."""
-        number, pc = self._rng.randrange(_BARRIERS), self.pc()
+        number, pc = self._rng.choice(self._barriers), self.pc()
         if self._rng.random() < 0.5:
             return [Event(
                 EventKind.BARRIER_ARRIVE, block.sm, block.slot, warp, pc=pc, grid_block=number
@@ -172,11 +175,11 @@ class _Generator(RandomRun):
 
         Warps share lines only if the region has too few.
         """
-        params = self._params
+        params, stride = self._params, self._style.stride
         line = self._rng.randrange(_OWN_LINES) << params.slot_warp_bits
         line |= params.warp_id(block.sm, warp)
-        first = self._base + _LINE_BYTES * line % self._size
-        lanes = [Lane(lane, first + 4 * lane) for lane in lanes_of(self._active(block, warp))]
+        first = self._base + stride * WARP_SIZE * line % self._size
+        lanes = [Lane(lane, first + stride * lane) for lane in lanes_of(self._active(block, warp))]
         return Event(kind, block.sm, block.slot, warp, pc=self.pc(), size=4, lanes=tuple(lanes))
 
     def _order(self, kind: EventKind, least: MemoryOrder) -> MemoryOrder:
@@ -199,14 +202,15 @@ class _Generator(RandomRun):
         if size < 4:
             address += rng.randrange(4)
         if is_outside:
-            address += self._size if self._base < self._size else -self._size
+            low, high = self._size.bit_length() - 1, self._params.address_bits
+            address ^= 1 << rng.randrange(low, high)
         return address & (1 << self._params.address_bits) - 1 & -size
 
     def _lanes(self, block: Block, warp: int, space: Space, size: int) -> Iterator[Lane]:
         """Some lanes that run: at consecutive addresses, all at one, or each at one of two."""
         rng, active = self._rng, lanes_of(self._active(block, warp))
         count = rng.randint(1, min(self._style.lanes, len(active)))
-        if rng.random() < 0.05:
+        if rng.random() < self._style.wander:
             self._lane = rng.randrange(WARP_SIZE)
         first, draw = 0, rng.random()
         if draw < 0.2:

@@ -22,8 +22,9 @@ class Style:
         Contended words, in global memory and in each block's shared memory.
     locality : float
         Fraction of accesses of those words; the others are anywhere.
-    own : float
-        Fraction of plain accesses by all running lanes to a line that only their warp uses.
+    own, stride : float, int
+        Fraction of plain accesses by all running lanes to a line that only their warp uses, and
+        bytes from one lane's word to the next one's.
     shared, outside : float
         Fraction of accesses to shared memory, and outside the region or the window.
     fences, barriers, partial, warp_barriers, branches, churn : float
@@ -40,8 +41,12 @@ class Style:
         of orders that are more than relaxed among those named and atomics.
     lanes : int
         Maximum active lanes of an instruction.
+    wander : float
+        Rate at which the lane that most of them have becomes another.
     sizes : tuple of int
         Bytes that a lane accesses.
+    late : int
+        Further cycles that reads at odd metadata ports take.
     """
 
     sms: int = 2
@@ -50,6 +55,7 @@ class Style:
     words: int = 6
     locality: float = 0.9
     own: float = 0.0
+    stride: int = 4
     shared: float = 0.15
     outside: float = 0.01
     fences: float = 0.08
@@ -66,7 +72,9 @@ class Style:
     named: float = 0.3
     ordered: float = 0.5
     lanes: int = 3
+    wander: float = 0.05
     sizes: tuple[int, ...] = (4, 4, 4, 8, 1)
+    late: int = 0
 
 
 _DEFAULT = Style()
@@ -107,6 +115,22 @@ STYLES: dict[str, Style] = {
     # Full warps over the whole GPU: volume.
     "streaming": replace(
         _DEFAULT, sms=64, blocks=8, warps=4, locality=0.2, lanes=WARP_SIZE, fences=0.02,
+    ),
+    # One lane after another of few warps, between barriers of any of their lanes.
+    "wandering": replace(
+        _DEFAULT, sms=1, blocks=1, words=2, locality=1.0, warp_barriers=0.3, branches=0.02,
+        lanes=2, wander=0.5, partial=0.0, barriers=0.01, fences=0.01, atomics=0.1, volatile=0.0,
+        named=0.05, shared=0.0, sizes=(4,),
+    ),
+    # Blocks that start while clocks restart.
+    "restarts": replace(
+        _DEFAULT, words=4, lanes=1, churn=0.2, fences=0.2, barriers=0.1, locality=1.0, sizes=(4,),
+    ),
+    # Even banks with all but a few accesses, while odd ones wait for memory.
+    "uneven": replace(
+        _DEFAULT, words=4, locality=0.5, own=0.9, stride=8, shared=0.0, outside=0.0, fences=0.0,
+        barriers=0.0, partial=0.0, warp_barriers=0.0, branches=0.0, churn=0.0, atomics=0.0,
+        volatile=0.0, named=0.0, lanes=7, sizes=(4,), late=4000,
     ),
 }  # fmt: skip
 

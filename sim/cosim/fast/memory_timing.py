@@ -33,6 +33,9 @@ class MemoryTiming(SimulationTiming):
         Percentage of cycles in which a memory withholds a ready or a new answer.
     read_errors, write_errors : int
         Reads and writes answered with an error, of 65536.
+    ring_latency, odd_latency : int
+        Further cycles from a write to a report ring to its answer, and from a read at an odd
+        metadata port.
 
     Raises
     ------
@@ -47,8 +50,11 @@ class MemoryTiming(SimulationTiming):
     back_pressure: int = 0
     read_errors: int = 0
     write_errors: int = 0
+    ring_latency: int = 0
+    odd_latency: int = 0
 
     limits: ClassVar = {
         "idle_percent": (0, 99), "back_pressure": (0, 99), "latency": (1, 1 << 20),
         "jitter": (0, 1 << 20), "read_errors": (0, 1 << 16), "write_errors": (0, 1 << 16),
+        "ring_latency": (0, 1 << 20), "odd_latency": (0, 1 << 20),
     }  # fmt: skip

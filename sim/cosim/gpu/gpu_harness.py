@@ -30,7 +30,10 @@ def _metadata_ports(params: GpuParams) -> int:
 
 def _internals(params: GpuParams) -> list[Internals]:
     registers = {"index": (INDEX, index_width(params)), "begun": (BEGUN, 1)}
-    return [Internals("Engine", "engine", ENGINE, registers, _metadata_ports(params))]
+    return [
+        Internals("Engine", "engine", ENGINE, registers, _metadata_ports(params)),
+        Internals("Head", "head", "report_path.writer", {"value": ("o_head", 32)}, 1),
+    ]
 
 
 @dataclass(frozen=True)

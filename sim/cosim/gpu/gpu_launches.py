@@ -49,6 +49,7 @@ _FUNCTIONS: Functions = {
     "sim_interrupt": (c_int, [c_void_p]),
     "sim_cycle": (c_int, [c_void_p, POINTER(SmCycle), POINTER(SliceCycle)]),
     "sim_advance_counters": (None, [c_void_p, c_void_p]),
+    "sim_set_head": (None, [c_void_p, c_uint32]),
     "sim_look": (None, [c_void_p]),
     "sim_look_at_busy": (None, [c_void_p]),
     "sim_forget": (None, [c_void_p, c_void_p, c_void_p, c_void_p]),
@@ -166,6 +167,7 @@ class GpuLaunches(Simulation[MemoryTiming, SimStats]):
         else:
             self._memory("metadata", region.metadata_base, entries * self._entry_words)
         self._memory("ring", ring_base, RECORD_WORDS << capacity_log2)
+        self._library.sim_set_head(self._sim, int(self._near_powers(1)[0]))
         self._software.set_up(region, ring_base, capacity_log2)
         self.filters_reports = report_filter
         self._may_interrupt = bool(self._junk.integers(0, 2))
@@ -262,14 +264,18 @@ class GpuLaunches(Simulation[MemoryTiming, SimStats]):
         """Let the counters count on from random values, shortly before a power of two, which shows
         all of their bits; they have ``counted`` what is none of the launch's."""
         names = self.map.counters
-        values = self._junk.integers(0, 1 << _COUNTED_LOG2, size=len(names), dtype=np.uint32)
-        ones = 1 << self._junk.integers(0, _COUNTED_LOG2, size=len(names), dtype=np.uint32)
-        values |= np.maximum(ones, _COUNTED_LOG2) - self._junk.integers(
-            1, _COUNTED_LOG2, size=len(names), dtype=np.uint32
-        )
+        values = self._near_powers(len(names))
         self._library.sim_advance_counters(self._sim, values.ctypes.data)
         before = (values + counted).tolist()
         self._counted = defaultdict(int, zip(names, before, strict=True))
+
+    def _near_powers(self, count: int) -> NDArray[np.uint32]:
+        """Random numbers whose low bits are those shortly before a power of two."""
+        values = self._junk.integers(0, 1 << _COUNTED_LOG2, size=count, dtype=np.uint32)
+        ones = 1 << self._junk.integers(0, _COUNTED_LOG2, size=count, dtype=np.uint32)
+        return values | np.maximum(ones, _COUNTED_LOG2) - self._junk.integers(
+            1, _COUNTED_LOG2, size=count, dtype=np.uint32
+        )
 
     def _preset(self, region: MonitoredRegion) -> None:
         """Metadata of a large region, most of which the sweep jumps over."""

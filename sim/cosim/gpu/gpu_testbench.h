@@ -43,6 +43,9 @@ class Sim : public Testbench {
         for (int n = 0; n < COUNTERS; n++) *ports.counters[n] += by[n];
     }
 
+    // As if so many records had been written, while nothing is reported.
+    void set_head(uint32_t records) { ports.head[0].value = records; }
+
     // Offer nothing more than what is offered now.
     void stop() {
         for (auto& queue : queues) queue.count = queue.next + queue.offered;
@@ -152,11 +155,15 @@ class Sim : public Testbench {
             if (ports.left_out[sm].value) left_out[sm].take(uint32_t(queues[sm].next), 1, now);
         for (int port = 0; port < METADATA_PORTS; port++) {
             shorten_sweep(port);
-            moved |= reads[port].sample(ports.metadata[port], timing, random, metadata, failure, digest,
-                                        now);
+            Timing of_port = timing;
+            if (port % 2) of_port.latency += timing.odd_latency;
+            moved |= reads[port].sample(ports.metadata[port], of_port, random, metadata, failure,
+                                        digest, now);
             moved |= writes[port].sample(ports.metadata[port], timing, random, failure, digest, now);
         }
-        moved |= reports.sample(ports.report, timing, random, failure, digest, now);
+        Timing of_ring = timing;
+        of_ring.latency += timing.ring_latency;
+        moved |= reports.sample(ports.report, of_ring, random, failure, digest, now);
         for (int bank = 0; bank < BANKS; bank++) moved |= capture(bank);
         for (int n = 0; n < COLLECTORS; n++) moved |= listen(ports.collector[n]);
         if (outside.sms) tell_outside();
@@ -385,6 +392,7 @@ void sim_transactions(Sim* sim, uint32_t sm, const uint32_t* words, const uint64
     sim->play(sm, words, order, count);
 }
 void sim_advance_counters(Sim* sim, const uint32_t* by) { sim->advance_counters(by); }
+void sim_set_head(Sim* sim, uint32_t records) { sim->set_head(records); }
 void sim_look(Sim* sim) { sim->look_at_state(); }
 void sim_look_at_busy(Sim* sim) { sim->state_when_busy(); }
 void sim_forget(Sim* sim, uint64_t* taken, uint64_t* offered, uint32_t* counts) {

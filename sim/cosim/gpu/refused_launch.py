@@ -1,4 +1,5 @@
-"""Launches that the hardware must refuse: one bit of a legal configuration is another."""
+"""Launches that the hardware must refuse: of a legal configuration one bit is another, or one base
+is too near to the end of the address space."""
 
 from __future__ import annotations
 
@@ -49,7 +50,10 @@ def refuse_launches(
         room = (1 << params.address_bits) - (RECORD_BYTES << changed["ring_log2"])
         changed["ring_base"] = RECORD_BYTES * random.randrange(max(1, room // RECORD_BYTES + 1))
         name = random.choice([*changed])
-        changed[name] ^= 1 << random.randrange(_SIZE_BITS if "log2" in name else _ADDRESS_BITS)
+        if name in ("metadata_base", "ring_base") and random.random() < 0.5:
+            changed[name] = _too_far(params, region, name, changed["ring_log2"], random)
+        else:
+            changed[name] ^= 1 << random.randrange(_SIZE_BITS if "log2" in name else _ADDRESS_BITS)
         ring_base, ring_log2 = changed.pop("ring_base"), changed.pop("ring_log2")
         other = replace(region, **changed)
         if _is_legal(params, other, ring_base, ring_log2):
@@ -59,6 +63,18 @@ def refuse_launches(
                 f"Launch must be refused with {other} and a ring of 2**{ring_log2} records at "
                 f"{ring_base:#x}"
             )
+
+
+def _too_far(
+    params: GpuParams, region: Region, name: str, ring_log2: int, random: Random
+) -> int:  # fmt: skip
+    """A base from which metadata or ring go beyond the end of the address space, by little or
+    much."""
+    size, unit = region.entries(params) * params.entry_bytes, params.segment_bytes
+    if name == "ring_base":
+        size, unit = RECORD_BYTES << ring_log2, RECORD_BYTES
+    beyond = unit << random.randrange((size // unit).bit_length())
+    return (1 << params.address_bits) - size + beyond
 
 
 def _is_legal(params: GpuParams, region: Region, ring_base: int, ring_log2: int) -> bool:

@@ -162,7 +162,8 @@ class _Generator(RandomRun):
             return (address + window * is_outside) & -size
         address = rng.choice(self._words) if is_near else self._base + rng.randrange(self._size)
         if is_outside:
-            address += self._size if self._base < self._size else -self._size
+            low, high = self._size.bit_length() - 1, self._params.address_bits
+            address ^= 1 << rng.randrange(low, high)
         return address & (1 << self._params.address_bits) - 1 & -size
 
     def _lanes(self, address: int, size: int) -> tuple[Lane, ...]:

@@ -43,8 +43,10 @@ def test_launches_in_order_are_short(monkeypatch):
     monkeypatch.setattr(gpu_volume, "launches_amid", lambda model, region: 0)
     monkeypatch.setattr(gpu_volume, "reset_amid", lambda sim, random, transactions: None)
     monkeypatch.setattr(gpu_volume, "refuse_launches", lambda sim, params, region, random: None)
+    monkeypatch.setattr(gpu_volume, "cut_short", lambda random, instructions: instructions)
     play = LaunchCases(
-        lambda *arguments: nullcontext(), check_launch, lambda events, params: events,
+        lambda *arguments: nullcontext(SimpleNamespace()), check_launch,
+        lambda events, params: events,
         lambda params, region, style, seed, instructions: instructions,
         {"one": SimpleNamespace(lanes=1)},
     )  # fmt: skip
