@@ -36,8 +36,8 @@ _COUNTED_LOG2 = 31
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
     "sim_metadata": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
-    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64, c_void_p, c_uint64]),
-    "sim_jumps": (None, [c_void_p, c_uint32, c_void_p, c_uint64]),
+    "sim_preset": (None, [c_void_p, c_uint64, c_uint64, c_uint64]),
+    "sim_jumps": (None, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_reached": (c_uint64, [c_void_p, c_void_p, c_uint64]),
     "sim_entries": (None, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "sim_ring": (None, [c_void_p, c_uint64, c_void_p, c_uint64]),
@@ -280,22 +280,22 @@ class GpuLaunches(Simulation[MemoryTiming, SimStats]):
     def _preset(self, region: MonitoredRegion) -> None:
         """Metadata of a large region, most of which the sweep jumps over."""
         params, words_each = self._params, self._entry_words * self._params.words_per_cycle
-        swept: list[int] = []
         there = range(params.metadata_ports) if self._places is None else self._places.ports
         for port in there:
             jumps, segments = sweep_jumps(params, region, port)
+            swept = [words_each * segment + word for segment in segments
+                     for word in range(words_each)]  # fmt: skip
             pairs = self._buffers["jumps", port] = np.array(jumps, dtype=np.uint64)
-            self._library.sim_jumps(self._sim, port, pairs.ctypes.data, len(jumps))
-            swept += [words_each * segment + word for segment in segments
-                      for word in range(words_each)]  # fmt: skip
+            words = self._buffers["swept", port] = np.array(swept, dtype=np.uint64)
+            self._library.sim_jumps(
+                self._sim, port, pairs.ctypes.data, len(jumps), words.ctypes.data, len(words)
+            )
         preset = params.uninitialised_entry
         if is_covered(params, region):
             preset = int(self._junk.integers(0, 1 << 64, dtype=np.uint64))
-        words = self._buffers["swept"] = np.array(swept, dtype=np.uint64)
         self._library.sim_preset(
-            self._sim, region.metadata_base, preset, region.entries(params) * self._entry_words,
-            words.ctypes.data, len(words),
-        )  # fmt: skip
+            self._sim, region.metadata_base, preset, region.entries(params) * self._entry_words
+        )
 
     def is_refused(self, region: MonitoredRegion, ring_base: int, ring_log2: int) -> bool:
         """Whether the hardware refuses a launch with such a region and ring."""

@@ -20,8 +20,8 @@ class Sim : public Testbench {
     // must write.
     const uint64_t* jumps[METADATA_PORTS + 1] = {};
     const uint64_t* jumps_end[METADATA_PORTS + 1] = {};
-    const uint64_t* swept = nullptr;
-    uint64_t swept_count = 0;
+    const uint64_t* swept[METADATA_PORTS + 1] = {};
+    const uint64_t* swept_end[METADATA_PORTS + 1] = {};
 
     explicit Sim(uint64_t seed) : Testbench(seed) { reset(); }
 
@@ -256,14 +256,24 @@ class Sim : public Testbench {
         }
     }
 
-    // What a launch has written is swept when the epoch number wraps; what is written itself has
-    // random content before.  All engines begin in one cycle.
+    // What a launch has written is swept when the epoch number wraps, of each port when that has
+    // nothing more to write; what is written itself has random content before.  With a table of
+    // regions, there are no epochs, and all engines begin in one cycle.
     void begin_sweep(int port) {
         next_jump[port] = jumps[port];
-        if (begun_at == now) return;
+        for (auto& word : metadata.reached)
+            if (REGIONS > 1 ? begun_at != now : is_of(word.first, port)) word.second = metadata.preset;
         begun_at = now;
-        for (auto& word : metadata.reached) word.second = metadata.preset;
-        for (uint64_t n = 0; n < swept_count; n++) metadata.reached[swept[n]] = random.next();
+        for (auto word = swept[port]; word != swept_end[port]; word++)
+            metadata.reached[*word] = random.next();
+    }
+
+    // Whether a word of the only region's metadata is a port's.
+    static bool is_of(uint64_t word, int port) {
+        uint64_t segment = word / SEGMENT_WORDS;
+        uint64_t residue = segment >> PORT_BITS & ((uint64_t(1) << RESIDUE_BITS) - 1);
+        uint64_t low = segment & ((uint64_t(1) << PORT_BITS) - 1);
+        return int(residue % ODD_PORTS << PORT_BITS | low) == port;
     }
 
     bool may_offer(const Queue& queue) {
@@ -361,15 +371,15 @@ extern "C" {
 void sim_metadata(Sim* sim, uint64_t base, uint64_t* words, uint64_t count) {
     sim->metadata = {base, count, words};
 }
-void sim_preset(Sim* sim, uint64_t base, uint64_t preset, uint64_t count, const uint64_t* swept,
-                uint64_t swept_count) {
-    sim->swept = swept;
-    sim->swept_count = swept_count;
+void sim_preset(Sim* sim, uint64_t base, uint64_t preset, uint64_t count) {
     sim->metadata = {base, count, nullptr, preset};
 }
-void sim_jumps(Sim* sim, uint32_t port, const uint64_t* jumps, uint64_t count) {
+void sim_jumps(Sim* sim, uint32_t port, const uint64_t* jumps, uint64_t count, const uint64_t* swept,
+               uint64_t swept_count) {
     sim->jumps[port] = jumps;
     sim->jumps_end[port] = jumps + 2 * count;
+    sim->swept[port] = swept;
+    sim->swept_end[port] = swept + swept_count;
 }
 // Indices of the words reached, as many as `indices` takes; how many there are.
 uint64_t sim_reached(Sim* sim, uint64_t* indices, uint64_t count) {

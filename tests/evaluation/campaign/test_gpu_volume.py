@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from racetrap.evaluation.campaign import gpu_volume
-from racetrap.evaluation.campaign.gpu_volume import LaunchCases, random_region
+from racetrap.evaluation.campaign.gpu_volume import LaunchCases, cut_short, random_region
 from racetrap.generators.systems import SYSTEMS
 from racetrap.golden_model.trace import Trace
 
@@ -30,6 +30,15 @@ def test_regions_are_legal_and_use_every_address_bit(name):
         data, metadata = data | region.data_base, metadata | region.metadata_base
     assert data >> params.min_region_log2 == (1 << params.address_bits - params.min_region_log2) - 1
     assert metadata == (1 << params.address_bits) - params.segment_bytes
+
+
+def test_launches_end_anywhere():
+    random, whole = Random(1), range(100)
+    left = [cut_short(random, whole) for _ in range(1000)]
+    assert {each[0] for each in left} == {0}
+    assert 400 < left.count(whole) < 600
+    assert {len(each) for each in left} == {*range(100 - 63, 101)}
+    assert cut_short(random, range(1)) == range(1)
 
 
 def test_launches_in_order_are_short(monkeypatch):

@@ -25,7 +25,7 @@ class _Hardware:
         return not self._takes(*configuration)
 
 
-def test_all_that_is_tried_is_illegal_by_one_bit():
+def test_all_that_is_tried_is_illegal_by_one_value():
     hardware = _Hardware()
     for seed in range(100):
         refuse_launches(hardware, _PARAMS, _REGION, Random(seed))
