@@ -89,8 +89,12 @@ def describe_layouts(params: Params) -> dict[str, Any]:
 
 
 def describe_registers(params: Params) -> dict[str, Any]:
-    """Byte offset and fields of each register, by the register's name."""
-    from racetrap.rtl.common.registers import field_kind  # needs the extra `hardware`
+    """Byte offset and fields of each register, by the register's name.
+
+    A field of a register that may be locked also has the fields that lock it, ``locked_by``.
+    """
+    # needs the extra `hardware`
+    from racetrap.rtl.common.register_description import field_kind, locks_of
 
     return {
         register.inst_name: {
@@ -102,11 +106,13 @@ def describe_registers(params: Params) -> dict[str, Any]:
                     "access": field.get_property("sw").name,
                     "kind": field_kind(field).name.lower(),
                     "reset": field.get_property("reset"),
+                    **({"locked_by": locks} if locks else {}),
                 }
                 for field in register.fields()
             },
         }
         for register in system_of(params).registers(params).registers()
+        for locks in [[f"{lock.parent.inst_name}.{lock.inst_name}" for lock in locks_of(register)]]
     }
 
 

@@ -16,7 +16,7 @@ from racetrap.generators.fusesoc import LIBRARY, VENDOR
 from racetrap.generators.system import Params, System
 from racetrap.generators.systems import system_of
 from racetrap.golden_model.atomic_write import atomic_write_text
-from racetrap.rtl.common.registers import description_text
+from racetrap.rtl.common.register_description import description_text
 
 _INCLUDE = "#include <assert.h>\n"
 _PACKED = "__attribute__ ((__packed__))"

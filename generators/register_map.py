@@ -44,7 +44,7 @@ class RegisterMap:
     def stored(self) -> dict[str, int]:
         """Registers that are as software has written them, each with the bits that are kept.
 
-        Pulses of theirs read as 0.
+        Pulses of theirs read as 0.  One that may be locked is not among them.
         """
         kinds = {"stored", "pulse"}
         return {
@@ -54,6 +54,7 @@ class RegisterMap:
             })
             for name, register in self._registers.items()
             if {field["kind"] for field in register["fields"].values()} <= kinds
+            and not any("locked_by" in field for field in register["fields"].values())
         }  # fmt: skip
 
     def has(self, register: str) -> bool:

@@ -104,6 +104,13 @@ def _rdm(params: SigraceParams) -> Component:
     return Rdm(params)
 
 
+def _register_parameters(params: SigraceParams) -> dict[str, int]:
+    # Likewise the compiler of register descriptions.
+    from racetrap.rtl.sigrace.registers import register_parameters
+
+    return register_parameters(params)
+
+
 SIGRACE = System(
     name="sigrace",
     title="SigRace",
@@ -119,6 +126,7 @@ SIGRACE = System(
     state_kinds=_STATE_KINDS,
     method_bits=state_bits,
     inputs={"event": "i_event"},
+    register_parameters=_register_parameters,
     codes=_CODES,
 )
 

@@ -240,7 +240,7 @@ class System(Generic[_Params]):
     def registers(self, params: Any = None) -> AddrmapNode:
         """The elaborated register description, of an instance if its parameters are given."""
         # Its compiler is imported only for generation: other users need only the parameters.
-        from racetrap.rtl.common.registers import compile_description
+        from racetrap.rtl.common.register_description import compile_description
 
         given = {} if params is None else self.register_parameters(params)
         return compile_description(self.register_source, **given)

@@ -30,6 +30,11 @@ def integer(
     return field(default=default, metadata={**rule, **(HASHED_IF_SET if came_later else {})})
 
 
+def later_switch() -> Any:
+    """Field for a switch that is off by default, and came later: see ``integer``."""
+    return field(default=False, metadata=HASHED_IF_SET)
+
+
 @dataclass(frozen=True)
 class Parameters:
     """Base of the parameters of a detector: its fields are integers, switches, or choices of words.

@@ -12,7 +12,7 @@ from typing import Self
 
 from racetrap.golden_model.events import WARP_SIZE, Event
 from racetrap.golden_model.layout import Layout, index_bits
-from racetrap.golden_model.parameters import Parameters, integer
+from racetrap.golden_model.parameters import Parameters, integer, later_switch
 
 #: Bytes of a word: the unit in which locks are named and lines are masked.
 WORD_BYTES = 4
@@ -65,6 +65,9 @@ class GpuParams(Parameters, ABC):
     macro_words : int
         Words from which an array on the chip is an SRAM macro, with all others in flip-flops; 0:
         tools choose.
+    protection : bool
+        Whether registers say who may access the registers, with which attributes the detector
+        accesses memory, and within which bounds metadata and ring must lie.
     """
 
     sm_count: int = integer(15, 1, 255)
@@ -83,6 +86,7 @@ class GpuParams(Parameters, ABC):
     lanes: int = integer(WARP_SIZE, 1, WARP_SIZE, came_later=True)
     outstanding_cas: int = integer(4, 1, 64, came_later=True)
     macro_words: int = integer(0, 0, 1 << 16, came_later=True)
+    protection: bool = later_switch()
 
     def with_lanes(self, independent: bool) -> Self:
         """The same for a run whose lanes were scheduled independently, or in lockstep."""

@@ -47,7 +47,7 @@ class Region:
                 f"Metadata base must be a multiple of {params.segment_bytes}, "
                 f"not {self.metadata_base:#x}"
             )
-        end = self.metadata_base + self.entries(params) * params.entry_bytes
+        ((_, end),) = self.metadata_spans(params)
         if end > 1 << params.address_bits:
             raise ValueError(
                 f"Metadata end must fit in {params.address_bits} address bits, not {end:#x}"
@@ -57,6 +57,11 @@ class Region:
     def parts(self) -> tuple[tuple[int, int], ...]:
         """First byte address and size of the monitored data."""
         return ((self.data_base, 1 << self.size_log2),)
+
+    def metadata_spans(self, params: GpuParams) -> list[tuple[int, int]]:
+        """First byte address of the metadata, and the first after them."""
+        end = self.metadata_base + self.entries(params) * params.entry_bytes
+        return [(self.metadata_base, end)]
 
     def indices(self, params: GpuParams) -> range:
         """Indices of the metadata entries; they lie one behind the other."""

@@ -133,6 +133,10 @@ class RegionTable:
         """First byte address and size of the monitored data of each region."""
         return tuple((one.data_base, one.lines * LINE_BYTES) for _, one in self._used())
 
+    def metadata_spans(self, params: GpuParams) -> list[tuple[int, int]]:
+        """First byte address of each region's metadata, and the first after them."""
+        return [(one.metadata_base, one.metadata_end(params)) for _, one in self._used()]
+
     @property
     def metadata_base(self) -> int:
         """Lowest byte address of metadata."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from racetrap.golden_model.configuration import HASHED_IF_SET
 from racetrap.golden_model.layout import Layout, index_bits
-from racetrap.golden_model.parameters import Parameters, integer
+from racetrap.golden_model.parameters import Parameters, integer, later_switch
 from racetrap.golden_model.trace.noncoherent.operations import (
     MAX_ENGINES,
     MAX_LINE_BYTES,
@@ -62,6 +61,8 @@ class NoncoherentParams(Parameters):
     macro_words : int
         Words from which an array on the chip is an SRAM macro, with all others in flip-flops; 0:
         tools choose.
+    protection : bool
+        Whether a register says who may access the registers.
 
     Raises
     ------
@@ -84,8 +85,9 @@ class NoncoherentParams(Parameters):
     window_bytes: int = integer(0, 0, 1 << 30)
     window_base: int = integer(0, 0, (1 << 48) - 1)
     trace_port: bool = True
-    write_through: bool = field(default=False, metadata=HASHED_IF_SET)
+    write_through: bool = later_switch()
     macro_words: int = integer(0, 0, 1 << 16, came_later=True)
+    protection: bool = later_switch()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from racetrap.golden_model.h3 import h3_rows
 from racetrap.golden_model.layout import Layout, index_bits
-from racetrap.golden_model.parameters import Parameters, integer
+from racetrap.golden_model.parameters import Parameters, integer, later_switch
 from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
 
 #: Bits of an address that go into a signature.
@@ -108,6 +108,8 @@ class SigraceParams(Parameters):
     macro_words : int
         Words from which an array on the chip is an SRAM macro, with all others in flip-flops; 0:
         tools choose.
+    protection : bool
+        Whether a register says who may access the registers.
 
     Raises
     ------
@@ -135,6 +137,7 @@ class SigraceParams(Parameters):
     pc_bits: int = integer(32, 8, 32)
     trace_port: bool = True
     macro_words: int = integer(0, 0, 1 << 16, came_later=True)
+    protection: bool = later_switch()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,7 +10,7 @@ from pathlib import Path
 from systemrdl.node import AddrmapNode
 
 from racetrap.golden_model.causality.params import CausalityParams
-from racetrap.rtl.common.registers import compile_description, identity_values
+from racetrap.rtl.common.register_description import compile_description, identity_values
 
 #: The register description.
 RDL_FILE = Path(__file__).with_name("causality.rdl")
@@ -19,7 +19,9 @@ RDL_FILE = Path(__file__).with_name("causality.rdl")
 def register_parameters(params: CausalityParams) -> dict[str, int]:
     """Parameters of the description for an instance."""
     # At most all banks count an access; two places may drop a report.
-    return {"INCREMENT_BITS": max(params.banks, 2).bit_length()}
+    return {
+        "INCREMENT_BITS": max(params.banks, 2).bit_length(), "HAS_PROTECTION": params.protection,
+    }  # fmt: skip
 
 
 def compile_registers(params: CausalityParams) -> AddrmapNode:

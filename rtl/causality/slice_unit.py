@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.detector_bank import DetectorBank
-from racetrap.rtl.common.ports import ports_like
+from racetrap.rtl.common.ports import forward_ports, ports_like
 from racetrap.rtl.gpu.local_memory import LocalMemory
 from racetrap.rtl.gpu.tile_launch import clear_by_level
 
@@ -26,7 +26,7 @@ class SliceUnit(wiring.Component):
 
     Members
     -------
-    i_port, i_packet, i_row, o_done, o_report, o_count, i_region, trace
+    i_port, i_packet, i_row, o_done, o_report, o_count, i_region, i_attributes, trace
         As those of ``DetectorBank``; what it reports are notices.
     m_axi_metadata : ``Out(metadata_port(params))``
         Metadata in memory; absent if metadata are on chip.
@@ -41,7 +41,7 @@ class SliceUnit(wiring.Component):
         self._bank = bank = DetectorBank(params)
         members = bank.signature.members
         super().__init__({
-            **ports_like(bank, "i_port", "i_packet", "i_row", "o_done", "i_region"),
+            **ports_like(bank, "i_port", "i_packet", "i_row", "o_done", *bank.settings(params)),
             **ports_like(bank, "o_report", "o_count"),
             **({} if params.local_bytes else {"m_axi_metadata": members["m_axi"]}),
             "i_clear": In(1),
@@ -58,9 +58,8 @@ class SliceUnit(wiring.Component):
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(bank, name))
         wiring.connect(m, bank.o_done, wiring.flipped(self.o_done))
         wiring.connect(m, bank.o_report[0], wiring.flipped(self.o_report[0]))
+        forward_ports(m, self, bank, "i_port", *bank.settings(self._params))
         m.d.comb += [
-            bank.i_port.eq(self.i_port),
-            bank.i_region.eq(self.i_region),
             self.o_idle.eq(bank.o_idle),
             self.o_count[0].eq(bank.o_count[0]),
         ]

@@ -6,22 +6,18 @@ chapter B1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
-from enum import Enum
-from functools import cache, reduce
-from importlib import metadata
+from functools import reduce
 from operator import or_
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import wiring
+from amaranth.lib.data import StructLayout
 from amaranth.lib.wiring import In, Out
-from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 from racetrap.rtl.common.axi import AxiLiteSignature, AxiResponse
+from racetrap.rtl.common.register_description import FieldKind, field_kind, locks_of
 
 #: Bits of a register's byte address: every system's registers have a space of 4 KiB.
 REGISTER_ADDRESS_BITS = 12
@@ -29,101 +25,8 @@ _REGISTER_BYTES = 4
 _REGISTER_BITS = 8 * _REGISTER_BYTES
 
 
-def description_text(path: Path, **parameters: int) -> str:
-    """A SystemRDL file with other defaults of its parameters.
-
-    Given to the compiler, they would become part of every name.
-    """
-    text = path.read_text(encoding="utf-8")
-    for name, value in parameters.items():
-        text = re.sub(rf"(\b{name} = )\w+", rf"\g<1>{str(value).lower()}", text)
-    return text
-
-
-@cache
-def compile_description(path: Path, **parameters: int) -> AddrmapNode:
-    """The elaborated address map of a SystemRDL file, with values for its parameters."""
-    compiler = RDLCompiler()
-    with TemporaryDirectory() as folder:
-        given = Path(folder) / path.name
-        given.write_text(description_text(path, **parameters), encoding="utf-8")
-        compiler.compile_file(str(given))
-        return compiler.elaborate().top
-
-
-def version_fields() -> dict[str, int]:
-    """Fields of a register that gives the version of this package."""
-    major, minor, patch = (int(part) for part in metadata.version("racetrap").split(".")[:3])
-    return {"major": major, "minor": minor, "patch": patch}
-
-
-def identity_values(node: AddrmapNode, params: object, **others: int) -> dict[str, dict[str, int]]:
-    """Values of the registers VERSION and PARAMS_*, as register -> field -> value.
-
-    Parameters
-    ----------
-    node : AddrmapNode
-        Elaborated address map.
-    params : object
-        Parameters of the instance: a field is the parameter of its name.
-    others : int
-        Fields that are no parameter.
-    """
-    values = {
-        register.inst_name.lower(): {
-            field.inst_name: int({**vars(params), **others}[field.inst_name])
-            for field in register.fields()
-        }
-        for register in node.registers()
-        if register.inst_name.startswith("PARAMS_")
-    }
-    return {"version": version_fields()} | values
-
-
-class FieldKind(Enum):
-    """What a field is in hardware; the value is what its member of the block looks like."""
-
-    CONSTANT = "no member"
-    WIRE = "input"
-    STORED = "output"
-    PULSE = "output, high for one cycle"
-    COUNTER = "inputs `increment` and `clear`"
-    PORT = "input `value`, outputs `data` and `strobe`"
-
-
-def field_kind(field: FieldNode) -> FieldKind:
-    """The hardware that a SystemRDL field needs.
-
-    Raises
-    ------
-    ValueError
-        If the field's properties are a combination that the block does not have.
-    """
-    if field.get_property("counter") and field.get_property("hwclr") is True:
-        kind = FieldKind.COUNTER
-    elif field.get_property("singlepulse"):
-        kind = FieldKind.PULSE
-    elif field.get_property("swmod") and field.is_sw_writable and field.is_hw_writable:
-        kind = FieldKind.PORT
-    elif field.is_sw_writable and field.is_hw_readable and not field.is_hw_writable:
-        kind = FieldKind.STORED
-    elif field.is_hw_writable and not field.is_hw_readable and not field.is_sw_writable:
-        kind = FieldKind.WIRE
-    elif isinstance(field.get_property("reset"), int) and not (
-        field.is_sw_writable or field.is_hw_writable
-    ):
-        kind = FieldKind.CONSTANT
-    else:
-        raise ValueError(
-            f"Register field {field.get_path()} must be a constant, a hardware input, a stored "
-            f"value, a single pulse, a counter with hwclr or a port with swmod, "
-            f"not sw={field.get_property('sw').name} hw={field.get_property('hw').name}"
-        )
-    return kind
-
-
 def _member(field: FieldNode) -> wiring.Member | None:
-    """Member of the block for ``field``; None for a constant."""
+    """Member of the block for ``field``; None for a constant, or a lock that only software sets."""
     kind = field_kind(field)
     if kind is FieldKind.WIRE:
         return In(field.width)
@@ -131,6 +34,8 @@ def _member(field: FieldNode) -> wiring.Member | None:
         return Out(field.width, init=field.get_property("reset") or 0)
     if kind is FieldKind.PULSE:
         return Out(1)
+    if kind is FieldKind.LOCK and field.get_property("hwset"):
+        return In(1)
     if kind is FieldKind.COUNTER:
         width = field.get_property("incrwidth") or 1
         return Out(wiring.Signature({"increment": In(width), "clear": In(1)}))
@@ -157,6 +62,11 @@ class RegisterBlock(wiring.Component):
     stored elsewhere: it is read from `value`, and in the cycle after a write is taken `strobe` is
     high and `data` is the value written (bytes without strobe come from `value`).
 
+    A lock is set by a write of 1, or by its input, and holds until reset: a write to a register
+    that it locks (``swwel``) is answered with SLVERR and changes nothing, from the cycle of the
+    input on, or from the write behind the one that sets it.  If there is a register PROTECTION, an
+    access whose AxPROT it does not admit is answered likewise, a read with data 0.
+
     Parameters
     ----------
     node : AddrmapNode
@@ -168,11 +78,14 @@ class RegisterBlock(wiring.Component):
     -------
     s_axil : ``In(AxiLiteSignature)``
         Registers.
+    o_refused : ``Out({reads, writes: 1})``
+        Pulses: an access is refused because of PROTECTION or a lock; only with the former.
     <register> : Signature, names in lower case
         A member <field> for each field that is no constant: `In(width)` if the hardware
         supplies it, `Out(width)` if it is stored or a pulse, for a counter the inputs
         `<field>.increment` and `<field>.clear`, and for a port the input `<field>.value` and
-        the outputs `<field>.data` and `<field>.strobe`.
+        the outputs `<field>.data` and `<field>.strobe`, and for a lock with ``hwset`` the
+        input `<field>`.
 
     Raises
     ------
@@ -207,6 +120,10 @@ class RegisterBlock(wiring.Component):
             }
             if fields:
                 members[register.inst_name.lower()] = Out(wiring.Signature(fields))
+        #: Whether the page checks who accesses it.
+        self._is_protected = "protection" in members
+        if self._is_protected:
+            members["o_refused"] = Out(StructLayout({"reads": 1, "writes": 1}))
         super().__init__(members)
 
     def supply(self, m: Module, values: Mapping[str, Mapping[str, int]]) -> None:
@@ -216,13 +133,20 @@ class RegisterBlock(wiring.Component):
                 m.d.comb += getattr(getattr(self, register), field).eq(value)
 
     def count(self, m: Module, increments: Mapping[str, ValueLike], clear: Value) -> None:
-        """Connect counter registers to events by name; ``clear`` sets them to 0."""
-        for name, increment in increments.items():
+        """Connect counter registers to events by name; ``clear`` sets them to 0.
+
+        Those of the block's own, refused accesses, are connected as well.
+        """
+        refused = {}
+        if self._is_protected:
+            refused["accesses_refused"] = self.o_refused.reads + self.o_refused.writes
+        for name, increment in {**increments, **refused}.items():
             counter = getattr(self, name).count
             m.d.comb += [counter.increment.eq(increment), counter.clear.eq(clear)]
 
     def elaborate(self, platform):
         m = Module()
+        self._locks: dict[str, Value] = {}
         values = [self._field_values(m, register) for register in self._registers]
         self._elaborate_read(m, values)
         write, address, data, mask = self._elaborate_write(m)
@@ -246,11 +170,33 @@ class RegisterBlock(wiring.Component):
             elif kind is FieldKind.COUNTER:
                 name = f"{register.inst_name}_{field.inst_name}".lower()
                 values.append(Signal(field.width, name=name, init=field.get_property("reset") or 0))
+            elif kind is FieldKind.LOCK:
+                name = f"{register.inst_name}_{field.inst_name}".lower()
+                values.append(held := Signal(name=name))
+                self._locks[field.get_path()] = (
+                    held | self._port(field) if field.get_property("hwset") else held
+                )
             elif kind is FieldKind.PORT:
                 values.append(self._port(field).value)
             else:
                 values.append(self._port(field))
         return values
+
+    def _admits(self, kind: str, prot: Value) -> Value:
+        """Whether PROTECTION admits ``reads`` or ``writes`` with this AxPROT."""
+        needs_privilege, needs_security = (
+            getattr(self.protection, f"{rule}_{kind}") for rule in ("privileged", "secure")
+        )
+        return (prot[0] | ~needs_privilege) & (~prot[1] | ~needs_security)
+
+    def _is_locked(self, address: Value) -> Value:
+        """Whether a lock keeps software from writing the register with this number."""
+        return Cat(
+            (address == register.address_offset // _REGISTER_BYTES)
+            & Cat(self._locks[lock.get_path()] for lock in locks).any()
+            for register in self._registers
+            if (locks := locks_of(register))
+        ).any()
 
     def _elaborate_read(self, m: Module, values: list[list[Value]]) -> None:
         axi = self.s_axil
@@ -269,6 +215,10 @@ class RegisterBlock(wiring.Component):
                     ]
                     m.d.comb += [data.eq(reduce(or_, word, Const(0))), hit.eq(1)]
         m.d.comb += axi.arready.eq(~axi.rvalid)
+        if self._is_protected:
+            admitted = self._admits("reads", axi.arprot)
+            data, hit = Mux(admitted, data, 0), hit & admitted
+            m.d.comb += self.o_refused.reads.eq(axi.arvalid & axi.arready & ~admitted)
         with m.If(axi.arvalid & axi.arready):
             m.d.sync += [
                 axi.rvalid.eq(1),
@@ -279,7 +229,8 @@ class RegisterBlock(wiring.Component):
             m.d.sync += axi.rvalid.eq(0)
 
     def _elaborate_write(self, m: Module) -> tuple[Value, Value, Value, Value]:
-        """Write channels; gives the strobe of a write, its register number, data and bit mask."""
+        """Write channels; gives the strobe of a write that is not refused, its register number,
+        data and bit mask."""
         axi = self.s_axil
         address = Signal(len(axi.awaddr) - 2)
         data = Signal(_REGISTER_BITS)
@@ -305,6 +256,14 @@ class RegisterBlock(wiring.Component):
             m.d.sync += [have_address.eq(1), address.eq(axi.awaddr[2:])]
         with m.If(axi.wvalid & axi.wready):
             m.d.sync += [have_data.eq(1), data.eq(axi.wdata), strobe.eq(axi.wstrb)]
+        is_taken: Value = write
+        if self._is_protected:
+            prot = Signal(3)
+            with m.If(axi.awvalid & axi.awready):
+                m.d.sync += prot.eq(axi.awprot)
+            admitted = self._admits("writes", prot) & ~self._is_locked(address)
+            is_taken, hit = write & admitted, hit & admitted
+            m.d.comb += self.o_refused.writes.eq(write & ~admitted)
         with m.If(write):
             m.d.sync += [
                 have_address.eq(0),
@@ -312,7 +271,7 @@ class RegisterBlock(wiring.Component):
                 axi.bvalid.eq(1),
                 axi.bresp.eq(Mux(hit, AxiResponse.OKAY, AxiResponse.SLVERR)),
             ]
-        return write, address, data, Cat(bit.replicate(8) for bit in strobe)
+        return is_taken, address, data, Cat(bit.replicate(8) for bit in strobe)
 
     def _elaborate_field(
         self, m: Module, field: FieldNode, value: Value, selected: Value, data: Value, mask: Value
@@ -323,6 +282,8 @@ class RegisterBlock(wiring.Component):
                 m.d.sync += value.eq((value & ~mask) | (data & mask))
         elif kind is FieldKind.PULSE:
             m.d.sync += value.eq(selected & data & mask)
+        elif kind is FieldKind.LOCK:
+            m.d.sync += value.eq(self._locks[field.get_path()] | (selected & data & mask))
         elif kind is FieldKind.PORT:
             port = self._port(field)
             m.d.sync += [port.strobe.eq(selected), port.data.eq((value & ~mask) | (data & mask))]

@@ -19,6 +19,7 @@ from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.gpu.check_lane import GpuCheckLane, trace_signature
 from racetrap.rtl.gpu.metadata_accessor import MetadataAccessor
 from racetrap.rtl.gpu.metadata_port import metadata_port
+from racetrap.rtl.gpu.protection import attributes_layout, set_attributes
 from racetrap.rtl.gpu.region import region_layout
 
 
@@ -49,6 +50,8 @@ class GpuDetectorBank(wiring.Component):
         Metadata in memory.
     i_region : ``In(region_layout(params))``
         Monitored region; constant while the bank is not idle.
+    i_attributes : ``In(attributes_layout())``
+        AxPROT and AxCACHE of ``m_axi``, likewise; only with ``protection``.
     i_clear : ``In(1)``
         Pulse, while the bank is idle: make metadata uninitialised and forget what else a launch
         clears.
@@ -72,11 +75,13 @@ class GpuDetectorBank(wiring.Component):
         words = params.words_per_cycle
         pulses = {**self.lane.pulses(params), **dict.fromkeys(self.port_pulses(params), 1)}
         trace = {"trace": Out(trace_signature(params)).array(words)}
+        attributes = {"i_attributes": In(attributes_layout())}
         super().__init__({
             "i_port": In(range(params.metadata_ports)),
             "i_packet": In(stream.Signature(struct_layout(params.segment_layout))),
             "m_axi": Out(metadata_port(params)),
             "i_region": In(region_layout(params)),
+            **(attributes if params.protection else {}),
             "i_clear": In(1),
             "o_busy": Out(1),
             "o_idle": Out(1),
@@ -90,6 +95,11 @@ class GpuDetectorBank(wiring.Component):
     def port_pulses(cls, params: GpuParams) -> tuple[str, ...]:
         """Pulses of the port; its first bank gives them."""
         return ("stall_cycles", "metadata_write_errors")
+
+    @classmethod
+    def settings(cls, params: GpuParams) -> tuple[str, ...]:
+        """Inputs that a launch sets."""
+        return ("i_region", "i_attributes") if params.protection else ("i_region",)
 
     @abstractmethod
     def _elaborate_location(
@@ -115,6 +125,8 @@ class GpuDetectorBank(wiring.Component):
         ]
         lanes = [self._elaborate_lane(m, number, accessor) for number in range(len(self.o_count))]
         connect(m, accessor.m_axi, flipped(self.m_axi))
+        if params.protection:
+            set_attributes(m, self.m_axi, self.i_attributes)
         m.d.comb += [
             accessor.i_port.eq(self.i_port),
             accessor.i_region.eq(self.i_region),

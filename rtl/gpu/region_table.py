@@ -15,6 +15,7 @@ from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.stream import StreamRegister
 from racetrap.rtl.gpu.metadata_accessor import located_segment
+from racetrap.rtl.gpu.protection import bounds_layout, is_inside
 from racetrap.rtl.gpu.region import index_bits, region_layout, turn_bits
 from racetrap.rtl.gpu.valid_table import valid_bit
 
@@ -49,6 +50,9 @@ class RegionChecker(wiring.Component):
         A register may have changed since the cycle before.
     o_region : ``Out(region_layout(params))``
         The same, as banks need it; combinational.
+    i_bounds, o_inside : ``In({base, limit: 64})``, ``Out(1)``
+        First and last byte address that metadata may have; that of all regions keeps to them, valid
+        while ``o_settled``.  Only with ``protection``.
     o_settled : ``Out(1)``
         Everything has been checked since the last change.
     o_legal : ``Out(1)``
@@ -57,9 +61,11 @@ class RegionChecker(wiring.Component):
 
     def __init__(self, params: GpuParams):
         self._params = params
+        bounds = {"i_bounds": In(bounds_layout()["metadata"].shape), "o_inside": Out(1)}
         super().__init__({
             "i_registers": In(region_registers(params)),
             "i_written": In(1),
+            **(bounds if params.protection else {}),
             "o_region": Out(region_layout(params)),
             "o_settled": Out(1),
             "o_legal": Out(1),
@@ -82,7 +88,20 @@ class RegionChecker(wiring.Component):
         with m.Elif(one.used & other.used & (one.number != other.number)):
             m.d.sync += clash.eq(clash | meet[0] | meet[1])
         m.d.comb += self.o_legal.eq(obeyed.all() & ~clash)
+        if self._params.protection:
+            self._elaborate_bounds(m, one)
         return m
+
+    def _elaborate_bounds(self, m: Module, span) -> None:
+        """Look whether the metadata of each region keeps to its bounds, region after region."""
+        segment_bits = self._params.segment_bytes.bit_length() - 1
+        first, end = (part << segment_bits for part in (span.metadata_first, span.metadata_end))
+        outside = Signal()
+        with m.If(self.i_written):
+            m.d.sync += outside.eq(0)
+        with m.Elif(span.used & ~is_inside(self.i_bounds, first, end)):
+            m.d.sync += outside.eq(1)
+        m.d.comb += self.o_inside.eq(~outside)
 
     def _elaborate_region(self, m: Module, number: int):
         """Derived fields of a region; its ends, and whether it is legal by itself."""

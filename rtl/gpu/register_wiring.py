@@ -12,6 +12,7 @@ from racetrap.golden_model.gpu.params import GpuParams
 from racetrap.rtl.common.bits import total
 from racetrap.rtl.common.registers import RegisterBlock
 from racetrap.rtl.gpu.launch_control import LaunchControl
+from racetrap.rtl.gpu.protection import connect_protection
 from racetrap.rtl.gpu.report_path import ReportPath
 
 #: Registers of one region of a table, behind ``REGION<n>_``.
@@ -68,6 +69,8 @@ def connect_launch(
         registers.status.busy.eq(launch.o_busy),
         registers.status.config_error.eq(launch.o_config_error),
     ]
+    if params.protection:
+        connect_protection(m, registers, launch.i_bounds, launch.i_attributes, locks=launch.o_taken)
 
 
 def connect_reports(
@@ -87,9 +90,11 @@ def connect_reports(
 
 
 def connect_counters(
-    m: Module, registers: RegisterBlock, counts: Sequence[Any], reports: ReportPath
-) -> None:
-    """Connect event counters with the pulses of their names, given by part, and the reports'."""
+    m: Module, registers: RegisterBlock, counts: Sequence[Any], reports: ReportPath,
+    others: Mapping[str, Value],
+) -> None:  # fmt: skip
+    """Connect event counters with the pulses of their names, given by part, the reports' and
+    others."""
     pulses: dict[str, list[Value]] = {}
     for count in counts:
         for name in count.shape().members:
@@ -99,5 +104,6 @@ def connect_counters(
         "reports_written": reports.o_written,
         "reports_suppressed": reports.o_suppressed,
         "report_write_errors": reports.o_write_error,
+        **others,
     }
     registers.count(m, increments, registers.control.clear_counters)

@@ -23,6 +23,7 @@ from racetrap.rtl.gpu.detector_bank import GpuDetectorBank
 from racetrap.rtl.gpu.launch_control import LaunchControl, TransactionGate
 from racetrap.rtl.gpu.local_memory import LocalMemory
 from racetrap.rtl.gpu.metadata_port import metadata_port
+from racetrap.rtl.gpu.protection import set_attributes
 from racetrap.rtl.gpu.register_wiring import connect_counters, connect_launch, connect_reports
 from racetrap.rtl.gpu.report_path import ReportPath
 
@@ -158,12 +159,17 @@ class GpuSystem(wiring.Component):
             m.d.comb += part.i_enable.eq(registers.control.enable & launch.o_launched)
         for bank in banks:
             m.d.comb += bank.i_region.eq(launch.o_region)
+            if params.protection:
+                m.d.comb += bank.i_attributes.eq(launch.o_attributes.metadata)
         constants = self.register_module.supplied_constants(params)
         connect_launch(m, params, registers, launch, wiring.flipped(self.s_axil), constants)
         wiring.connect(m, reports.m_axi, wiring.flipped(self.m_axi_report))
+        if params.protection:
+            set_attributes(m, self.m_axi_report, launch.o_attributes.report)
         connect_reports(m, registers, launch, reports, self.irq)
         counts = [*(count for bank in banks for count in bank.o_count), *own.counts]
-        connect_counters(m, registers, counts, reports)
+        refused = {"launches_outside": launch.o_outside} if params.protection else {}
+        connect_counters(m, registers, counts, reports, refused)
         return m
 
     def _elaborate_sms(

@@ -10,7 +10,7 @@ from pathlib import Path
 from systemrdl.node import AddrmapNode
 
 from racetrap.golden_model.hirace.params import HiraceParams
-from racetrap.rtl.common.registers import compile_description, identity_values
+from racetrap.rtl.common.register_description import compile_description, identity_values
 
 #: The register description.
 RDL_FILE = Path(__file__).with_name("hirace.rdl")
@@ -19,7 +19,9 @@ RDL_FILE = Path(__file__).with_name("hirace.rdl")
 def register_parameters(params: HiraceParams) -> dict[str, int]:
     """Parameters of the description for an instance."""
     # At most all banks drop a report as the report path does.
-    return {"INCREMENT_BITS": (params.banks + 1).bit_length()}
+    return {
+        "INCREMENT_BITS": (params.banks + 1).bit_length(), "HAS_PROTECTION": params.protection,
+    }  # fmt: skip
 
 
 def compile_registers(params: HiraceParams) -> AddrmapNode:

@@ -10,7 +10,7 @@ from pathlib import Path
 from systemrdl.node import AddrmapNode
 
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
-from racetrap.rtl.common.registers import compile_description, identity_values
+from racetrap.rtl.common.register_description import compile_description, identity_values
 
 #: The register description.
 RDL_FILE = Path(__file__).with_name("noncoherent.rdl")
@@ -18,7 +18,7 @@ RDL_FILE = Path(__file__).with_name("noncoherent.rdl")
 
 def register_parameters(params: NoncoherentParams) -> dict[str, int]:
     """Parameters of the description for an instance."""
-    return {"WRITE_THROUGH": params.write_through}
+    return {"WRITE_THROUGH": params.write_through, "HAS_PROTECTION": params.protection}
 
 
 def compile_registers(params: NoncoherentParams) -> AddrmapNode:

@@ -11,7 +11,7 @@ from systemrdl.node import AddrmapNode
 
 from racetrap.golden_model.gpu.params import WORDS_PER_LINE
 from racetrap.golden_model.scord.params import AccessPolicy, ScordParams
-from racetrap.rtl.common.registers import compile_description, identity_values
+from racetrap.rtl.common.register_description import compile_description, identity_values
 
 #: The register description.
 RDL_FILE = Path(__file__).with_name("scord.rdl")
@@ -34,6 +34,7 @@ def register_parameters(params: ScordParams) -> dict[str, int]:
         "MANY_BANKS": params.banks > _MOST_BANKS,
         "HAS_ACCESS_BUFFER": params.access_buffer_depth > 0,
         "LEAVES_OUT": params.leaves_out,
+        "HAS_PROTECTION": params.protection,
     }
 
 

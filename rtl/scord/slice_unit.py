@@ -14,7 +14,7 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.arbiter import StreamArbiter
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.common.ports import ports_like
+from racetrap.rtl.common.ports import forward_ports, ports_like
 from racetrap.rtl.gpu.local_memory import LocalMemory
 from racetrap.rtl.gpu.tile_launch import clear_by_level, send_at_most
 from racetrap.rtl.scord.detector_bank import DetectorBank
@@ -46,6 +46,8 @@ class SliceUnit(wiring.Component):
         Metadata in memory; absent if metadata are on chip.
     i_region : ``In(region_layout(params))``
         Monitored region; it changes only before ``i_clear`` rises.
+    i_attributes : ``In(attributes_layout())``
+        AxPROT and AxCACHE of ``m_axi_metadata``, likewise; only with ``protection``.
     i_clear, o_cleared : ``In(1)``, ``Out(1)``
         Forget the previous launch, as of ``TileClear``.
     o_count : ``Out(ArrayLayout(pulses, words_per_cycle))``
@@ -60,7 +62,7 @@ class SliceUnit(wiring.Component):
         traces = ("trace", "trace_fences") if params.trace_port else ()
         pulses = bank.o_count[0].shape()
         super().__init__({
-            **ports_like(bank, "i_port", "i_region"),
+            **ports_like(bank, "i_port", *bank.settings(params)),
             "i_packet": In(stream.Signature(struct_layout(params.request_layout))),
             "o_response": Out(stream.Signature(struct_layout(params.response_layout))),
             "o_report": Out(stream.Signature(struct_layout(params.report_layout))),
@@ -82,9 +84,8 @@ class SliceUnit(wiring.Component):
         wiring.connect(m, receiver.o_packet, bank.i_packet)
         wiring.connect(m, receiver.o_response, wiring.flipped(self.o_response))
         has_reported = self._elaborate_reports(m, bank)
+        forward_ports(m, self, bank, "i_port", *bank.settings(self._params))
         m.d.comb += [
-            bank.i_port.eq(self.i_port),
-            bank.i_region.eq(self.i_region),
             self.o_idle.eq(bank.o_idle & has_reported),
             receiver.i_idle.eq(self.o_idle),
             *(outer.eq(inner) for outer, inner in zip(self.o_count, bank.o_count, strict=True)),

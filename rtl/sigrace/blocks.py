@@ -46,6 +46,6 @@ def blocks(params: SigraceParams) -> list[HardwareBlock]:
         HardwareBlock("scanner", partial(Scanner, params), 1),
         HardwareBlock("intersection", partial(Intersection, params), 1),
         HardwareBlock("conflict_log", partial(ConflictLog, params), 1),
-        HardwareBlock("registers", partial(RegisterBlock, compile_registers()), 1),
+        HardwareBlock("registers", partial(RegisterBlock, compile_registers(params)), 1),
         HardwareBlock("system", partial(SigraceSystem, params), 1, is_large=True),
     ]

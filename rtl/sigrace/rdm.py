@@ -68,7 +68,7 @@ class Rdm(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         params = self._params
-        m.submodules.registers = registers = RegisterBlock(compile_registers())
+        m.submodules.registers = registers = RegisterBlock(compile_registers(params))
         m.submodules.controller = controller = RdmController(params)
         m.submodules.core_to_thread = core_to_thread = CoreToThread(params)
         m.submodules.log = log = ConflictLog(params)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from racetrap.golden_model.gpu.protection import MemoryBounds
 from racetrap.golden_model.gpu.region import Region
 from racetrap.golden_model.gpu.region_table import LineRegion, MonitoredRegion, regions_of
 from racetrap.sim.cosim.software.detector_software import DetectorSoftware
@@ -40,6 +41,21 @@ class GpuSoftware(DetectorSoftware):
                 port.write(f"REGION{number}_LINES", one.lines)
                 port.write_pair(f"REGION{number}_METADATA_BASE", one.metadata_base)
         self.place_ring(ring_base, ring_log2)
+
+    def set_bounds(self, bounds: MemoryBounds, *, lock: bool) -> None:
+        """Write the bounds of metadata and ring; possible before the first launch only.
+
+        Parameters
+        ----------
+        bounds : MemoryBounds
+            The bounds.
+        lock : bool
+            Whether they hold until reset already; else from the first launch on.
+        """
+        for part, one in (("METADATA", bounds.metadata), ("REPORT", bounds.report)):
+            self._port.write_pair(f"{part}_BOUNDS_BASE", one.base)
+            self._port.write_pair(f"{part}_BOUNDS_LIMIT", one.limit)
+        self._port.write_fields("BOUNDS", lock=int(lock))
 
     def launch(
         self, *, report_filter: bool = False, interrupt: bool = False,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 from racetrap.generators.register_map import RegisterPort
+from racetrap.golden_model.protection import PageProtection
 
 _WRAP = 1 << 32
 
@@ -29,6 +31,19 @@ class ControlSoftware:
     def pulse(self, *names: str) -> None:
         """Write CONTROL as it is, with these pulses."""
         self._port.write_fields("CONTROL", **self._control, **dict.fromkeys(names, 1))
+
+    def protect(self, protection: PageProtection, *, lock: bool) -> None:
+        """Require privilege or security of all later accesses to the registers.
+
+        Parameters
+        ----------
+        protection : PageProtection
+            What is required.
+        lock : bool
+            Whether it holds until reset.
+        """
+        required = {name: int(value) for name, value in asdict(protection).items()}
+        self._port.write_fields("PROTECTION", **required, lock=int(lock))
 
     def wait_idle(self) -> None:
         """Wait until the hardware has finished everything."""

@@ -6,7 +6,8 @@ from racetrap.golden_model.causality.packets import RaceKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.detector_bank import DetectorBank
 from racetrap.rtl.causality.registers import compile_registers, supplied_constants
-from racetrap.rtl.common.registers import FieldKind, RegisterBlock, field_kind
+from racetrap.rtl.common.register_description import FieldKind, field_kind
+from racetrap.rtl.common.registers import RegisterBlock
 
 _LARGEST = CausalityParams(
     sm_count=108, blocks_per_sm=32, warps_per_sm=64, clock_bits=12, epoch_bits=4, hash_bits=1024,

@@ -10,7 +10,7 @@ PROOF = register_proof(
     "reads",
     rule="What software reads is what the register held when the address was taken: constants, "
     "wires, written fields, counters (which add, stop or wrap, and clear as described), 0 "
-    "for one-shot bits and where no register is.",
+    "for one-shot bits, where no register is, and if the read is refused.",
     events=("counted", "wrapped", "write-beside", "nothing-there"),
     bugs={
         "counter-clears-last": Patch(
@@ -23,6 +23,7 @@ PROOF = register_proof(
             FILE, "if field.is_sw_readable and field_kind(field) is not FieldKind.PULSE",
             "if field.is_sw_readable",
         ),
+        "refused-read-shows": Patch(FILE, "Mux(admitted, data, 0), hit", "data, hit"),
         "field-at-bit-0": Patch(FILE, "value.shift_left(field.lsb)", "value"),
     },
 )  # fmt: skip

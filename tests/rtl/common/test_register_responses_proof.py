@@ -11,8 +11,12 @@ PROOF = register_proof(
     rule="Each AXI4-Lite request has exactly one response, in the cycle after it is whole, "
     "whatever waits: at most two writes and one read are taken before. A waiting response "
     "is stable. It is SLVERR if and only if the address has no register that software may "
-    "write, or read.",
-    events=("two-writes", "data-first", "write-and-read-at-once", "error"),
+    "write, or read, or the access is refused: PROTECTION requires a privilege or security that "
+    "it lacks, or a lock is set. Each refusal is signalled.",
+    events=(
+        "two-writes", "data-first", "write-and-read-at-once", "error", "refused-read",
+        "refused-write", "locked",
+    ),
     bugs={
         "response-withdrawn": Patch(
             FILE, "with m.If(axi.bvalid & axi.bready):", "with m.If(axi.bvalid):"
@@ -23,6 +27,17 @@ PROOF = register_proof(
         "read-over-a-waiting-read": Patch(FILE, "axi.arready.eq(~axi.rvalid)", "axi.arready.eq(1)"),
         "written-where-nothing-is": Patch(
             FILE, "if register.has_sw_writable", "if register.has_sw_readable"
+        ),
+        "non-secure-is-admitted": Patch(
+            FILE, "(prot[0] | ~needs_privilege) & (~prot[1] | ~needs_security)",
+            "prot[0] | ~needs_privilege",
+        ),
+        "lock-ignored": Patch(FILE, " & ~self._is_locked(address)", ""),
+        "protection-of-the-address-forgotten": Patch(
+            FILE, "m.d.sync += prot.eq(axi.awprot)", "m.d.comb += prot.eq(axi.awprot)"
+        ),
+        "refusal-not-told": Patch(
+            FILE, "self.o_refused.writes.eq(write & ~admitted)", "self.o_refused.writes.eq(0)"
         ),
         "second-address-lost": Patch(FILE, "axi.awready.eq(~have_address)", "axi.awready.eq(1)"),
     },

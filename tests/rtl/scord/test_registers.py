@@ -7,12 +7,8 @@ import pytest
 from racetrap.generators.scord import SCORD
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.common.axi import AxiResponse
-from racetrap.rtl.common.registers import (
-    REGISTER_ADDRESS_BITS,
-    FieldKind,
-    RegisterBlock,
-    field_kind,
-)
+from racetrap.rtl.common.register_description import FieldKind, field_kind
+from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
 from racetrap.rtl.gpu.register_wiring import REGION_REGISTERS
 from racetrap.rtl.scord.detector_bank import DetectorBank
 from racetrap.rtl.scord.registers import (

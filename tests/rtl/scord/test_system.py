@@ -21,7 +21,8 @@ from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import put, random_idle, shared, simulate
 
 TINY = SCORD.presets["scord-tiny"].params
-ADDRESS = {node.inst_name: node.address_offset for node in compile_registers(TINY).registers()}
+PROTECTED = replace(TINY, protection=True)
+ADDRESS = {node.inst_name: node.address_offset for node in compile_registers(PROTECTED).registers()}
 REGION = Region(data_base=0x4000, size_log2=9, metadata_base=0x1_0000_0008)
 RING = 0x2_0000_0020
 ENABLE, FILTER, INTERRUPT, LAUNCH, CLEAR_COUNTERS = 1, 2, 4, 0x100, 0x200

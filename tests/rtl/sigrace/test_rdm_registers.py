@@ -5,7 +5,7 @@ from random import Random
 
 from racetrap.golden_model.sigrace.packets import Cause
 from racetrap.rtl.common.axi import AxiResponse
-from racetrap.rtl.common.registers import version_fields
+from racetrap.rtl.common.register_description import version_fields
 from racetrap.rtl.sigrace.registers import compile_registers
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.sigrace.configurations import SMALL
@@ -13,7 +13,7 @@ from tests.support.sigrace.messages import random_message, random_set
 from tests.support.sigrace.rdm_bench import ADDRESSES, RdmBench, read, read_field, write
 
 PARAMS = replace(SMALL, contexts=2, log_depth=3, sequence_bits=3)
-REGISTERS = {one.inst_name: one for one in compile_registers().registers()}
+REGISTERS = {one.inst_name: one for one in compile_registers(PARAMS).registers()}
 
 
 def run(software, params=PARAMS):

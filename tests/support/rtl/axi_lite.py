@@ -9,9 +9,10 @@ async def _until(ctx, ready) -> None:
         *_, taken = await ctx.tick().sample(ready)
 
 
-async def axil_read(ctx, port, address: int) -> tuple[int, int]:
+async def axil_read(ctx, port, address: int, *, prot: int = 0) -> tuple[int, int]:
     """Read one register; returns data and response."""
     ctx.set(port.araddr, address)
+    ctx.set(port.arprot, prot)
     ctx.set(port.arvalid, 1)
     await _until(ctx, port.arready)
     ctx.set(port.arvalid, 0)
@@ -24,13 +25,15 @@ async def axil_read(ctx, port, address: int) -> tuple[int, int]:
 
 
 async def axil_write(
-    ctx, port, address: int, data: int, *, strobe: int = 0xF, order: str = "together"
-) -> int:
+    ctx, port, address: int, data: int, *, strobe: int = 0xF, order: str = "together",
+    prot: int = 0,
+) -> int:  # fmt: skip
     """Write one register; returns the response.
 
     ``order`` says which channel comes first: "together", "address" or "data".
     """
     ctx.set(port.awaddr, address)
+    ctx.set(port.awprot, prot)
     ctx.set(port.wdata, data)
     ctx.set(port.wstrb, strobe)
     if order == "address":

@@ -16,6 +16,7 @@ from typing import Any
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In
 from systemrdl.node import AddrmapNode, FieldNode
+from systemrdl.rdltypes import OnWriteType
 
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.scord.registers import compile_registers
@@ -59,12 +60,14 @@ class RegisterHarness(Harness):
             if _is_counter(field):
                 inputs[f"{_name(field)}_increment"] = In(field.get_property("incrwidth") or 1)
                 inputs[f"{_name(field)}_clear"] = In(1)
+            elif field.get_property("hwset"):
+                inputs[_name(field)] = In(1)
             elif field.is_hw_writable:
                 inputs[_name(field)] = In(field.width)
         super().__init__(case, {
             "i_awvalid": In(1), "i_wvalid": In(1), "i_arvalid": In(1), "i_bready": In(1),
             "i_rready": In(1), "i_awaddr": In(12), "i_araddr": In(12), "i_wdata": In(32),
-            "i_wstrb": In(4), **inputs,
+            "i_wstrb": In(4), "i_awprot": In(3), "i_arprot": In(3), **inputs,
         })  # fmt: skip
 
     def elaborate(self, platform):
@@ -75,9 +78,10 @@ class RegisterHarness(Harness):
         m.d.comb += [
             getattr(axi, name).eq(getattr(self, f"i_{name}"))
             for name in ("awvalid", "wvalid", "arvalid", "bready", "rready", "awaddr", "araddr",
-                         "wdata", "wstrb")
+                         "wdata", "wstrb", "awprot", "arprot")
         ]  # fmt: skip
         self._elaborate_requests(m)
+        self._elaborate_protection(m)
         self._elaborate_fields(m)
         rules, events = {
             "responses": self._responses, "writes": self._writes, "reads": self._reads,
@@ -101,8 +105,9 @@ class RegisterHarness(Harness):
             name: (self.owed[name] - axi.bvalid)[:2] != 0 for name in ("aw", "w")
         }  # fmt: skip
         self.address, self.data, self.strobe = Signal(10), Signal(32), Signal(4)
+        self.prot = Signal(3)
         with m.If(takes["aw"]):
-            m.d.sync += self.address.eq(axi.awaddr[2:])
+            m.d.sync += [self.address.eq(axi.awaddr[2:]), self.prot.eq(axi.awprot)]
         with m.If(takes["w"]):
             m.d.sync += [self.data.eq(axi.wdata), self.strobe.eq(axi.wstrb)]
         self.writes = self.has["aw"] & self.has["w"] & ~axi.bvalid
@@ -110,6 +115,40 @@ class RegisterHarness(Harness):
         self.expected, self.takes = Signal(32), takes
         with m.If(self.writes):
             m.d.sync += self.answered.eq(self.address)
+
+    def _elaborate_protection(self, m: Module) -> None:
+        """Which read and which write may be refused, if the description has what refuses them."""
+        self.locks: dict[str, Signal] = {}
+        for field in self._fields:
+            if field.get_property("onwrite") is OnWriteType.woset:
+                self.locks[_name(field)] = Signal(name=f"lock_{_name(field)}")
+        self.is_open, self.may_read, self.may_write = (
+            Signal(name=name) for name in ("is_open", "may_read", "may_write")
+        )
+        # Of a register that is locked, no bit is written.
+        locked = []
+        for field in self._fields:
+            if isinstance(lock := field.get_property("swwel"), FieldNode):
+                held = self.locks[_name(lock)]
+                if lock.get_property("hwset"):
+                    held = held | getattr(self, _name(lock))
+                locked.append((self.address == field.parent.address_offset // 4) & held)
+        m.d.comb += [
+            self.is_open.eq(~Cat(locked).any()),
+            self.may_write.eq(self.is_open & self._is_admitted("writes", self.prot)),
+            self.may_read.eq(self._is_admitted("reads", self.block.s_axil.arprot)),
+        ]
+
+    def _is_admitted(self, kind: str, prot: Value) -> Value:
+        """Whether an access is privileged and secure, as far as it must be."""
+        if not self.locks:
+            return Const(1)
+        page = self.block.protection
+        privileged, non_secure = prot[0], prot[1]
+        return ~(
+            (getattr(page, f"privileged_{kind}") & ~privileged)
+            | (getattr(page, f"secure_{kind}") & non_secure)
+        )
 
     def _elaborate_fields(self, m: Module) -> None:
         """What each field holds, and what software reads of it."""
@@ -123,7 +162,7 @@ class RegisterHarness(Harness):
             number = register.address_offset // 4
             for field in register.fields():
                 part = slice(field.lsb, field.lsb + field.width)
-                hit = self.writes & (self.address == number)
+                hit = self.writes & self.may_write & (self.address == number)
                 value = self._elaborate_field(m, field, hit, self.data[part], mask[part])
                 if field.is_sw_readable and value is not None:
                     word.append(value.shift_left(field.lsb))
@@ -132,7 +171,7 @@ class RegisterHarness(Harness):
         with m.If(self.takes["ar"]):
             m.d.sync += [self.read.eq(self.block.s_axil.araddr[2:]), self.expected.eq(0)]
             for number, value in self.reads.items():
-                with m.If(self.block.s_axil.araddr[2:] == number):
+                with m.If((self.block.s_axil.araddr[2:] == number) & self.may_read):
                     m.d.sync += self.expected.eq(value)
 
     def _elaborate_field(self, m: Module, field: FieldNode, hit: Value, data: Value, mask: Value):
@@ -152,6 +191,14 @@ class RegisterHarness(Harness):
                 m.d.sync += self.wraps.eq((added > most) & ~clear)
             self.counters[name] = shadow
             return shadow
+        if name in self.locks:
+            lock = self.locks[name]
+            m.d.sync += lock.eq(lock | (hit & data & mask))
+            if field.get_property("hwset"):
+                m.d.comb += self._port(field).eq(getattr(self, name))
+                with m.If(getattr(self, name)):
+                    m.d.sync += lock.eq(1)
+            return lock
         if field.is_hw_writable and field.is_sw_writable:
             port, given = self._port(field), getattr(self, name)
             m.d.comb += port.value.eq(given)
@@ -179,6 +226,11 @@ class RegisterHarness(Harness):
         axi, owed, takes = self.block.s_axil, self.owed, self.takes
         complete, reads = Signal(), Signal()
         m.d.sync += [complete.eq(self.writes), reads.eq(takes["ar"])]
+        could = {name: Signal(name=f"could_{name}") for name in ("write", "read")}
+        with m.If(self.writes):
+            m.d.sync += could["write"].eq(self.may_write)
+        with m.If(takes["ar"]):
+            m.d.sync += could["read"].eq(self.may_read)
         rules = [
             owed["aw"] <= 2, owed["w"] <= 2, owed["ar"] <= 1,
             ~axi.bvalid | ((owed["aw"] != 0) & (owed["w"] != 0)),
@@ -190,13 +242,24 @@ class RegisterHarness(Harness):
         ]  # fmt: skip
         writable = [r.address_offset // 4 for r in self._node.registers() if r.has_sw_writable]
         rules += [
-            ~axi.bvalid | (axi.bresp == Mux(self.answered.matches(*writable), _OKAY, _SLVERR)),
-            ~axi.rvalid | (axi.rresp == Mux(self.read.matches(*self.reads), _OKAY, _SLVERR)),
+            ~axi.bvalid
+            | (axi.bresp == Mux(self.answered.matches(*writable) & could["write"], _OKAY, _SLVERR)),
+            ~axi.rvalid
+            | (axi.rresp == Mux(self.read.matches(*self.reads) & could["read"], _OKAY, _SLVERR)),
         ]
+        if self.locks:
+            refused = self.block.o_refused
+            rules += [
+                refused.writes == (self.writes & ~self.may_write),
+                refused.reads == (takes["ar"] & ~self.may_read),
+            ]
         events = {
             "two-writes": (owed["aw"] == 2) & (owed["w"] == 2),
             "data-first": (owed["w"] == 1) & (owed["aw"] == 0) & takes["aw"],
             "write-and-read-at-once": takes["b"] & takes["r"],
+            "refused-read": takes["ar"] & ~self.may_read,
+            "refused-write": self.writes & ~self.may_write & self.is_open,
+            "locked": self.writes & ~self.is_open,
             "error": takes["b"] & (axi.bresp == _SLVERR) & takes["r"] & (axi.rresp == _SLVERR),
         }
         return rules, events
@@ -239,7 +302,10 @@ class RegisterHarness(Harness):
         counts = [
             inner[name.replace("__", "_")] == shadow for name, shadow in self.counters.items()
         ]
-        return [*helps, *counts, *self._held()]
+        locks = [inner[name.replace("__", "_")] == lock for name, lock in self.locks.items()]
+        if locks:
+            helps.append(~self.has["aw"] | (inner["prot"] == self.prot))
+        return [*helps, *counts, *locks, *self._held()]
 
     def _held(self) -> list[Value]:
         """Each field that software writes is its shadow."""

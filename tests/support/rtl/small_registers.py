@@ -7,7 +7,10 @@ from pathlib import Path
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode
 
-DESCRIPTION = """
+from racetrap import rtl
+
+DESCRIPTION = (
+    """
 addrmap block {
     default regwidth = 32;
     reg { field { sw = r; hw = na; } value[31:0] = 0x1234ABCD; } CONSTANT @ 0x0;
@@ -34,8 +37,22 @@ addrmap block {
         field { swmod; } low[7:0];
         field { swmod; } high[23:16];
     } PORT @ 0x30;
-};
+    reg {
+        field { sw = rw; hw = na; onwrite = woset; } lock[0:0] = 0;
+        field { sw = rw; hw = na; onwrite = woset; hwset; } other[8:8] = 0;
+    } LOCKS @ 0x40;
+    reg {
+        field { sw = rw; hw = r; } low[7:0] = 0x3C;
+        field { sw = rw; hw = r; } high[31:24] = 0;
+    } LOCKED @ 0x44;
+    LOCKED.low->swwel = LOCKS.lock;
+    LOCKED.high->swwel = LOCKS.other;
 """
+    + (Path(rtl.__path__[0]) / "common/protection.rdl")
+    .read_text(encoding="utf-8")
+    .replace("HAS_PROTECTION", "true")
+    + "};\n"
+)
 
 
 def compile_text(folder: Path, text: str) -> AddrmapNode:

@@ -18,8 +18,9 @@ from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.streams import Idle, never_idle, put_all, random_idle, shared, simulate
 from tests.support.sigrace.messages import flit_words
 
+_REGISTERS = compile_registers(SigraceParams())
 #: Address of each register.
-ADDRESSES = {one.inst_name: one.absolute_address for one in compile_registers().registers()}
+ADDRESSES = {one.inst_name: one.absolute_address for one in _REGISTERS.registers()}
 
 
 async def read(ctx, port, name: str) -> int:
@@ -32,14 +33,14 @@ async def read(ctx, port, name: str) -> int:
 async def read_field(ctx, port, name: str, field: str) -> int:
     """Read a field of a register."""
     data = await read(ctx, port, name)
-    register = compile_registers().get_child_by_name(name)
+    register = _REGISTERS.get_child_by_name(name)
     one = register.get_child_by_name(field)
     return data >> one.lsb & (1 << one.width) - 1
 
 
 async def write(ctx, port, name: str, **fields: int) -> None:
     """Write a register; fields that are not given are 0."""
-    register = compile_registers().get_child_by_name(name)
+    register = _REGISTERS.get_child_by_name(name)
     data = sum(value << register.get_child_by_name(field).lsb for field, value in fields.items())
     assert await axil_write(ctx, port, ADDRESSES[name], data) == AxiResponse.OKAY, name
 

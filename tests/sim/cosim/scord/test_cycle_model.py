@@ -30,6 +30,7 @@ _OTHERS = {
     "granules": ({"granularity": 16, "warps_per_sm": 2, "slot_generation_bits": 2}, 100),
     "SRAM macros": ({"macro_words": 2, "banks": 2, "outstanding": 16}, 100),
     "flip-flops for arrays": ({"macro_words": 1 << 16}, 50),
+    "protection": ({"protection": True}, 50),
     "one warp": ({"warps_per_sm": 1, "blocks_per_sm": 1, "packet_fifo_depth": 3}, 100),
 }
 
