@@ -16,10 +16,12 @@ def test_rate(threads, independent):
 
 
 def test_independent_lanes_take_at_most_half_as_long_again_on_a_kernel_that_does_not_diverge():
-    lockstep, independent = (
-        min(measure_executor(4096, independent_threads=each).seconds for _ in range(3))
-        for each in (False, True)
-    )
+    # In turn, so that other work on the machine slows both.
+    runs = [
+        [measure_executor(4096, independent_threads=each).seconds for each in (False, True)]
+        for _ in range(4)
+    ]
+    lockstep, independent = map(min, zip(*runs, strict=True))
     assert independent <= 1.5 * lockstep
 
 
