@@ -101,6 +101,9 @@ class EventLog:
         #: Where the judge works while the run goes on, and what it does.
         self._thread = ThreadPoolExecutor(1)
         self._feeding: Future[None] | None = None
+        #: Arrays of the part before, and whether others have those of this one.
+        self._before: tuple[np.ndarray, np.ndarray] | None = None
+        self._given = False
         self.cursor = LogCursor()
         self._events = self._lanes = np.empty(0, np.uint8)
         self._make_room()
@@ -112,16 +115,20 @@ class EventLog:
 
     def _make_room(self) -> None:
         """Go on in new arrays, as large as before or with room for twice what there is."""
-        cursor, kept = self.cursor, (self._events, self._lanes)
+        cursor = self.cursor
         event_room = 2 * cursor.event_bytes + _FIRST_ROOM * _EVENT_BYTES
         lane_room = 2 * cursor.lane_bytes + _FIRST_ROOM * _LANE_BYTES
-        cursor.event_room = max(cursor.event_room, event_room)
-        cursor.lane_room = max(cursor.lane_room, lane_room)
-        self._events = np.empty(cursor.event_room, np.uint8)
-        self._lanes = np.empty(cursor.lane_room, np.uint8)
-        self._events[: cursor.event_bytes] = kept[0][: cursor.event_bytes]
-        self._lanes[: cursor.lane_bytes] = kept[1][: cursor.lane_bytes]
-        cursor.events, cursor.lanes = self._events.ctypes.data, self._lanes.ctypes.data
+        events = np.empty(max(cursor.event_room, event_room), np.uint8)
+        lanes = np.empty(max(cursor.lane_room, lane_room), np.uint8)
+        events[: cursor.event_bytes] = self._events[: cursor.event_bytes]
+        lanes[: cursor.lane_bytes] = self._lanes[: cursor.lane_bytes]
+        self._go_on_in(events, lanes)
+
+    def _go_on_in(self, events: np.ndarray, lanes: np.ndarray) -> None:
+        self._events, self._lanes, self._given = events, lanes, False
+        cursor = self.cursor
+        cursor.events, cursor.event_room = events.ctypes.data, events.nbytes
+        cursor.lanes, cursor.lane_room = lanes.ctypes.data, lanes.nbytes
 
     def _append(self, lanes: np.ndarray | None, *fields: int) -> None:
         """An event by its fields but the last, and its lanes: u64, shape (lanes, 3)."""
@@ -153,7 +160,7 @@ class EventLog:
     @property
     def pcs(self) -> set[int]:
         """Program counters so far."""
-        return self._pcs | set(np.unique(self.arrays()[0]["pc"]).tolist())
+        return self._pcs | set(np.unique(self._kept()[0]["pc"]).tolist())
 
     @property
     def is_bounded(self) -> bool:
@@ -172,7 +179,10 @@ class EventLog:
             self.judge = self._make_judge()
         if self._feeding is not None:
             self._feeding.result()
-        events, lanes = self.arrays()
+        # The judge is done with the part before.
+        free = self._before
+        self._before = None if self._given else (self._events, self._lanes)
+        events, lanes = self._kept()
         self._feeding = self._thread.submit(self.judge.feed, events, lanes, cursor.lanes_before)
         if at_end:
             self._feeding.result()
@@ -180,8 +190,10 @@ class EventLog:
         self._events_before += len(events)
         cursor.lanes_before += len(lanes)
         cursor.event_bytes = cursor.lane_bytes = 0
-        # Who has asked for the arrays may keep them.
-        self._make_room()
+        if free is None:
+            self._make_room()
+        else:
+            self._go_on_in(*free)
 
     def access(self, warp: Warp, access: Access, mask: int, success: int, rows: np.ndarray) -> None:
         """A load, store or atomic.
@@ -287,13 +299,17 @@ class EventLog:
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Event and lane records so far; what is logged later does not change them."""
+        self._given = True
+        return self._kept()
+
+    def _kept(self) -> tuple[np.ndarray, np.ndarray]:
         cursor = self.cursor
         events, lanes = self._events[: cursor.event_bytes], self._lanes[: cursor.lane_bytes]
         return events.view(EVENT_DTYPE), lanes.view(LANE_DTYPE)
 
     def since(self, count: int) -> tuple[bytes, bytes]:
         """Copies of the event and lane records behind the first ``count`` events, all kept."""
-        events, lanes = self.arrays()
+        events, lanes = self._kept()
         events = events[count - self._events_before :]
         if not len(events):
             return b"", b""
