@@ -18,19 +18,15 @@ struct Window {
 Window window_of(const WarpRow &warp, const AccessRow &access) {
     switch (access.window) {
     case HEAP_WINDOW: {
-        const auto *bounds = reinterpret_cast<const int64_t *>(warp.bounds) + 2 * access.number;
-        return {reinterpret_cast<char *>(warp.heap), bounds[0], bounds[1], 0};
+        const int64_t *bounds = warp.bounds + 2 * access.number;
+        return {warp.heap, bounds[0], bounds[1], 0};
     }
     case SHARED_WINDOW:
-        return {
-            reinterpret_cast<char *>(warp.shared), 0, warp.shared_size - access.size, 0};
+        return {warp.shared, 0, warp.shared_size - access.size, 0};
     case LOCAL_WINDOW:
-        return {
-            reinterpret_cast<char *>(warp.local), 0, warp.local_size - access.size,
-            warp.local_size};
+        return {warp.local, 0, warp.local_size - access.size, warp.local_size};
     default:
-        return {
-            reinterpret_cast<char *>(warp.parameters), 0, warp.parameter_size - access.size, 0};
+        return {warp.parameters, 0, warp.parameter_size - access.size, 0};
     }
 }
 
@@ -62,7 +58,7 @@ template <typename Address> class Move {
 public:
     Move(const char *addresses, intptr_t step, const WarpRow &warp, const AccessRow &access)
         : addresses(addresses), step(step), warp(warp), access(access),
-          window(window_of(warp, access)), log(*reinterpret_cast<LogCursor *>(warp.log)) {}
+          window(window_of(warp, access)), log(*warp.log) {}
 
     bool has(int lane) const { return warp.mask >> lane & 1; }
 
@@ -96,14 +92,14 @@ public:
         event.space = access.space;
         event.order = access.order;
         event.first_lane = log.lanes_before + log.lane_bytes / sizeof(LaneRecord);
-        std::memcpy(reinterpret_cast<char *>(log.events) + log.event_bytes, &event, sizeof event);
+        std::memcpy(log.events + log.event_bytes, &event, sizeof event);
         log.event_bytes += sizeof event;
     }
 
     void log_lane(int lane, const LaneRecord &values) const {
         LaneRecord record = values;
         record.address = address(lane);
-        std::memcpy(reinterpret_cast<char *>(log.lanes) + log.lane_bytes, &record, sizeof record);
+        std::memcpy(log.lanes + log.lane_bytes, &record, sizeof record);
         log.lane_bytes += sizeof record;
     }
 };
@@ -111,7 +107,8 @@ public:
 template <typename T> const T &row(char *array) { return *reinterpret_cast<const T *>(array); }
 
 // Arrays: addresses, warp, instruction; then where the elements go.
-template <typename Address, int BYTES, int ELEMENTS> void load(char **arrays, const intptr_t *steps) {
+template <typename Address, int BYTES, int ELEMENTS>
+void load(char **arrays, const intptr_t *steps) {
     const auto &access = row<AccessRow>(arrays[2]);
     const Move<Address> move(arrays[0], steps[0], row<WarpRow>(arrays[1]), access);
     if (!move.begin()) return;
@@ -127,7 +124,8 @@ template <typename Address, int BYTES, int ELEMENTS> void load(char **arrays, co
 }
 
 // Arrays: addresses, instruction, elements, warp.
-template <typename Address, int BYTES, int ELEMENTS> void store(char **arrays, const intptr_t *steps) {
+template <typename Address, int BYTES, int ELEMENTS>
+void store(char **arrays, const intptr_t *steps) {
     const auto &access = row<AccessRow>(arrays[1]);
     const Move<Address> move(arrays[0], steps[0], row<WarpRow>(arrays[2 + ELEMENTS]), access);
     if (!move.begin()) return;

@@ -89,12 +89,15 @@ class AccessRow(ctypes.Structure):
 _TWINS = (
     constants({"LANES": WARP_SIZE}),
     enumeration(_Window),
-    structure(WarpRow),
+    structure(LogCursor, types=dict.fromkeys(("events", "lanes"), "char *")),
+    structure(WarpRow, types={
+        **dict.fromkeys(("heap", "shared", "local", "parameters"), "char *"),
+        "bounds": "const int64_t *", "log": "LogCursor *",
+    }),
     structure(AccessRow),
-    structure(LogCursor),
     record(EVENT_DTYPE, "Event"),
     record(LANE_DTYPE, "LaneRecord"),
-)
+)  # fmt: skip
 
 
 @cache
