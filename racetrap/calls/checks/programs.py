@@ -23,6 +23,8 @@ _SLOW_IMPORTS = (
     "racetrap.verdict.gpu.program_check",
     "racetrap.verdict.gpu.oracle",
     "racetrap.presenters.program_findings",
+    "racetrap.calls.checks.cures",
+    "racetrap.verdict.gpu.cure.programs",
 )
 
 
@@ -51,12 +53,12 @@ def _compiled(files: Sequence[Path], folder: Path, options: CompilerOptions) -> 
             raise ValueError(f"Program must be a file, not {file}")
     if not is_input(program):
         return program
-    target = folder / program.stem
+    target, library = folder / program.stem, runtime_library()
     with working(f"Compiling {program}"), ThreadPoolExecutor(1) as pool:
         # They take as long as the compiler needs for a small program.
         prepared = pool.submit(_prepare)
         try:
-            compile_program(files, target, runtime_library(), options)
+            compile_program(files, target, library, options)
         except ToolkitError as error:
             if _NO_MAIN not in str(error):
                 raise

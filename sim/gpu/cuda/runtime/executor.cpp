@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <gnu/lib-names.h>
 #include <link.h>
 #include <poll.h>
 #include <pthread.h>
@@ -171,6 +172,11 @@ void begin() {
   pthread_atfork(nullptr, nullptr, [] { forked = true; });
 }
 
+bool is_c_library(const char *path) {
+  const char *slash = std::strrchr(path, '/');
+  return !std::strcmp(slash ? slash + 1 : path, LIBC_SO);
+}
+
 }  // namespace
 
 Guard guard() { return Guard(mutex); }
@@ -258,6 +264,8 @@ uint32_t site_of(const void *return_address) {
     if (!map->l_name[0] && readlink("/proc/self/exe", own, sizeof own - 1) < 0) own[0] = 0;
     const char *path = map->l_name[0] ? map->l_name : own;
     uint64_t offset = reinterpret_cast<uint64_t>(return_address) - map->l_addr;
+    // Callers of main have no source line, and looking for one takes long.
+    if (is_c_library(path)) return sites[return_address] = 0;
     ask(SiteRequest{offset}, reply, path, std::strlen(path));
   }
   return sites[return_address] = reply.site;
