@@ -8,6 +8,7 @@ Ref: BARRACUDA (PLDI'17) Section 2.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -57,10 +58,6 @@ class Kernel:
         The kernel's records; ``first_lane`` counts in the whole trace.
     kind : numpy.ndarray
         Kind of each event.
-    block : numpy.ndarray
-        Block of each event, -1 for those without a block.
-    warp : numpy.ndarray
-        Warp of each event of a warp, -1 for others.
     grid_block : numpy.ndarray
         Index in the grid of each block.
     first_warp, warp_count : numpy.ndarray
@@ -84,9 +81,8 @@ class Kernel:
         self._place()
 
     def _place(self) -> None:
-        events, kind = self.events, self.kind
-        rows = np.flatnonzero(kind == EventKind.BLOCK_PLACED)
-        placed = events[rows]
+        rows = self._rows_placed = np.flatnonzero(self.kind == EventKind.BLOCK_PLACED)
+        placed = self.events[rows]
         self.grid_block = placed["grid_block"].astype(np.int64)
         self.warp_count = placed["warp_count"].astype(np.int64)
         self.first_warp = np.cumsum(self.warp_count) - self.warp_count
@@ -97,19 +93,28 @@ class Kernel:
             placed["mask"] != 0, placed["mask"], ALL_LANES
         )
 
+    @cached_property
+    def block(self) -> np.ndarray:
+        """Block of each event, -1 for those without a block."""
+        events, rows = self.events, self._rows_placed
         key = (events["sm"].astype(np.int64) * _SLOT_SPAN + events["slot"]) * len(events)
         key += np.arange(len(events))
         order = np.argsort(key[rows])
         block = np.full(len(events), -1, dtype=np.int32)
-        acts = np.flatnonzero(~np.isin(kind, _BLOCK_KINDS))
+        acts = np.flatnonzero(~np.isin(self.kind, _BLOCK_KINDS))
         if len(rows):
             block[acts] = order[np.searchsorted(key[rows][order], key[acts]) - 1]
-        self.block = block
-        warp = np.full(len(events), -1, dtype=np.int32)
-        acts = acts[~np.isin(kind[acts], BLOCK_BARRIERS)]
-        owner = block[acts]
-        warp[acts] = self.first_warp[owner] + events["warp"][acts] - placed["warp"][owner]
-        self.warp = warp
+        return block
+
+    @cached_property
+    def warp(self) -> np.ndarray:
+        """Warp of each event of a warp, -1 for others."""
+        warp = np.full(len(self.events), -1, dtype=np.int32)
+        acts = np.flatnonzero(~np.isin(self.kind, (*_BLOCK_KINDS, *BLOCK_BARRIERS)))
+        owner = self.block[acts]
+        first = self.events["warp"][self._rows_placed]
+        warp[acts] = self.first_warp[owner] + self.events["warp"][acts] - first[owner]
+        return warp
 
     @property
     def accesses(self) -> np.ndarray:

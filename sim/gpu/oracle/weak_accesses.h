@@ -116,11 +116,24 @@ private:
         far_ = team.is_uniform ? warp.actors[0].clock.far.get() : nullptr;
     }
 
-    // Whether all numbers of a range are so.  There is no branch for each, since all mostly are.
-    template <class IsSo> static bool are_all(int begin, int end, IsSo is_so) {
-        bool are = true;
-        for (int i = begin; i < end; i++) are &= is_so(i);
-        return are;
+    // Numbers of the lanes of a mask, ascending; in the room given, unless it has all.
+    static const uint8_t *numbers(uint32_t mask, uint8_t *room) {
+        static constexpr auto ALL = [] {
+            std::array<uint8_t, LANES> all{};
+            for (int lane = 0; lane < LANES; lane++) all[lane] = lane;
+            return all;
+        }();
+        if (mask == ALL_LANES) return ALL.data();
+        for (uint8_t *next = room; mask; mask &= mask - 1) *next++ = __builtin_ctz(mask);
+        return room;
+    }
+
+    // Whether each address is a step behind the one before.  There is no branch for each, since all
+    // mostly are.
+    static bool are_apart(const LaneRecord *records, int count, uint64_t step) {
+        uint64_t due = records->address, differences = 0;
+        for (int i = 0; i < count; i++, due += step) differences |= records[i].address ^ due;
+        return !differences;
     }
 
     static bool are_equal(const uint32_t *slots, int count, uint32_t to) {
@@ -133,9 +146,9 @@ private:
     void divide(const LaneRecord *records, uint32_t mask) {
         groups_.clear();
         words_.clear();
-        int count = 0;
-        uint8_t lanes[LANES];
-        for (; mask; mask &= mask - 1) lanes[count++] = __builtin_ctz(mask);
+        uint8_t room[LANES];
+        const int count = __builtin_popcount(mask);
+        const uint8_t *lanes = numbers(mask, room);
         for (int i = 0; i < count;) {
             uint64_t address = records[i].address;
             int end = i + 1;
@@ -145,10 +158,11 @@ private:
                 step = gap == 1 ? distance : distance / gap;
                 bool is_regular = step * gap == distance && step < 1u << 16 &&
                                   !(step & (step - 1)) && (!step || step >= size_);
+                bool is_gapless = lanes[count - 1] - lanes[i] == count - 1 - i;
+                if (is_regular && is_gapless && are_apart(records + i, count - i, step)) end = count;
                 auto is_next = [&](int j) {
                     return records[j].address - address == step * (lanes[j] - lanes[i]);
                 };
-                if (is_regular && are_all(i + 1, count, is_next)) end = count;
                 while (is_regular && end < count && is_next(end)) end++;
             }
             if (end == i + 1 || !step) {
