@@ -7,27 +7,33 @@ images beside this file; it needs the compiler of the package ``ziglang``.
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from racetrap.rtl.soc import dma_engine
 from racetrap.rtl.soc import picorv32_system as soc
-from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS, AcceleratorProgram
+from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
+from racetrap.sim.accelerator.recorder import Allocator
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.riscv import zig
 from racetrap.sim.soc.build import definitions
-from racetrap.sim.soc.image import read_image, write_image
-from racetrap.sim.soc.systems import ARGUMENTS
+from racetrap.sim.soc.image import Image, read_image, write_image
+from racetrap.sim.soc.systems import ARGUMENTS, LEFT_OUT
 
 #: Kept images, by program.
 IMAGES = Path(__file__).parent / "images"
 _FOLDER = Path(__file__).parent / "firmware"
 _ACCELERATOR = Path(__file__).parents[1] / "accelerator"
 _PAGE = 4096
+#: Local memory kept for the stack, and the vector engine's own.
+_STACK_BYTES, _SCRATCHPAD = 64 << 10, 256 << 10
 _TARGET = ("-target", "riscv32-freestanding-none", "-mcpu=generic_rv32+m")
 _COMPILE = (
     *_TARGET, "-O2", "-g", "-ffreestanding", "-fno-builtin", "-fno-sanitize=all",
     "-fno-stack-protector", "-fdata-sections", "-ffunction-sections", "-fno-pic",
+    # A call that is not the last instruction has a place of its own.
+    "-fno-optimize-sibling-calls",
 )  # fmt: skip
 _RUNTIME = ("api", "drivers", "descriptors", "vbx")
 
@@ -37,17 +43,18 @@ def image_of(program: str) -> Path:
     return IMAGES / f"{program}.hex"
 
 
-def addresses(program: AcceleratorProgram) -> str:
-    """Header with the system's addresses, and the layout of a program's heap."""
+def addresses(heap: Allocator) -> str:
+    """Header with the system's addresses, and the layout of the heap."""
     registers = (
         *((f"ENGINE_{name.upper()}", at) for name, at in dma_engine.REGISTERS.items()),
         *((f"CONTROL_{name.upper()}", at) for name, at in soc.CONTROL.items()),
     )
-    heap, line = program.allocator, soc.SocParams().cache.line_bytes
+    line = soc.SocParams().cache.line_bytes
     values = (
         ("LOCAL_BASE", soc.LOCAL_BASE), ("MEMORY_BASE", soc.MEMORY_BASE),
         ("MEMORY_BYTES", soc.MEMORY_BYTES), ("ENGINE_BASE", soc.ENGINE_BASE),
-        ("CONTROL_BASE", soc.CONTROL_BASE), ("ARGUMENTS", ARGUMENTS), ("PAGE", _PAGE),
+        ("CONTROL_BASE", soc.CONTROL_BASE), ("ARGUMENTS", ARGUMENTS), ("LEFT_OUT", LEFT_OUT),
+        ("PAGE", _PAGE), ("STACK_BYTES", _STACK_BYTES), ("SCRATCHPAD", _SCRATCHPAD), ("ENGINES", 1),
         ("LINE_BYTES", line), ("WINDOWS", soc.WINDOWS), ("WINDOWS_AT", soc.WINDOWS_AT),
         ("ENGINE_START_READ", dma_engine.START_READ),
         ("ENGINE_START_WRITE", dma_engine.START_WRITE), ("ENGINE_DONE", dma_engine.DONE),
@@ -58,13 +65,15 @@ def addresses(program: AcceleratorProgram) -> str:
     return "\n".join(line.removesuffix("u") for line in definitions(values)) + "\n"
 
 
-def compile_firmware(program: AcceleratorProgram, target: Path) -> None:
+def compile_firmware(source: Path, heap: Allocator, target: Path) -> None:
     """Compile a program with accelerators for the example systems.
 
     Parameters
     ----------
-    program : AcceleratorProgram
-        The program.
+    source : Path
+        The program, in C.
+    heap : Allocator
+        Layout of its heap.
     target : Path
         The ELF file.
 
@@ -75,20 +84,20 @@ def compile_firmware(program: AcceleratorProgram, target: Path) -> None:
     """
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
         folder = Path(name)
-        (folder / "addresses.h").write_text(addresses(program), encoding="ascii")
+        (folder / "addresses.h").write_text(addresses(heap), encoding="ascii")
         include = [f"-I{each}" for each in (folder, _FOLDER, _FOLDER / "include",
                                             _ACCELERATOR / "include")]  # fmt: skip
         sources = [
-            (program.source, "program.o", ()),
+            (source, "program.o", ()),
             *((_FOLDER / each, f"{each}.o", ()) for each in ("start.S", "target.c", "library.c")),
             *((_ACCELERATOR / "runtime" / f"{each}.c", f"{each}.o", ("-include", "target.h"))
               for each in _RUNTIME),
         ]  # fmt: skip
-        for source, made, options in sources:
-            _zig(*_COMPILE, *include, *options, "-c", str(source), "-o", str(folder / made))
+        for each, made, options in sources:
+            _zig(*_COMPILE, *include, *options, "-c", str(each), "-o", str(folder / made))
         script = folder / "link.ld"
         text = (_FOLDER / "link.ld").read_text(encoding="ascii")
-        for line in addresses(program).splitlines():
+        for line in addresses(heap).splitlines():
             _, word, value = line.split()
             text = text.replace(f"@{word}@", value)
         script.write_text(text, encoding="ascii")
@@ -96,6 +105,28 @@ def compile_firmware(program: AcceleratorProgram, target: Path) -> None:
             *_TARGET, "-O2", "-nostdlib", "-Wl,--gc-sections", f"-Wl,-T,{script}",
             *(str(folder / made) for _, made, _ in sources), "-lcompiler_rt", "-o", str(target),
         )  # fmt: skip
+
+
+def read_firmware(path: Path) -> Image:
+    """Image of a file: an image, or a program in C, which is compiled.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is no image.
+    Failure
+        If it cannot be compiled.
+    """
+    if path.suffix != ".c":
+        return read_image(path)
+    with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
+        elf, text = Path(name) / "firmware.elf", Path(name) / "firmware.hex"
+        compile_firmware(path, Allocator(), elf)
+        # As text the image holds its source lines itself.
+        write_image(read_image(elf), text, ())
+        return replace(read_image(text), path=path)
 
 
 def _zig(*options: str) -> None:
@@ -109,7 +140,7 @@ def _main() -> None:
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
         for program in ACCELERATOR_PROGRAMS.values():
             elf = Path(name) / f"{program.name}.elf"
-            compile_firmware(program, elf)
+            compile_firmware(program.source, program.allocator, elf)
             comments = (
                 f"sim/accelerator/programs/{program.source.name}, compiled by "
                 "`python -m racetrap.sim.soc.firmware`",

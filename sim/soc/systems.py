@@ -15,6 +15,8 @@ from racetrap.sim.soc.build import Design, build_program, definitions, places
 
 #: Place of the arguments of the firmware's ``main``; its stack grows down from there.
 ARGUMENTS = soc.LOCAL_BYTES - 0x1000
+#: Word that says which call's maintenance and waits the firmware does without; 0: none.
+LEFT_OUT = soc.LOCAL_BYTES - 4
 #: Largest delay of the engine before a command, in cycles; one less than a power of two.
 _DELAY = 1023
 _SETTLE_CYCLES = 2000

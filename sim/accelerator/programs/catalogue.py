@@ -35,6 +35,8 @@ class AcceleratorProgram:
         ``"thesis"`` or ``"firmware"``.
     omissions : tuple of str
         Names of the syncs, flushes and paddings that can be removed, each removal a bug.
+    least : int
+        Smallest size, for runs in simulated hardware.
     small : int
         Size for runs under many timings.
     large : int
@@ -47,6 +49,7 @@ class AcceleratorProgram:
     title: str
     group: str
     omissions: tuple[str, ...]
+    least: int
     small: int
     large: int
     thesis_name: str = ""
@@ -68,17 +71,24 @@ class AcceleratorProgram:
 
 
 def _of_thesis(
-    name: str, title: str, original: str, small: int, large: int, *omissions: str
+    name: str, title: str, original: str, sizes: tuple[int, int, int], *omissions: str
 ) -> AcceleratorProgram:
+    least, small, large = sizes
     return AcceleratorProgram(
-        name=name, title=title, group="thesis", omissions=omissions, small=small, large=large,
-        thesis_name=original,
+        name=name, title=title, group="thesis", omissions=omissions, least=least, small=small,
+        large=large, thesis_name=original,
     )  # fmt: skip
 
 
-def _firmware(name: str, title: str, *omissions: str) -> AcceleratorProgram:
+def _firmware(name: str, title: str, least: int, *omissions: str) -> AcceleratorProgram:
     return AcceleratorProgram(
-        name=name, title=title, group="firmware", omissions=omissions, small=8, large=1000
+        name=name,
+        title=title,
+        group="firmware",
+        omissions=omissions,
+        least=least,
+        small=8,
+        large=1000,
     )
 
 
@@ -86,37 +96,38 @@ ACCELERATOR_PROGRAMS = {
     program.name: program
     for program in (
         _of_thesis("libfixmath", "fixed-point square root and division", "vbw_libfixmath",
-                   64, 1024, "flush", "root-sync", "division-sync", "padding"),
+                   (16, 64, 1024), "flush", "root-sync", "division-sync", "padding"),
         _of_thesis("mtx_fir", "2-D FIR filter, rows fetched ahead", "vbw_mtx_fir_t",
-                   10, 256, "flush", "sync", "padding"),
+                   (8, 10, 256), "flush", "sync", "padding"),
         _of_thesis("mtx_median_argb32", "3x3 median of 32-bit pixels, in place",
-                   "vbw_mtx_median_argb32", 8, 540, "flush", "sync"),
+                   "vbw_mtx_median_argb32", (4, 8, 540), "flush", "sync"),
         _of_thesis("mtx_median", "5x5 median of bytes", "vbw_mtx_median_t",
-                   8, 128, "flush-input", "flush-output", "sync"),
+                   (6, 8, 128), "flush-input", "flush-output", "sync"),
         _of_thesis("mtx_motest", "motion estimation", "vbw_mtx_motest",
-                   4, 16, "sync", "padding"),
+                   (4, 4, 16), "sync", "padding"),
         _of_thesis("mtx_sobel", "Sobel filter, one sync at the end", "vbw_mtx_sobel",
-                   8, 1080, "flush", "sync", "padding"),
+                   (4, 8, 1080), "flush", "sync", "padding"),
         _of_thesis("mtx_xp", "matrix transposes, the cache flushed around", "vbw_mtx_xp_t",
-                   8, 512, "flush-before", "sync"),
-        _of_thesis("vec_add", "vector addition", "vbw_vec_add_t", 64, 16384, "sync", "padding"),
+                   (8, 8, 512), "flush-before", "sync"),
+        _of_thesis("vec_add", "vector addition", "vbw_vec_add_t",
+                   (16, 64, 16384), "sync", "padding"),
         _of_thesis("vec_fft", "FFT with twiddle factors in shared memory", "vbw_vec_fft",
-                   5, 10, "flush", "sync", "padding"),
+                   (3, 5, 10), "flush", "sync", "padding"),
         _of_thesis("vec_fir", "FIR filter for six types", "vbw_vec_fir_t",
-                   32, 1024, "sync", "third-sync", "last-sync", "padding"),
+                   (16, 32, 1024), "sync", "third-sync", "last-sync", "padding"),
         _of_thesis("vec_power", "vector power, two exponents", "vbw_vec_power_t",
-                   64, 1024, "first-sync", "second-sync", "padding"),
-        _firmware("adc_ring", "ADC samples by circular DMA into two halves",
+                   (16, 64, 1024), "first-sync", "second-sync", "padding"),
+        _firmware("adc_ring", "ADC samples by circular DMA into two halves", 4,
                   "wait", "invalidate", "alignment"),
-        _firmware("camera", "camera with two frame buffers",
+        _firmware("camera", "camera with two frame buffers", 3,
                   "wait", "for-cpu", "for-device", "swap"),
-        _firmware("crypto", "encryption in place", "flush", "wait", "invalidate", "peek"),
-        _firmware("eth_descriptors", "Ethernet descriptors, two in a line",
+        _firmware("crypto", "encryption in place", 2, "flush", "wait", "invalidate", "peek"),
+        _firmware("eth_descriptors", "Ethernet descriptors, two in a line", 6,
                   "wait", "invalidate", "uncached"),
-        _firmware("scatter_gather", "scatter-gather over unaligned buffers",
+        _firmware("scatter_gather", "scatter-gather over unaligned buffers", 2,
                   "flush-sources", "flush-chain", "wait", "invalidate-chain", "invalidate",
                   "alignment"),
-        _firmware("sd_read", "SD card read into a buffer on a task's stack",
+        _firmware("sd_read", "SD card read into a buffer on a task's stack", 2,
                   "wait", "invalidate", "bounce"),
     )
 }  # fmt: skip

@@ -4,7 +4,7 @@
 
 int main(int count, char **arguments)
 {
-    int height = read_arguments(count, arguments, 8, 1024), width = 2 * height;
+    int height = read_arguments(count, arguments, 6, 1024), width = 2 * height;
     int outputs = width - 4;
     int8_t *image = cached_memory((size_t)width * height);
     int8_t *filtered = cached_memory((size_t)width * height);

@@ -18,7 +18,10 @@ enum kind {
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER ((uint32_t)(uintptr_t)__builtin_return_address(0))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
+// A target with fewer engines says how many.
+#ifndef ENGINES
 #define ENGINES 64
+#endif
 
 // DMA between memory and a device's own memory.
 struct transfer {

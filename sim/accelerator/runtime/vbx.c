@@ -8,7 +8,10 @@
 #include "core.h"
 
 #define ENGINE 0
+// A target with less memory says how large it is.
+#ifndef SCRATCHPAD
 #define SCRATCHPAD (8u << 20)
+#endif
 #define ALIGNMENT 16u
 
 static unsigned char scratchpad[SCRATCHPAD] __attribute__((aligned(ALIGNMENT)));

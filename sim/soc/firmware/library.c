@@ -14,7 +14,10 @@ FILE *const stderr = 0;
 int errno;
 
 void *memcpy(void *to, const void *from, size_t size) {
-    for (size_t at = 0; at < size; at++) ((volatile unsigned char *)to)[at] = ((const volatile unsigned char *)from)[at];
+    size_t at = 0;
+    if (((uintptr_t)to | (uintptr_t)from) % 4 == 0)
+        for (; at + 4 <= size; at += 4) REGISTER((uintptr_t)to + at) = REGISTER((uintptr_t)from + at);
+    for (; at < size; at++) ((volatile unsigned char *)to)[at] = ((const volatile unsigned char *)from)[at];
     return to;
 }
 

@@ -19,6 +19,9 @@ size_t core_line_bytes(void) { return LINE_BYTES; }
 static void begin(uint32_t pc) { CONTROL(TAG) = pc - 4; }
 static void end(void) { CONTROL(TAG) = 0; }
 
+// Whether this run does without the maintenance and the waits of the call that returns to `pc`.
+static int is_left_out(uint32_t pc) { return REGISTER(LEFT_OUT) == pc - 4; }
+
 static void maintain_line(enum kind kind, uintptr_t line) {
     switch (kind) {
     case CACHE_INVALIDATE: __asm__ volatile(".insn i 0x0f, 2, x0, %0, 0" ::"r"(line) : "memory"); break;
@@ -28,6 +31,7 @@ static void maintain_line(enum kind kind, uintptr_t line) {
 }
 
 void core_maintain(enum kind kind, uintptr_t address, size_t size, uint32_t pc) {
+    if (is_left_out(pc)) return;
     begin(pc);
     if (kind == INVALIDATE_ALL) __asm__ volatile(".word 0x0000002b" ::: "memory");
     else if (kind == CLEAN_ALL) __asm__ volatile(".word 0x0200002b" ::: "memory");
@@ -67,6 +71,7 @@ void core_run(int engine, void (*work)(void *), const void *argument, size_t siz
 
 void core_sync(int engine, uint32_t pc) {
     (void)engine;
+    if (is_left_out(pc)) return;
     begin(pc);
     while (!(ENGINE(STATUS) & ENGINE_DONE)) continue;
     end();

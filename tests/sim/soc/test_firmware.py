@@ -5,7 +5,9 @@ from importlib.util import find_spec
 import pytest
 
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
-from racetrap.sim.soc.firmware import compile_firmware, image_of
+from racetrap.sim.failure import Failure
+from racetrap.sim.soc import firmware
+from racetrap.sim.soc.firmware import compile_firmware, image_of, read_firmware
 from racetrap.sim.soc.image import read_image
 
 pytestmark = [
@@ -16,6 +18,18 @@ pytestmark = [
 
 @pytest.mark.parametrize("name", ACCELERATOR_PROGRAMS)
 def test_kept_image_is_what_the_source_gives(name, tmp_path):
-    made = tmp_path / f"{name}.elf"
-    compile_firmware(ACCELERATOR_PROGRAMS[name], made)
+    made, program = tmp_path / f"{name}.elf", ACCELERATOR_PROGRAMS[name]
+    compile_firmware(program.source, program.allocator, made)
     assert read_image(made).words == read_image(image_of(name)).words
+
+
+def test_what_does_not_fit_into_local_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(firmware, "_SCRATCHPAD", 1 << 20)
+    with pytest.raises(Failure, match="room for the stack"):
+        read_firmware(ACCELERATOR_PROGRAMS["vec_add"].source)
+
+
+def test_source_is_compiled_with_its_lines():
+    image = read_firmware(ACCELERATOR_PROGRAMS["crypto"].source)
+    assert image.words == read_image(image_of("crypto")).words
+    assert image.lines == read_image(image_of("crypto")).lines
