@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from racetrap.evaluation.noncoherent.fixpoint import Fixpoint
+from racetrap.evaluation.noncoherent.live import LiveCase, live_problems
 from racetrap.evaluation.noncoherent.monitor_cycles import ProgramCycles
 from racetrap.evaluation.noncoherent.monitor_quality import MonitorQuality
 from racetrap.evaluation.noncoherent.programs import ProgramCase, program_problems
@@ -43,6 +44,8 @@ class Evaluation:
         The bus monitor on random traces.
     cycles : list of ProgramCycles
         Programs on the generated bus monitor.
+    live : list of LiveCase
+        Programs on the live system.
     """
 
     cases: list[ProgramCase] = field(default_factory=list)
@@ -52,6 +55,7 @@ class Evaluation:
     monitors: dict[str, dict[int, MonitorQuality]] = field(default_factory=dict)
     random_monitor: MonitorQuality = field(default_factory=MonitorQuality)
     cycles: list[ProgramCycles] = field(default_factory=list)
+    live: list[LiveCase] = field(default_factory=list)
 
 
 def make_tables(found: Evaluation) -> list[Table]:
@@ -65,6 +69,7 @@ def make_tables(found: Evaluation) -> list[Table]:
         _fixpoints(found.fixpoints),
         _monitors(found.monitors, found.random_monitor),
         _cycles(found.cycles),
+        _live(found.live),
     ]
     return [table for table in tables if table.rows]
 
@@ -94,7 +99,10 @@ def problems(found: Evaluation) -> list[str]:
         for problem in one.problems
     ]  # fmt: skip
     cycles = [f"{one.program}: {one.difference}" for one in found.cycles if one.difference]
-    return [*published, *program_problems(found.cases), *random, *fixpoints, *monitors, *cycles]
+    return [
+        *published, *program_problems(found.cases), *random, *fixpoints, *monitors, *cycles,
+        *live_problems(found.live),
+    ]  # fmt: skip
 
 
 def _words(rules: Iterable[str]) -> str:
@@ -278,6 +286,28 @@ def _cycles(programs: Sequence[ProgramCycles]) -> Table:
         "Mode strict, 8 entries a set, an operation offered in each cycle; every step agrees with "
         "the golden model. Merges: two entries of a full set became one.",
         ("program", "rows", "cycles", "cycles a row", "merges"),
+        rows,
+    )
+
+
+def _live(cases: Sequence[LiveCase]) -> Table:
+    rows = tuple(
+        (
+            case.program,
+            case.omission,
+            "yes" if case.is_harmful else "no",
+            "yes" if case.is_reported else "no",
+            f"under delay {case.runs}" if case.is_wrong else f"never under {case.runs}",
+        )
+        for case in cases
+    )
+    return Table(
+        "live",
+        "Programs on the live system, under one delay of the engine after another",
+        "Harmful: bytes race on the exhaustive machine. Wrong: the first delay under which a read "
+        "gives other data than coherent memory would have held; without a report, only one delay "
+        "is tried.",
+        ("program", "left out", "harmful", "reported", "wrong"),
         rows,
     )
 

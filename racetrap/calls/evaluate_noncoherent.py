@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.evaluation.noncoherent.fixpoint import TINY_MACHINES, reach_fixpoint
+from racetrap.evaluation.noncoherent.live import LiveCase, LivePart, run_live
 from racetrap.evaluation.noncoherent.monitor_cycles import CyclesPart, measure_cycles
 from racetrap.evaluation.noncoherent.monitor_quality import (
     MonitorQuality,
@@ -48,7 +49,8 @@ def evaluate(
     budget : int
         Random traces to compare with the exhaustive machine.
     also : sequence of str
-        Further measurements: ``fixpoint``, ``original-size``, ``monitor``, ``cycles``.
+        Further measurements: ``fixpoint``, ``original-size``, ``monitor``, ``cycles``,
+        ``live``.
     seed : int
         Seed for all random choices.
     """
@@ -96,6 +98,12 @@ def evaluate(
             {f"{name} on the generated monitor": CyclesPart(name, seed) for name in names},
         )  # fmt: skip
         found.cycles = list(played.values())
+    if "live" in also:
+        live = work.one_each(
+            "Live system", Measure(run_live, _live_words),
+            {f"{name} on the live system": LivePart(name, schedules, seed) for name in names},
+        )  # fmt: skip
+        found.live = [one for some in live.values() for one in some]
     facts: dict[str, object] = {
         "seed": seed,
         "programs": len(cases),
@@ -115,6 +123,11 @@ def evaluate(
 def _cases_words(cases: Sequence[ProgramCase]) -> str:
     harmful = sum(case.is_harmful for case in cases)
     return f"{len(cases)} cases, harmful {harmful}, reported {sum(c.is_reported for c in cases)}"
+
+
+def _live_words(cases: Sequence[LiveCase]) -> str:
+    reported = [case for case in cases if case.is_reported]
+    return f"reported {len(reported)}, never wrong {sum(not case.is_wrong for case in reported)}"
 
 
 def _random_words(result: RandomResult) -> str:

@@ -20,11 +20,12 @@ from racetrap.commands.shared.result_forms import PAGE, form_files
 @options.budget("Random traces to compare with the exhaustive machine.", 10_000, least=0)
 @click.option(
     "--also", multiple=True,
-    type=options.Choice(("fixpoint", "original-size", "monitor", "cycles")),
+    type=options.Choice(("fixpoint", "original-size", "monitor", "cycles", "live")),
     help="Further measurements; may be repeated.  fixpoint: visit every state of the smallest "
     "machines (three minutes); original-size: time the analysis on inputs of the thesis' sizes (a "
     "minute, 1 GB of temporary files); monitor: compare the bus monitor, with few entries per set, "
-    "with both modes; cycles: play the programs on the generated bus monitor and count its cycles.",
+    "with both modes; cycles: play the programs on the generated bus monitor and count its cycles; "
+    "live: run them as firmware, under as many delays of the engine (hours; docs/soc.md).",
 )  # fmt: skip
 @options.seed
 @form_files(PAGE)

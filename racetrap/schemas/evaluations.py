@@ -300,7 +300,7 @@ class EvaluateNoncoherent(LongWorkDocument, NoncoherentFacts):
     tables: Annotated[
         Tables,
         "`published`, `programs`, `figure-5.1`, `random-traces`, `random-differences`, "
-        "`fixpoints`, `monitor`, `monitor-cycles`; only those that were made",
+        "`fixpoints`, `monitor`, `monitor-cycles`, `live`; only those that were made",
     ]
     cases: Annotated[list[CaseDocument], "each program and what is left out of it"]
     problems: Annotated[list[str], "failures, in sentences"]
