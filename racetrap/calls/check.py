@@ -104,7 +104,9 @@ def check(
     elif isinstance(trace, Trace):
         outcome = check_gpu(console, choice, subject, path, detector, settings, rule, known)
     elif isinstance(trace, NoncoherentTrace):
-        outcome = check_accelerators(console, trace, path, settings, compare, known)
+        outcome = check_accelerators(
+            console, trace, path, settings, compare, choice.shows_notes, known
+        )
     else:
         assert isinstance(trace, ThreadTrace)
         outcome = check_threads(console, choice, trace, path, detector, settings, compare, known)

@@ -34,7 +34,7 @@ _SOURCE = Subject(SOURCE, ("compiler", "-arch", "no_cures"), "gpu")
 _THREADS = Subject(ThreadTrace.kind, (*_DETECTED, "compare"), "threads", THREAD_SETTINGS)
 _EXACT = Subject(EXACT, ("choice", "exact", "fail_fast", "suppressed"), "threads")
 _ACCELERATORS = Subject(
-    NoncoherentTrace.kind, ("settings", "compare"), "accelerator", ACCELERATOR_SETTINGS
+    NoncoherentTrace.kind, ("settings", "compare", "notes"), "accelerator", ACCELERATOR_SETTINGS
 )
 
 
@@ -98,7 +98,7 @@ def command(
     same name beside it.  TRACE - is standard input.  The exact analysis judges runs of a
     GPU, and each race also shows the detector's result.  The detector judges threads, or with
     --exact an exact analysis does.  Races of a CPU with accelerators are printed with their bytes
-    and a remedy.
+    and a remedy; --notes adds what each cache operation and wait prevents.
 
     Exit status: 0 no race, 1 races or other findings, such as a fault of KERNEL, 2 bad input.
     """

@@ -15,12 +15,15 @@ from racetrap.commands.shared.terminal import (
     input_errors,
     progress_bar,
     report_console,
+    write_file,
     write_json,
 )
+from racetrap.presenters.needless import print_without, without_csv
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.soc_runs import print_soc_run
 from racetrap.rtl.soc.picorv32_system import SocParams
-from racetrap.sim.soc.image import read_image
+from racetrap.sim.soc.firmware import read_firmware
+from racetrap.sim.soc.left_out import runs_without_each
 from racetrap.sim.soc.run import run_firmware
 from racetrap.sim.soc.systems import CORES
 
@@ -32,6 +35,7 @@ from racetrap.sim.soc.systems import CORES
 @form_files(
     Form(".trace", "the operations that the monitor has taken, as a trace", False),
     Form(".fst", "waves of all signals, from a build of their own", False),
+    Form(".csv", "what another run shows without each cache operation and wait", False),
 )
 @options.result
 def command(
@@ -40,15 +44,16 @@ def command(
 ) -> None:  # fmt: skip
     """Run FIRMWARE with ARGS on SYSTEM, and print what the bus monitor reports.
 
-    SYSTEM is picorv32: PicoRV32, a write-back cache, a DMA engine and the monitor.  FIRMWARE is an
-    ELF file for it, or a text image (docs/soc.md).
+    SYSTEM is picorv32: PicoRV32, a write-back cache, a DMA engine and the monitor.  FIRMWARE is a
+    program in C with racetrap's headers, an ELF file for the system, or a text image
+    (docs/soc.md).
 
     Exit status: 0 no race, 1 races or wrong data, 2 bad input, 3 the firmware does not return from
     main, or a tool failed.
     """
     console = report_console()
     with input_errors(firmware):
-        image = read_image(Path(firmware))
+        image = read_firmware(Path(firmware))
     waves = output.get(".fst")
     with progress_bar("Running"):
         run = run_firmware(
@@ -59,5 +64,11 @@ def command(
             run.trace.write_binary(output[".trace"])
     choice = RaceChoice(has_json=json_file is not None)
     document = print_soc_run(console, choice, run)
+    if ".csv" in output:
+        locations = run.trace.header.locations
+        with progress_bar("Running without each cache operation and wait"):
+            places = list(runs_without_each(system, SocParams(), image, arguments, run))
+        document["without"] = print_without(console, places, locations)
+        write_file(output[".csv"], lambda: without_csv(places, locations))
     write_json(json_file, {"system": system, "firmware": firmware, **document})
     exit_on(run.races or run.wrong_reads)

@@ -51,6 +51,22 @@ class AcceleratorOracle(TypedDict):
     bytes: Annotated[list[ByteRange], "bytes that race"]
 
 
+class WithoutPlace(TypedDict):
+    """Cache operations and waits of a place, and what happens without them."""
+
+    pc: Annotated[int, "program counter of the place"]
+    location: Annotated[str | None, "line of the source; null if unknown"]
+    kinds: Annotated[list[str], "what they are"]
+    operations: Annotated[int, "how many"]
+    harm: Annotated[str, "what shows that the place is needed; empty: nothing does"]
+    racy: Annotated[
+        bool | None,
+        "with `--compare`: whether more bytes race on the exact machine; null if it was not asked, "
+        "or the run is too long for it",
+    ]
+    needless: Annotated[bool, "whether nothing shows that the place is needed"]
+
+
 class MonitorRaceDocument(TypedDict):
     """A race that the bus monitor reports."""
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from racetrap.golden_model.sigrace.environment import Environment
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
-from racetrap.schemas.accelerator_races import AcceleratorOracle, AcceleratorRace
+from racetrap.schemas.accelerator_races import AcceleratorOracle, AcceleratorRace, WithoutPlace
 from racetrap.schemas.gpu_races import DetectorRace, GpuVerdict, Oracle
 from racetrap.schemas.thread_races import (
     ExactRace,
@@ -114,6 +114,9 @@ class AcceleratorCheck(TraceName):
     ]
     races: Annotated[list[AcceleratorRace], "races in the order of their first instances"]
     oracle: Annotated[NotRequired[AcceleratorOracle], "with `--compare`"]
+    without: Annotated[
+        NotRequired[list[WithoutPlace]], "with `--notes`: each place of cache operations and waits"
+    ]
 
 
 Check: TypeAlias = GpuCheck | DetectorCheck | ThreadCheck | ExactCheck | AcceleratorCheck

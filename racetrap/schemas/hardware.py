@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from racetrap.fpga.boards.table import Board
 from racetrap.generators.state import StatePart
-from racetrap.schemas.accelerator_races import MonitorRaceDocument
+from racetrap.schemas.accelerator_races import MonitorRaceDocument, WithoutPlace
 from racetrap.schemas.checks import GpuCheck
 from racetrap.schemas.gpu_races import DetectorRace
 from racetrap.schemas.thread_races import SigraceFigures, ThreadRaceDocument
@@ -238,6 +238,10 @@ class SocRun(TypedDict):
     wrong_reads: Annotated[int, "reads of other data than coherent memory would have held"]
     first_wrong_read: Annotated[WrongRead | None, "the first of them; null if there is none"]
     races: Annotated[list[MonitorRaceDocument], "races that the monitor has reported"]
+    without: Annotated[
+        NotRequired[list[WithoutPlace]],
+        "with `--output FILE.csv`: each place of cache operations and waits",
+    ]
 
 
 class MicroBenchmarkVerdict(TypedDict):

@@ -84,7 +84,7 @@ class SystemRun:
 
 def run_firmware(
     system: str, params: SocParams, image: Image, arguments: Sequence[str] = (), *, seed: int = 1,
-    waves: Path | None = None, program: Path | None = None,
+    waves: Path | None = None, program: Path | None = None, most_cycles: int = MOST_CYCLES,
 ) -> SystemRun:  # fmt: skip
     """Run firmware until ``main`` returns.
 
@@ -104,6 +104,8 @@ def run_firmware(
         File of waves, in FST.
     program : Path or None
         Another build of the system, to plant a bug.
+    most_cycles : int
+        Cycles after which the run is ended.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def run_firmware(
         words = "".join(f"{address:x} {word:x}\n" for address, word in image.words.items())
         (folder / "image").write_text(words, encoding="ascii")
         command = [
-            str(program), str(folder / "image"), str(folder), str(seed), str(MOST_CYCLES),
+            str(program), str(folder / "image"), str(folder), str(seed), str(most_cycles),
             image.path.stem, *arguments,
         ]  # fmt: skip
         subprocess.run(command, check=True)

@@ -11,7 +11,9 @@ from racetrap.golden_model.trace.container.event_rules import violations_by_bloc
 from racetrap.golden_model.trace.container.rules import RuleViolation
 from racetrap.golden_model.trace.container.trace import BaseTrace
 from racetrap.golden_model.trace.noncoherent.operations import (
+    MAINTENANCE,
     RANGE_KINDS,
+    SYNCS,
     NoncoherentTraceHeader,
     Operation,
 )
@@ -47,6 +49,18 @@ class NoncoherentTrace(BaseTrace[NoncoherentTraceHeader, Operation]):
     def addresses(self) -> np.ndarray:
         """First addresses of all operations that have a range of bytes."""
         return self.events["address"][np.isin(self.events["kind"], list(RANGE_KINDS))]
+
+    @property
+    def maintenance_places(self) -> dict[int, np.ndarray]:
+        """Numbers of the cache operations and waits at each PC that has some, in the order of the
+        first; without those whose PC is not known."""
+        events = self.events
+        is_meant = np.isin(events["kind"], list(MAINTENANCE | SYNCS)) & (events["pc"] != 0)
+        numbers = np.flatnonzero(is_meant)
+        places: dict[int, np.ndarray] = {}
+        for pc in dict.fromkeys(events["pc"][numbers].tolist()):
+            places[pc] = numbers[events["pc"][numbers] == pc]
+        return places
 
     def _violations(self) -> Iterator[RuleViolation]:
         return violations_by_block(self.events, partial(rule_violations, self.header))

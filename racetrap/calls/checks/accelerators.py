@@ -16,9 +16,11 @@ from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.presenters import noncoherent_races
 from racetrap.presenters.findings import run_findings
+from racetrap.presenters.needless import print_without
 from racetrap.presenters.trace_summary import write_words
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.verdict.accelerators.line_races import operation_race
+from racetrap.verdict.accelerators.needless import without_each
 from racetrap.verdict.accelerators.timelines import timeline_of
 from racetrap.verdict.line_pairs import divide_run
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 def check_accelerators(
     console: Console, trace: NoncoherentTrace, path: str, settings: Iterable[str], oracle: bool,
-    baseline: Baseline | None,
+    shows_needless: bool, baseline: Baseline | None,
 ) -> Outcome:  # fmt: skip
     """Run the detector and print the races."""
     with input_errors(path):
@@ -68,4 +70,7 @@ def check_accelerators(
             racy = racy_bytes(memory, list(trace))
         noncoherent_races.print_oracle(console, racy, found.first, detector.mode)
         result["oracle"] = noncoherent_races.oracle_to_dict(racy, found.first)
+    if shows_needless:
+        without = without_each(trace, detector, asks_machine=oracle)
+        result["without"] = print_without(console, without, locations)
     return Outcome(findings, pairs.known, result)

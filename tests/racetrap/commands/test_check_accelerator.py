@@ -210,3 +210,39 @@ def test_lost_data_that_nobody_reads_is_no_finding(racetrap, trace, tmp_path):
     sarif = tmp_path / "x.sarif"
     assert racetrap("check", trace(_CLEARED), "--output", sarif).exit_code == 0
     assert json.loads(sarif.read_text())["runs"][0]["results"] == []
+
+
+#: Clean, DMA read, wait, then another clean of the same bytes.
+_TWO_CLEANS = """\
+location 0x48 "driver.c:13"
+location 0x4c "driver.c:15"
+location 0x50 "driver.c:16"
+cached_write pc=0x40 address=0x1000 size=64
+cache_clean pc=0x48 address=0x1000 size=64
+dma_read engine=0 pc=0x44 address=0x1000 size=64
+sync engine=0 pc=0x4c
+cache_clean pc=0x50 address=0x1000 size=64
+cached_write pc=0x40 address=0x1000 size=64
+"""
+_NEEDLESS = [("driver.c:13", "races of rule 5b", True), ("driver.c:15", "races of rule 4g", True),
+             ("driver.c:16", "", False)]  # fmt: skip
+
+
+def test_notes_tell_needless_maintenance(racetrap, trace):
+    path = trace(_TWO_CLEANS)
+    status, data = _checked(racetrap, path, "--notes", "--compare")
+    assert status == 0
+    found = [(one["location"], one["harm"], one["racy"]) for one in data["without"]]
+    assert found == _NEEDLESS
+    assert [one["needless"] for one in data["without"]] == [False, False, True]
+    # Only asked for, and without the machine unless that is, too.
+    assert "without" not in _checked(racetrap, path)[1]
+    assert [one["racy"] for one in _checked(racetrap, path, "--notes")[1]["without"]] == [None] * 3
+
+
+def test_harm_is_what_the_whole_run_does_not_have(racetrap, trace):
+    """A race that is there anyway tells nothing about a place."""
+    (wait,) = _checked(racetrap, trace(_MISSING_FLUSH + "sync engine=0 pc=0x44\n"), "--notes")[1][
+        "without"
+    ]
+    assert wait["needless"]

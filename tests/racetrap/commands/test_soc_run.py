@@ -96,3 +96,32 @@ def test_trace_has_the_same_verdict(racetrap, tmp_path, omission, status, form):
     if status:
         assert "5b" in [race["rule"] for race in document["races"]]
         assert document["races"][0]["later"]["location"].startswith("crypto.c:")
+
+
+def test_needless_maintenance(racetrap, monkeypatch, tmp_path):
+    """Each place is left out in a run of its own, by its instruction or by the runtime."""
+    events = [Operation(K.CACHE_CLEAN, 0, 64, pc=0xFC), Operation(K.SYNC, pc=0x180),
+              Operation(K.SYNC, pc=0x44)]  # fmt: skip
+    whole = replace(
+        _RUN, races=(), wrong_reads=0, first_wrong=None,
+        trace=NoncoherentTrace.from_events(NoncoherentTraceHeader(), events),
+    )  # fmt: skip
+    left_out = []
+
+    def run(system, params, image, arguments, **options):
+        pc = image.words[systems.LEFT_OUT]
+        left_out.append(pc)
+        kept = [each for each in events if each.pc != pc or pc == 0x44]
+        trace = NoncoherentTrace.from_events(NoncoherentTraceHeader(), kept)
+        return replace(whole, trace=trace, wrong_reads=int(pc == 0xFC))
+
+    monkeypatch.setattr("racetrap.commands.soc_run.run_firmware", lambda *_, **options: whole)
+    monkeypatch.setattr("racetrap.sim.soc.left_out.run_firmware", run)
+    table = tmp_path / "needless.csv"
+    result = racetrap("soc", "run", "picorv32", _CRYPTO, "--output", str(table), "--json", "-")
+    assert left_out == [0xFC, 0x180, 0x44]
+    places = json.loads(result.stdout)["without"]
+    assert [place["needless"] for place in places] == [False, True, False]
+    assert places[0]["harm"] == "wrong data"
+    assert "cannot be left out" in places[2]["harm"]
+    assert len(table.read_text().splitlines()) == 4

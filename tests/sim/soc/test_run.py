@@ -19,8 +19,10 @@ from racetrap.sim.accelerator.recorder import record_accelerator
 from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.soc.firmware import image_of
 from racetrap.sim.soc.image import read_image
+from racetrap.sim.soc.left_out import runs_without_each
 from racetrap.sim.soc.run import run_firmware
 from racetrap.sim.soc.systems import build_system
+from racetrap.verdict.accelerators.needless import without_each
 from tests.support.planted_bugs import modules_with
 
 pytestmark = [
@@ -38,7 +40,7 @@ _MEMORY = _PARAMS.taps.monitor.memory
 def _run(name, *omissions, seed=1):
     program = ACCELERATOR_PROGRAMS[name]
     image = read_image(image_of(name))
-    return run_firmware("picorv32", _PARAMS, image, [str(program.small), *omissions], seed=seed)
+    return run_firmware("picorv32", _PARAMS, image, [str(program.least), *omissions], seed=seed)
 
 
 def _host_output(name):
@@ -46,7 +48,7 @@ def _host_output(name):
     program = ACCELERATOR_PROGRAMS[name]
     with tempfile.TemporaryFile("w+") as file:
         record_accelerator(
-            [program.source], [str(program.small)], memory=_MEMORY, allocator=program.allocator,
+            [program.source], [str(program.least)], memory=_MEMORY, allocator=program.allocator,
             output=file,
         )  # fmt: skip
         file.seek(0)
@@ -59,7 +61,7 @@ def test_whole_program_is_silent_and_right(name):
     assert run.races == ()
     assert run.console == _host_output(name)
     assert (run.status, run.wrong_reads, run.lost_operations, run.empty_operations) == (0,) * 4
-    assert len(run.trace) > 100
+    assert len(run.trace) > 30
 
 
 _OMISSIONS = [
@@ -83,6 +85,20 @@ def test_omission_is_reported_if_and_only_if_it_can_do_harm(name, omission):
     if run.first_wrong is not None:
         assert first is not None
         assert first <= run.first_wrong[1]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, each in ACCELERATOR_PROGRAMS.items() if each.group == "firmware"]
+)
+def test_needless_maintenance_is_the_machines(name):
+    whole, image = _run(name), read_image(image_of(name))
+    size = str(ACCELERATOR_PROGRAMS[name].least)
+    places = list(runs_without_each("picorv32", _PARAMS, image, [size], whole))
+    judged = without_each(whole.trace, Noncoherent(_MEMORY), asks_machine=True)
+    assert [(each.pc, each.is_needless) for each in places] == [
+        (each.pc, each.is_needless) for each in judged
+    ]
+    assert len(places) > 1
 
 
 def test_wrong_data_without_a_race_is_the_caches():
