@@ -182,7 +182,7 @@ def _run(
     order = sorted(result.cases, key=lambda case: case >= _FIRST_CASES)
     run = replace(unchanged, cases=tuple(order), digests=tuple(digests[case] for case in order))
     for stage in _stages(run, proof_seconds):
-        _pass(work, stage, findings)
+        _pass(work, stage, findings, partial(_is_open, with_digests))
     return [], {
         block: [
             result_of(mutant, found, bool(proof_seconds), with_digests)
@@ -192,10 +192,13 @@ def _run(
     }
 
 
-def _pass(work: LongWork, stage: _Stage, findings: dict[str, dict[Mutant, list[Finding]]]) -> None:
+def _pass(
+    work: LongWork, stage: _Stage, findings: dict[str, dict[Mutant, list[Finding]]],
+    is_open: Callable[[Sequence[Finding]], bool],
+) -> None:  # fmt: skip
     """Run a stage for all mutants that are not decided; a block of which it has not is dropped."""
     left = {
-        block: [mutant for mutant, found in of_block.items() if not found or _is_open(found[-1])]
+        block: [mutant for mutant, found in of_block.items() if is_open(found)]
         for block, of_block in findings.items()
     }
     rows = {block: list(map(stage.item, mutants)) for block, mutants in left.items() if mutants}
@@ -208,8 +211,11 @@ def _pass(work: LongWork, stage: _Stage, findings: dict[str, dict[Mutant, list[F
             del findings[block]
 
 
-def _is_open(finding: Finding) -> bool:
-    return finding.outcome is Outcome.SURVIVED
+def _is_open(with_digests: bool, findings: Sequence[Finding]) -> bool:
+    """Whether what was found so far decides nothing: another digest does if digests are kept."""
+    if with_digests and any(each.reason for each in findings):
+        return False
+    return not findings or findings[-1].outcome is Outcome.SURVIVED
 
 
 def _check_blocks(model: FastModel[Params], blocks: Sequence[str]) -> None:
