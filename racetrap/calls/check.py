@@ -62,7 +62,8 @@ def check(
     runs : int
         With ``memory``: runs for each race.
     seconds : float
-        Seconds after which no further schedule of a kernel begins, and no further edit is tried.
+        Seconds within which further schedules of a kernel are to end, and after which no further
+        edit is tried.
     exact, fail_fast : bool
         For threads: whether an exact analysis checks them, and whether it stops at the first race.
     suppressed : str or Path, optional

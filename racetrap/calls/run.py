@@ -86,8 +86,8 @@ def run(
     schedules : int, optional
         Number of runs; by default runs end when two in a row add nothing.
     runs, seconds : int, float
-        Without ``schedules``: the largest number of runs, and the seconds after which no run
-        begins and no further edit is tried.
+        Without ``schedules``: the largest number of runs, and the seconds within which they are
+        to end, and after which no further edit is tried.
     seed : int
         Seed for all random choices.
     settings : sequence of str

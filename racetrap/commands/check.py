@@ -67,8 +67,9 @@ _ACCELERATORS = Subject(
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(), default=f"{RUNS},{SECONDS:g}s",
     show_default=True,
-    help="After T seconds, begin no further schedule of a kernel, and try no further edit; with "
-    "--memory, make N runs for each race, the first with the seed of the launch file.",
+    help="Begin no further schedule of a kernel that would end after T seconds, and try no further "
+    "edit then; with --memory, make N runs for each race, the first with the seed of the launch "
+    "file.",
 )  # fmt: skip
 @click.option(
     "--exact", is_flag=True,

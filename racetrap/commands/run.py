@@ -100,8 +100,8 @@ _REPORT = Subject(REPORT, ("own_code", "baseline_file", "no_cures"), "report")
 @click.option(
     "--budget", metavar="N|Ts", type=options.BudgetType(),
     default=f"{MOST_SCHEDULES},{SECONDS:g}s", show_default=True,
-    help="Without --schedules, make at most N runs, and begin none after T seconds.  After T "
-    "seconds, no further edit is tried, either.",
+    help="Without --schedules, make at most N runs, and begin none that would end after T "
+    "seconds, by the time of the one before.  No further edit is tried then, either.",
 )  # fmt: skip
 @options.seed
 @options.setting

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 #: Schedules at most, of which the last ones add nothing, unless a number is asked for.
 MOST_SCHEDULES = 5
-#: Seconds after which no further schedule begins.
+#: Seconds within which further schedules end, if each takes as long as the one before.
 SECONDS = 60.0
 _IDLE = 2
 
@@ -34,7 +34,8 @@ class ScheduleSearch:
     most : int
         Schedules at most, if their number is not given.
     seconds : float
-        Seconds, from the time when this is made, after which none begins.
+        Seconds, from the time when this is made.  None begins after them, nor one that would end
+        after them if it took as long as the one before.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class ScheduleSearch:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until none begins."""
+        """Seconds that are left."""
         return max(self._begin + self._seconds - monotonic(), 0.0)
 
     def further(self, check: TraceCheck) -> Iterator[int]:
@@ -54,16 +55,17 @@ class ScheduleSearch:
         if self._exactly is not None:
             yield from range(1, self._exactly)
             return
-        found, idle, number = check.found, 0, 0
-        while (ending := self._ending(check, idle, number + 1)) is None:
-            number += 1
+        found, idle, number, begin = check.found, 0, 0, self._begin
+        while (ending := self._ending(check, idle, number + 1, monotonic() - begin)) is None:
+            number, begin = number + 1, monotonic()
             yield number
             idle = idle + 1 if check.found == found else 0
             found = check.found
         check.ending = ending
 
-    def _ending(self, check: TraceCheck, idle: int, done: int) -> str | None:
-        """Why no further schedule is run, if none is; a kernel without an end speaks for itself."""
+    def _ending(self, check: TraceCheck, idle: int, done: int, took: float) -> str | None:
+        """Why no further schedule is run, if none is, where the last one ``took`` some seconds; a
+        kernel without an end speaks for itself."""
         if check.hangs:
             return ""
         if idle >= _IDLE and not check.has_lone_reports:
@@ -72,4 +74,6 @@ class ScheduleSearch:
             return f"of at most {self._most} in {self._seconds:g} s"
         if not self.seconds_left:
             return f"of at most {self._most}; their {self._seconds:g} s were over"
+        if self.seconds_left < took:
+            return f"of at most {self._most}; {self._seconds:g} s are too short for another"
         return None

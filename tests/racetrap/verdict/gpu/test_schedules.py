@@ -88,6 +88,20 @@ def test_a_number_of_schedules_that_is_given():
     assert _numbers(ScheduleSearch(1), [{"a"}, {"b"}]) == []
 
 
+def test_none_begins_that_would_end_after_the_budget(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("racetrap.verdict.gpu.schedules.monotonic", lambda: now[0])
+    check, taken = TraceCheck(), []
+    search = ScheduleSearch(most=9, seconds=60)
+    now[0] += 11
+    for number in search.further(check):
+        taken.append(number)
+        check.faults.append(str(number))
+        now[0] += 11 * number
+    assert taken == [1, 2]  # 16 s are left, and the second one took 22 s
+    assert check.ending == "of at most 9; 60 s are too short for another"
+
+
 def test_none_begins_after_the_budget_or_a_kernel_without_an_end():
     assert _numbers(ScheduleSearch(seconds=-1), [set()]) == []
     assert _numbers(ScheduleSearch(), [set()], hangs=True) == []
