@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
+from racetrap.presenters.line_pairs import number_text
 from racetrap.presenters.locations import pc_text
 from racetrap.presenters.noncoherent_races import monitor_race_list
 from racetrap.presenters.race_choice import RaceChoice
@@ -35,7 +36,7 @@ def print_soc_run(console: Console, choice: RaceChoice, run: SystemRun) -> dict[
         f"Firmware returned {run.status} after {run.cycles} cycles and {run.instructions} "
         f"instructions; {len(run.trace)} operations, {run.empty_operations} of no bytes, "
         f"{run.lost_operations} lost.",
-        f"Races: {races.count} reports of the monitor.",
+        f"Races: {number_text(races.count, 'report')} of the monitor.",
     ]
     first = None
     if run.first_wrong is not None:
