@@ -13,6 +13,7 @@ from types import MappingProxyType
 from racetrap.evaluation.scord.overhead_forms import DetectorForms
 from racetrap.golden_model.events import USUAL_GEOMETRY, DataRegion
 from racetrap.sim.gpu.executor.device import Device
+from racetrap.sim.gpu.executor.machine.event_log import Judge, Unlogged
 from racetrap.sim.gpu.executor.machine.warp_schedulers import WarpScheduler
 from racetrap.sim.gpu.timing.counts import TimingCounts
 from racetrap.sim.gpu.timing.execution import Execution
@@ -158,48 +159,126 @@ class Overhead:
         return {cost: 100 * cycles / total for cost, cycles in saved.items()}
 
 
-def measure(run: OverheadRun) -> Overhead:
-    """Run an application once and replay its trace under all configurations; and execute it under
-    some of them."""
+@dataclass(frozen=True)
+class Replayed:
+    """Result of the replays of an application.
+
+    Parameters
+    ----------
+    events, counts, seconds, models, hardware
+        As of `Overhead`.
+    all_seconds : float
+        CPU time.
+    region : DataRegion
+        Smallest region that holds all data: a fraction of it then has conflicts.
+    """
+
+    events: int
+    counts: Mapping[str, TimingCounts]
+    seconds: float
+    all_seconds: float
+    models: Mapping[str, TimingCounts]
+    hardware: Mapping[str, TimingCounts]
+    region: DataRegion
+
+
+@dataclass(frozen=True)
+class ExecutionRun:
+    """An application to be executed in simulated time; plain data, for a worker process.
+
+    Parameters
+    ----------
+    run : OverheadRun
+        The application.
+    configuration : str
+        One of ``EXECUTED``.
+    schedule : int
+        How late each block begins.
+    region : DataRegion
+        Region whose words have metadata.
+    """
+
+    run: OverheadRun
+    configuration: str
+    schedule: int
+    region: DataRegion
+
+
+@dataclass(frozen=True)
+class Executed:
+    """Result of an execution.
+
+    Parameters
+    ----------
+    counts : TimingCounts
+        Cycles and traffic.
+    seconds : float
+        CPU time.
+    """
+
+    counts: TimingCounts
+    seconds: float
+
+
+def replay(run: OverheadRun) -> Replayed:
+    """Run an application once and replay its trace under all configurations."""
     began, instructions = time.process_time(), InstructionCounts()
-    # The smallest region that holds all data: a fraction of it then has conflicts.
-    trace = instructions.trace(
-        _play(run, instructions.watch).trace(f"{run.program} {run.size}", region_log2=0)
-    )
+    device = _play(run, instructions.watch)
+    trace = instructions.trace(device.trace(f"{run.program} {run.size}", region_log2=0))
     counts: dict[str, TimingCounts] = {}
     started = time.process_time()
     for segment_log2 in sorted({each.segment_log2 for each in CONFIGURATIONS.values()}):
-        with Replay(trace, segment_log2) as replay:
+        with Replay(trace, segment_log2) as replayed:
             counts |= {
-                name: replay.run(params)
+                name: replayed.run(params)
                 for name, params in CONFIGURATIONS.items()
                 if params.segment_log2 == segment_log2
             }
     seconds = time.process_time() - started
-    schedules = range(_FEWER_SCHEDULES.get(run.size, SCHEDULES))
-    executed = {
-        name: [
-            _execute(run, replace(CONFIGURATIONS[name], schedule=each), trace.header.region)
-            for each in schedules
-        ]
-        for name in EXECUTED
-    }
     forms = DetectorForms(trace, CONFIGURATIONS["ScoRD, distant words"])
     hardware = forms.hardware() if run.has_hardware else {}
-    models, all_seconds = forms.models(), time.process_time() - began
+    models = forms.models()
+    return Replayed(
+        len(trace), counts, seconds, time.process_time() - began, models, hardware,
+        trace.header.region,
+    )  # fmt: skip
+
+
+def executions(run: OverheadRun, region: DataRegion) -> list[ExecutionRun]:
+    """Executions of an application in simulated time."""
+    schedules = range(_FEWER_SCHEDULES.get(run.size, SCHEDULES))
+    return [ExecutionRun(run, name, each, region) for name in EXECUTED for each in schedules]
+
+
+def execute(item: ExecutionRun) -> Executed:
+    """Execute an application in simulated time; nothing of the run is kept."""
+    began = time.process_time()
+    params = replace(CONFIGURATIONS[item.configuration], schedule=item.schedule)
+    with Execution(params, item.region) as execution:
+        _play(item.run, execution.watch, Unlogged)
+        return Executed(execution.counts, time.process_time() - began)
+
+
+def overhead(run: OverheadRun, replayed: Replayed, executed: Sequence[Executed]) -> Overhead:
+    """All of an application; ``executed`` has the results of its `executions`."""
+    found: dict[str, list[TimingCounts]] = {name: [] for name in EXECUTED}
+    for item, one in zip(executions(run, replayed.region), executed, strict=True):
+        found[item.configuration].append(one.counts)
+    all_seconds = replayed.all_seconds + sum(one.seconds for one in executed)
     return Overhead(
-        run.program, len(trace), counts, seconds, all_seconds, executed, models, hardware
-    )
+        run.program, replayed.events, replayed.counts, replayed.seconds, all_seconds, found,
+        replayed.models, replayed.hardware,
+    )  # fmt: skip
 
 
-def _execute(run: OverheadRun, params: TimingParams, region: DataRegion) -> TimingCounts:
-    with Execution(params, region) as execution:
-        _play(run, execution.watch)
-        return execution.counts
-
-
-def _play(run: OverheadRun, wrap: Callable[[WarpScheduler], WarpScheduler]) -> Device:
+def _play(
+    run: OverheadRun, wrap: Callable[[WarpScheduler], WarpScheduler],
+    make_judge: Callable[[], Judge] | None = None,
+) -> Device:  # fmt: skip
     """Run an application whose warps take turns as ``wrap`` says."""
-    device = Device(USUAL_GEOMETRY, scheduler="greedy-then-oldest", seed=run.seed, wrap=wrap)
+    device = Device(
+        USUAL_GEOMETRY, scheduler="greedy-then-oldest", seed=run.seed, wrap=wrap,
+        make_judge=make_judge,
+    )  # fmt: skip
     WORKLOADS[run.program].run(device, run.size, run.seed)
     return device

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
-from racetrap.evaluation.scord.overhead import Overhead, OverheadRun, measure
+from racetrap.evaluation.scord.overhead import (
+    Executed,
+    OverheadRun,
+    Replayed,
+    execute,
+    executions,
+    overhead,
+    replay,
+)
 from racetrap.evaluation.scord.overhead_tables import make_tables, problems_of
 from racetrap.evaluation.table import tables_to_json
 from racetrap.evaluation.vortex.timing_model import (
@@ -52,7 +59,11 @@ def evaluate(
         for name in CHOICES
         if not workloads or name in workloads
     }
-    found = list(work.one_each("Replaying", Measure(measure, _words), runs).values())
+    replayed = work.one_each("Replaying", Measure(replay, _replayed), runs)
+    executed = work.rows("Executing", Measure(execute, _executed), {
+        name: executions(runs[name], one.region) for name, one in replayed.items()
+    })  # fmt: skip
+    found = [overhead(runs[name], replayed[name], counts) for name, counts in executed.items()]
     missing = vortex_missing() if rtl else None
     on_vortex = work.rows(
         "Running on Vortex", Measure(run_on_both, _both), runs_on_both(runs)
@@ -81,9 +92,14 @@ def _both(*runs: OnBoth) -> str:
     )
 
 
-def _words(found: Overhead) -> str:
-    base, with_caching = (
-        fmean(found.slowdowns_executed(name)) for name in ("base design", "ScoRD")
+def _replayed(found: Replayed) -> str:
+    base, with_caching = (found.counts[name].cycles for name in ("base design", "ScoRD"))
+    without = found.counts["none"].cycles
+    return (
+        f"{found.events} events, cycles of the base design {base / without:.2f}, with caching "
+        f"{with_caching / without:.2f}"
     )
-    slowdown = f"{base:.2f}, with caching {with_caching:.2f}"
-    return f"{found.events} events, cycles of the base design {slowdown}"
+
+
+def _executed(*found: Executed) -> str:
+    return f"{sum(each.counts.cycles for each in found)} cycles in {len(found)} executions"

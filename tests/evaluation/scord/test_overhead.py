@@ -10,10 +10,14 @@ from racetrap.evaluation.scord.overhead import (
     SCHEDULES,
     Overhead,
     OverheadRun,
-    measure,
+    execute,
+    executions,
+    overhead,
+    replay,
 )
 from racetrap.evaluation.scord.overhead_forms import HARDWARE, MODELS
 from racetrap.evaluation.scord.overhead_tables import make_tables, problems_of
+from racetrap.sim.gpu.executor.machine.event_log import Unlogged
 from racetrap.sim.gpu.timing.counts import TimingCounts
 
 
@@ -50,8 +54,13 @@ def _rows(found, name):
     return {row[0]: row[1:] for row in table.rows}
 
 
+def _measured(run):
+    replayed = replay(run)
+    return overhead(run, replayed, list(map(execute, executions(run, replayed.region))))
+
+
 def test_an_application_is_measured():
-    found = measure(OverheadRun("1DC", "tiny", 1))
+    found = _measured(OverheadRun("1DC", "tiny", 1))
     assert found.events > 500
     assert found.counts.keys() == CONFIGURATIONS.keys()
     assert found.executed.keys() == set(EXECUTED)
@@ -64,6 +73,18 @@ def test_an_application_is_measured():
     assert one_bank > wide > found.counts["ScoRD, distant words"].cycles
     assert {each.transactions > 100 for each in found.models.values()} == {True}
     assert found.hardware == {}
+
+
+def test_an_execution_that_forgets_its_events_takes_the_same_time(monkeypatch):
+    run = OverheadRun("1DC", "tiny", 1)
+    (item, *_) = executions(run, replay(run).region)
+    kept = execute(item).counts
+    forgotten = []
+    monkeypatch.setattr("racetrap.sim.gpu.executor.machine.event_log.MOST_KEPT", 1)
+    monkeypatch.setattr("racetrap.sim.gpu.executor.machine.launch._SETTLE_INTERVAL", 1)
+    monkeypatch.setattr(Unlogged, "feed", lambda self, events, *lanes: forgotten.append(events))
+    assert execute(item).counts == kept
+    assert len(forgotten) > 10
 
 
 def test_slowdowns_and_their_mean():
@@ -109,7 +130,7 @@ def test_a_model_takes_the_cycles_of_its_hardware():
 @pytest.mark.campaign
 @pytest.mark.parametrize("program", ["RED", "GCON"])
 def test_hardware_in_the_loop_takes_the_models_cycles(program):
-    found = measure(OverheadRun(program, "tiny", 1, has_hardware=True))
+    found = _measured(OverheadRun(program, "tiny", 1, has_hardware=True))
     assert problems_of([found]) == []
     assert found.hardware.keys() == HARDWARE.keys()
     assert {each.transactions > 100 for each in found.hardware.values()} == {True}

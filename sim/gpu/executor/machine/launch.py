@@ -405,6 +405,8 @@ class Launch:
                     threads += count * width
                     if status == ENDED:
                         self._warp_ended(warp)
+                # It may look at what the turn has logged.
+                warp = after(warp, status)
                 if executed > deadline:
                     self._thread_instructions = threads
                     if executed - reported >= _REPORT_INTERVAL:
@@ -413,7 +415,6 @@ class Launch:
                     self._check_limits()
                     self.log.settle()
                     deadline = self._deadline()
-                warp = after(warp, status)
         finally:
             self._thread_instructions = threads
 
