@@ -1,5 +1,5 @@
-"""What timing hides on the live system: omissions that the bus monitor reports, and after how many
-delays of the engine a read is wrong."""
+"""Programs on the live system under many delays of the engine: omissions that the bus monitor
+reports, and after how many delays a read is wrong, which timing hides until then."""
 
 from __future__ import annotations
 

@@ -165,20 +165,13 @@ class Replayed:
 
     Parameters
     ----------
-    events, counts, seconds, models, hardware
-        As of `Overhead`.
-    all_seconds : float
-        CPU time.
+    found : Overhead
+        All but its executions.
     region : DataRegion
         Smallest region that holds all data: a fraction of it then has conflicts.
     """
 
-    events: int
-    counts: Mapping[str, TimingCounts]
-    seconds: float
-    all_seconds: float
-    models: Mapping[str, TimingCounts]
-    hardware: Mapping[str, TimingCounts]
+    found: Overhead
     region: DataRegion
 
 
@@ -237,11 +230,9 @@ def replay(run: OverheadRun) -> Replayed:
     seconds = time.process_time() - started
     forms = DetectorForms(trace, CONFIGURATIONS["ScoRD, distant words"])
     hardware = forms.hardware() if run.has_hardware else {}
-    models = forms.models()
-    return Replayed(
-        len(trace), counts, seconds, time.process_time() - began, models, hardware,
-        trace.header.region,
-    )  # fmt: skip
+    models, all_seconds = forms.models(), time.process_time() - began
+    found = Overhead(run.program, len(trace), counts, seconds, all_seconds, {}, models, hardware)
+    return Replayed(found, trace.header.region)
 
 
 def executions(run: OverheadRun, region: DataRegion) -> list[ExecutionRun]:
@@ -261,14 +252,11 @@ def execute(item: ExecutionRun) -> Executed:
 
 def overhead(run: OverheadRun, replayed: Replayed, executed: Sequence[Executed]) -> Overhead:
     """All of an application; ``executed`` has the results of its `executions`."""
-    found: dict[str, list[TimingCounts]] = {name: [] for name in EXECUTED}
+    counts: dict[str, list[TimingCounts]] = {name: [] for name in EXECUTED}
     for item, one in zip(executions(run, replayed.region), executed, strict=True):
-        found[item.configuration].append(one.counts)
-    all_seconds = replayed.all_seconds + sum(one.seconds for one in executed)
-    return Overhead(
-        run.program, replayed.events, replayed.counts, replayed.seconds, all_seconds, found,
-        replayed.models, replayed.hardware,
-    )  # fmt: skip
+        counts[item.configuration].append(one.counts)
+    seconds = replayed.found.all_seconds + sum(one.seconds for one in executed)
+    return replace(replayed.found, executed=counts, all_seconds=seconds)
 
 
 def _play(

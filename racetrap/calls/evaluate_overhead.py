@@ -92,12 +92,11 @@ def _both(*runs: OnBoth) -> str:
     )
 
 
-def _replayed(found: Replayed) -> str:
-    base, with_caching = (found.counts[name].cycles for name in ("base design", "ScoRD"))
-    without = found.counts["none"].cycles
+def _replayed(replayed: Replayed) -> str:
+    found = replayed.found
     return (
-        f"{found.events} events, cycles of the base design {base / without:.2f}, with caching "
-        f"{with_caching / without:.2f}"
+        f"{found.events} events, cycles of the base design {found.slowdown('base design'):.2f}, "
+        f"with caching {found.slowdown():.2f}"
     )
 
 

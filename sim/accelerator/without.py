@@ -1,9 +1,13 @@
-"""What a run shows without the cache operations and waits of a place in the program."""
+"""Runs without the cache operations and waits of a place in the program."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+import numpy as np
+
+from racetrap.golden_model.trace import NoncoherentTrace
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,13 @@ class Without:
     def is_needless(self) -> bool:
         """Whether nothing shows that the place is needed."""
         return not self.harm and not self.is_racy
+
+
+def places_of(trace: NoncoherentTrace) -> Iterator[tuple[Without, np.ndarray]]:
+    """Each place of a whole run, before anything is tried, and the numbers of its operations."""
+    for pc, numbers in trace.maintenance_places.items():
+        kinds = np.unique(trace.events["kind"][numbers])
+        yield Without(pc, tuple(kinds.tolist()), len(numbers)), numbers
 
 
 def rules_text(rules: Iterable[str]) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from racetrap.rtl.soc.picorv32_system import SocParams
-from racetrap.sim.accelerator.without import Without, rules_text
+from racetrap.sim.accelerator.without import Without, places_of, rules_text
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc.image import Image
 from racetrap.sim.soc.run import SystemRun, run_firmware
@@ -42,18 +40,16 @@ def runs_without_each(
     Failure
         If the system cannot be built.
     """
-    for pc, numbers in whole.trace.maintenance_places.items():
-        kinds = tuple(np.unique(whole.trace.events["kind"][numbers]).tolist())
-        place = Without(pc, kinds, len(numbers))
+    for place, _ in places_of(whole.trace):
         try:
             run = run_firmware(
-                system, params, _without(image, pc), arguments, seed=seed,
+                system, params, _without(image, place.pc), arguments, seed=seed,
                 most_cycles=_TIMES_THE_CYCLES * whole.cycles,
             )  # fmt: skip
         except Failure as failure:
             yield replace(place, harm=str(failure))
         else:
-            yield replace(place, harm=_harm(whole, run, pc))
+            yield replace(place, harm=_harm(whole, run, place.pc))
 
 
 def _without(image: Image, pc: int) -> Image:

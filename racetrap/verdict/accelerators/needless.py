@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from racetrap.golden_model.noncoherent.noncoherent import Noncoherent
@@ -9,7 +11,7 @@ from racetrap.golden_model.noncoherent.oracle import OracleLimitError, racy_byte
 from racetrap.golden_model.noncoherent.races import Race
 from racetrap.golden_model.trace import NoncoherentTrace
 from racetrap.sim.accelerator.compiled.detector import run_compiled
-from racetrap.sim.accelerator.without import Without, rules_text
+from racetrap.sim.accelerator.without import Without, places_of, rules_text
 
 
 def without_each(
@@ -33,15 +35,13 @@ def without_each(
     known = {_key(race, everything) for race in _races(detector, events)}
     racy = _racy_bytes(detector, trace, everything) if asks_machine else None
     found = []
-    for pc, numbers in trace.maintenance_places.items():
+    for place, numbers in places_of(trace):
         kept = np.delete(everything, numbers)
         new = [race for race in _races(detector, events[kept]) if _key(race, kept) not in known]
         now = None if racy is None else _racy_bytes(detector, trace, kept)
         found.append(
-            Without(
-                pc,
-                kinds=tuple(np.unique(events["kind"][numbers]).tolist()),
-                operations=len(numbers),
+            replace(
+                place,
                 harm=rules_text(race.rule.value for race in new),
                 is_racy=None if racy is None or now is None else now > racy,
             )

@@ -1,4 +1,4 @@
-"""What timing hides on the live system: what counts as a problem, and a run."""
+"""Programs on the live system under many delays: the table, problems, and a run."""
 
 from dataclasses import replace
 from importlib.util import find_spec
