@@ -187,7 +187,7 @@ programs: $(READY)
 	$(BIN)/python -m tests.cuda_verdicts
 
 prove: $(FPGA_READY)
-	$(BIN)/pytest -n $(JOBS) -m "" tests/rtl/*/test_*_proof.py
+	$(BIN)/pytest -n $(JOBS) -m "" tests/rtl/*/test_*_proof.py tests/rtl/*/*/test_*_proof.py
 
 lint-verilog: $(FPGA_READY)
 	$(BIN)/python -m tests.lint

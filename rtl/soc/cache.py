@@ -109,8 +109,9 @@ class Cache(wiring.Component):
         self._read, self._write = values.read_port(), values.write_port(granularity=8)
         self._tag, self._new_tag = tags.read_port(domain="comb"), tags.write_port()
         self._valid, self._dirty = (Signal(params.lines, name=name) for name in ("valid", "dirty"))
-        self._word, self._is_maintaining = Signal(range(words)), Signal()
-        self._walk = Signal(self._index_bits)
+        self._word = Signal(range(words), name="word")
+        self._is_maintaining = Signal(name="is_maintaining")
+        self._walk = Signal(self._index_bits, name="walk")
         self._look_up(m)
         with m.FSM():
             self._idle(m)
@@ -123,7 +124,7 @@ class Cache(wiring.Component):
     def _look_up(self, m: Module) -> None:
         """The line of the access or the maintenance, and whether it is there."""
         wanted, offset, index_bits = Signal(32), self._offset_bits, self._index_bits
-        self._index, self._hit = Signal(index_bits), Signal()
+        self._index, self._hit = Signal(index_bits, name="index"), Signal(name="hit")
         address = Mux(self._is_maintaining, self.maintenance.address, self.cpu.address)
         m.d.comb += [
             wanted.eq(address),

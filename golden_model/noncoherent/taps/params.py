@@ -9,7 +9,9 @@ from racetrap.golden_model.checks import check_integer
 from racetrap.golden_model.noncoherent.params import NoncoherentParams
 from racetrap.golden_model.trace.noncoherent.operations import MAINTENANCE, OperationKind
 
-_LAST = (1 << 32) - 1
+#: Bits of addresses and of tags.
+TAP_BITS = 32
+_LAST = (1 << TAP_BITS) - 1
 _MOST_WINDOWS = 16
 
 
@@ -186,5 +188,5 @@ class TapParams:
         for name, bits in (
             ("address_bits", self.monitor.address_bits), ("tag_bits", self.monitor.tag_bits)
         ):  # fmt: skip
-            if bits != 32:
-                raise ValueError(f"Parameter {name} of the monitor must be 32, not {bits}")
+            if bits != TAP_BITS:
+                raise ValueError(f"Parameter {name} of the monitor must be {TAP_BITS}, not {bits}")

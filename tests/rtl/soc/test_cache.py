@@ -6,30 +6,11 @@ import pytest
 
 from racetrap.rtl.soc.cache import CacheParams, Maintenance
 from tests.support.campaign import one_in
-from tests.support.planted_bugs import module_with
+from tests.support.planted_bugs import modules_with
 from tests.support.rtl.streams import simulate
+from tests.support.soc.planted_bugs import CACHE, CACHE_BUGS
 
 _MEMORY = 0x400
-_BUGS = {
-    "flush-forgets-to-clean": (
-        "cleans.eq(maintenance.kind != Maintenance.INVALIDATE)",
-        "cleans.eq(maintenance.kind == Maintenance.CLEAN)",
-    ),
-    "write-leaves-the-line-clean": ("self._dirty.bit_select(self._index, 1).eq(1)",
-                                    "self._dirty.bit_select(self._index, 1).eq(0)"),
-    "line-makes-room-unwritten": (
-        "self._valid.bit_select(self._index, 1) & self._dirty.bit_select(self._index, 1)", "0"
-    ),
-    "last-word-is-not-filled": ("memory.ready.replicate(_WORD_BYTES)",
-                                "(memory.ready & ~word.all()).replicate(_WORD_BYTES)"),
-    "every-byte-is-written": ("self._write.en.eq(cpu.wstrb)",
-                              "self._write.en.eq(cpu.wstrb.any().replicate(4))"),
-    "clean-does-nothing": (
-        "is_meant & cleans & self._dirty",
-        "is_meant & (maintenance.kind == Maintenance.FLUSH) & self._dirty",
-    ),
-    "all-is-one-line": ("~maintenance.is_all | self._walk.all()", "1"),
-}  # fmt: skip
 
 
 class _Run:
@@ -120,7 +101,7 @@ def _merged(word, wdata, wstrb):
 
 def _wrong(params, count, seed=1, bug=None):
     """Words that differ from a plain memory's."""
-    dut = module_with("soc/cache.py", bug).Cache(params)
+    dut = modules_with([CACHE], bug)[CACHE].Cache(params)
     run = _Run(dut, params, seed)
     simulate(dut, lambda ctx: run.play(ctx, count), background=[run.serve], cycles=10_000_000)
     return run.wrong
@@ -134,9 +115,9 @@ def test_cache_is_a_plain_memory(params):
     assert _wrong(params, 120) == 0
 
 
-@pytest.mark.parametrize("name", one_in(len(_BUGS), _BUGS))
+@pytest.mark.parametrize("name", one_in(len(CACHE_BUGS), CACHE_BUGS))
 def test_planted_bug_is_found(name):
-    assert _wrong(_SMALL, 120, bug=_BUGS[name]) > 0
+    assert _wrong(_SMALL, 120, bug=CACHE_BUGS[name]) > 0
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,12 @@ import pytest
 
 from racetrap.rtl.soc.cache import CacheParams
 from racetrap.sim.soc.cache_exercise import wrong_words
-from tests.support.planted_bugs import module_with
+from tests.support.planted_bugs import modules_with
+from tests.support.soc.planted_bugs import CACHE, CACHE_BUGS
 
 #: Minutes of builds.
 pytestmark = pytest.mark.campaign
 _STEPS, _SEED = 1_000_000, 1
-_FORGETS_TO_CLEAN = (
-    "cleans.eq(maintenance.kind != Maintenance.INVALIDATE)",
-    "cleans.eq(maintenance.kind == Maintenance.CLEAN)",
-)
 
 
 @pytest.mark.parametrize(
@@ -25,5 +22,6 @@ def test_a_million_steps(params):
 
 
 def test_planted_bug_is_found():
-    cache = module_with("soc/cache.py", _FORGETS_TO_CLEAN).Cache
-    assert wrong_words(CacheParams(16, 16), 2000, _SEED, cache, "flush-forgets-to-clean") > 0
+    name = "flush-forgets-to-clean"
+    cache = modules_with([CACHE], CACHE_BUGS[name])[CACHE].Cache
+    assert wrong_words(CacheParams(16, 16), 2000, _SEED, cache, name) > 0

@@ -16,7 +16,6 @@ from racetrap.rtl.soc.picorv32_system import SocParams
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.recorder import record_accelerator
-from racetrap.sim.cosim.verilator.patch import Patch
 from racetrap.sim.soc.firmware import image_of
 from racetrap.sim.soc.image import read_image
 from racetrap.sim.soc.left_out import runs_without_each
@@ -24,6 +23,7 @@ from racetrap.sim.soc.run import run_firmware
 from racetrap.sim.soc.systems import build_system
 from racetrap.verdict.accelerators.needless import without_each
 from tests.support.planted_bugs import modules_with
+from tests.support.soc.planted_bugs import CACHE, CACHE_BUGS
 
 pytestmark = [
     pytest.mark.campaign,
@@ -103,11 +103,8 @@ def test_needless_maintenance_is_the_machines(name):
 
 def test_wrong_data_without_a_race_is_the_caches():
     """A flush that forgets to clean: the program is right, memory is wrong."""
-    bug = Patch(
-        "soc/cache.py", "cleans.eq(maintenance.kind != Maintenance.INVALIDATE)",
-        "cleans.eq(maintenance.kind == Maintenance.CLEAN)",
-    )  # fmt: skip
-    top = modules_with(["soc/cache.py", "soc/picorv32_system.py"], bug)["soc/picorv32_system.py"]
+    bug = CACHE_BUGS["flush-forgets-to-clean"]
+    top = modules_with([CACHE, "soc/picorv32_system.py"], bug)["soc/picorv32_system.py"]
     program = build_system("picorv32", _PARAMS, make=top.Picorv32System, bug="forgets-to-clean")
     image = read_image(image_of("crypto"))
     run = run_firmware("picorv32", _PARAMS, image, ["2"], program=program)

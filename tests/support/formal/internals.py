@@ -68,8 +68,11 @@ class OpenMemory(Memory):
         width = Shape.cast(self.shape).width
         rows = Array(Signal(width, name=f"row_{number}") for number in range(self.depth))
         for port in self.write_ports:
-            with m.If(port.en):
-                m.d.sync += rows[port.addr].eq(port.data)
+            part = width // len(port.en)
+            for number, enable in enumerate(port.en):
+                bits = slice(number * part, (number + 1) * part)
+                with m.If(enable):
+                    m.d.sync += rows[port.addr][bits].eq(Value.cast(port.data)[bits])
         for port in self.read_ports:
             if port.domain == "comb":
                 m.d.comb += Value.cast(port.data).eq(rows[port.addr])

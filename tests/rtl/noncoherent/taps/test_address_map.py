@@ -14,10 +14,11 @@ from tests.support.noncoherent.taps.system import (
     packed_windows,
     random_address,
     random_windows,
+    tap_bugs,
 )
 from tests.support.planted_bugs import one_for_each_file
 
-_BUGS = {
+_BUGS = tap_bugs({
     "last-region-wins": (
         "address_map", "reversed(self._params.regions)", "self._params.regions"
     ),
@@ -28,7 +29,7 @@ _BUGS = {
     "window-in-ignored-memory": (
         "address_map", "(attribute == Attribute.CACHED) & is_inside", "is_inside"
     ),
-}  # fmt: skip
+})  # fmt: skip
 
 
 def _differs(bug):
@@ -62,6 +63,6 @@ def test_places_are_those_of_the_model():
     assert _differs(None) is None
 
 
-@pytest.mark.parametrize("name", one_for_each_file({name: bug[0] for name, bug in _BUGS.items()}))
+@pytest.mark.parametrize("name", one_for_each_file({name: bug.file for name, bug in _BUGS.items()}))
 def test_planted_bug_is_found(name):
     assert _differs(_BUGS[name]) is not None

@@ -11,6 +11,7 @@ from racetrap.golden_model.noncoherent.taps.descriptor_tap import (
     RegisterAccess,
 )
 from racetrap.golden_model.noncoherent.taps.params import EngineRegisters
+from tests.support.noncoherent.taps.planted_bugs import DESCRIPTOR_TAP_BUGS
 from tests.support.noncoherent.taps.system import PARAMS, REGISTERS, module_of, outputs_of
 from tests.support.planted_bugs import one_for_each_file
 
@@ -19,28 +20,6 @@ _COPYING = replace(
     REGISTERS, rows=None, stride=None, start=0x18, read_mask=4, write_mask=4, done_mask=3
 )
 _READER = EngineRegisters(source=0, length=4, start=8, read_mask=0xFF, status=12, done_mask=0x100)
-_BUGS = {
-    "copy-is-from-before-the-store": (
-        "descriptor_tap", "operation.address.eq(shadow[name])",
-        "operation.address.eq(Signal(32, name=name))",
-    ),
-    "polling-is-a-sync": (
-        "descriptor_tap", "== registers.status) & is_done", "== registers.status)"
-    ),
-    "store-to-status-is-a-sync": (
-        "descriptor_tap", "reads & (access.address == registers.status)",
-        "access.valid & (access.address == registers.status)",
-    ),
-    "load-of-start-starts": (
-        "descriptor_tap", "writes & (access.address == registers.start)",
-        "access.valid & (access.address == registers.start)",
-    ),
-    "every-start-writes": ("descriptor_tap", "starts & (access.data & mask).any()", "starts"),
-    "engine-is-the-first": (
-        "descriptor_tap", "operation.engine.eq(self._engine), operation.address",
-        "operation.engine.eq(0), operation.address",
-    ),
-}  # fmt: skip
 
 
 def _found_and_due(registers, bug):
@@ -63,7 +42,9 @@ def test_operations_are_those_of_the_model(registers):
     assert sum(map(len, due)) > 10
 
 
-@pytest.mark.parametrize("name", one_for_each_file({name: bug[0] for name, bug in _BUGS.items()}))
+@pytest.mark.parametrize(
+    "name", one_for_each_file({name: bug.file for name, bug in DESCRIPTOR_TAP_BUGS.items()})
+)
 def test_planted_bug_is_found(name):
-    found, due = _found_and_due(REGISTERS, _BUGS[name])
+    found, due = _found_and_due(REGISTERS, DESCRIPTOR_TAP_BUGS[name])
     assert found != due

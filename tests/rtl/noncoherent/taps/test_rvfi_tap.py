@@ -12,6 +12,7 @@ from racetrap.golden_model.noncoherent.taps.rvfi_tap import (
     Retired,
     operations_of,
 )
+from tests.support.noncoherent.taps.planted_bugs import RVFI_TAP_BUGS
 from tests.support.noncoherent.taps.system import (
     PARAMS,
     module_of,
@@ -24,25 +25,6 @@ from tests.support.planted_bugs import one_for_each_file
 
 _STORE, _ADD = 0x23, 0x33
 _MASKS = (0b0001, 0b0010, 0b0100, 0b1000, 0b0011, 0b1100, 0b1111)
-_BUGS = {
-    "trap-is-not-seen": ("rvfi_tap", "self.i_valid & ~retired.trap", "self.i_valid"),
-    "load-takes-the-mask": ("rvfi_tap", "(opcode == LOAD) & retired.mem_rmask.any()", "Const(0)"),
-    "offset-has-no-sign": ("rvfi_tap", "insn[20:].as_signed()", "insn[20:]"),
-    "add-reads-what-a-load-has-read": (
-        "rvfi_tap", "(insn[:2] != 3) | opcode.matches(LOAD_FP, AMO)", "Const(1)"
-    ),
-    "atomic-reads-nothing": ("rvfi_tap", "opcode.matches(LOAD_FP, AMO)", "opcode.matches(LOAD_FP)"),
-    "tag-of-software-is-ignored": ("rvfi_tap", "self.i_tag.any()", "Const(0)"),
-    "write-is-cached-in-a-window": (
-        "address_map", "(attribute == Attribute.CACHED) & is_inside", "Const(0)"
-    ),
-    "line-of-an-alias": ("rvfi_tap", "places.o_address if has_range else 0",
-                         "self.i_retired.rs1_rdata if has_range else 0"),
-    "all-lines-have-a-size": ("rvfi_tap", "int(has_range)", "1"),
-    "ignored-memory-is-accessed": (
-        "rvfi_tap", "(places.o_attribute != Attribute.IGNORED)", "Const(1)"
-    ),
-}  # fmt: skip
 
 
 def _instruction(random: Random) -> Retired:
@@ -87,7 +69,9 @@ def test_operations_are_those_of_the_model():
     assert {len(group) for group in due} == {0, 1, 2}
 
 
-@pytest.mark.parametrize("name", one_for_each_file({name: bug[0] for name, bug in _BUGS.items()}))
+@pytest.mark.parametrize(
+    "name", one_for_each_file({name: bug.file for name, bug in RVFI_TAP_BUGS.items()})
+)
 def test_planted_bug_is_found(name):
-    found, due = _found_and_due(_BUGS[name])
+    found, due = _found_and_due(RVFI_TAP_BUGS[name])
     assert found != due

@@ -7,14 +7,14 @@ from amaranth.hdl import Value
 
 from racetrap.golden_model.noncoherent.packets import BusOperation
 from racetrap.golden_model.noncoherent.taps.tap_queue import TapQueue
-from tests.support.noncoherent.taps.system import PARAMS, module_of
+from tests.support.noncoherent.taps.system import PARAMS, module_of, tap_bugs
 from tests.support.planted_bugs import one_for_each_file
 from tests.support.rtl.ready_paths import valid_to_ready_paths
 from tests.support.rtl.streams import simulate
 
 _LANES, _DEPTH = 3, 4
 _LAYOUT = PARAMS.monitor.operation_layout
-_BUGS = {
+_BUGS = tap_bugs({
     "lane-order-is-turned": (
         "tap_queue", "for lane in reversed(range(self._lanes))", "for lane in range(self._lanes)",
     ),
@@ -22,7 +22,7 @@ _BUGS = {
     "full-queue-is-overwritten": ("tap_queue", "comes & ~is_full", "comes"),
     "group-is-its-first-operation": ("tap_queue", "~(left & (left - 1)).any()", "1"),
     "operations-come-twice": ("tap_queue", "done | (left & -left)", "done"),
-}  # fmt: skip
+})  # fmt: skip
 
 
 def _differs(bug):
@@ -62,7 +62,7 @@ def test_cycles_are_those_of_the_model():
     assert lost > 10
 
 
-@pytest.mark.parametrize("name", one_for_each_file({name: bug[0] for name, bug in _BUGS.items()}))
+@pytest.mark.parametrize("name", one_for_each_file({name: bug.file for name, bug in _BUGS.items()}))
 def test_planted_bug_is_found(name):
     assert _differs(_BUGS[name])[0]
 

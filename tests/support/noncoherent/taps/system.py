@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -48,10 +48,17 @@ _FILES = (
 )  # fmt: skip
 
 
-def module_of(name: str, bug: tuple[str, str, str] | None) -> ModuleType:
-    """A block's module made anew; ``bug`` is a file's name, what stands there, and what instead."""
-    patch = bug and Patch(f"noncoherent/taps/{bug[0]}.py", *bug[1:])
-    modules = modules_with([f"noncoherent/taps/{each}.py" for each in _FILES], patch)
+def tap_bugs(bugs: Mapping[str, tuple[str, str, str]]) -> dict[str, Patch]:
+    """Bugs by name: each is given as a file's name, what stands there, and what instead."""
+    return {
+        name: Patch(f"noncoherent/taps/{file}.py", before, after)
+        for name, (file, before, after) in bugs.items()
+    }
+
+
+def module_of(name: str, bug: Patch | None) -> ModuleType:
+    """A block's module made anew, with a bug in one of the taps' files."""
+    modules = modules_with([f"noncoherent/taps/{each}.py" for each in _FILES], bug)
     return modules[f"noncoherent/taps/{name}.py"]
 
 

@@ -1,0 +1,52 @@
+"""Hardware cost of the example system's own parts.
+
+``python -m tests.soc_cost [SEEDS]`` synthesises each for an ECP5, places it with the seeds 1 to
+SEEDS (1 unless given), and prints the rows of a table.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+from racetrap.fpga.cost.measure import Target, measured
+from racetrap.fpga.cost.table import Cost
+from racetrap.rtl.common.hardware_block import HardwareBlock
+from racetrap.rtl.noncoherent.taps.rvfi_tap import RvfiTap
+from racetrap.rtl.soc.cache import Cache
+from racetrap.rtl.soc.dma_engine import DmaEngine
+from racetrap.rtl.soc.picorv32_system import SocParams
+
+_TARGET = Target("ecp5")
+_MHZ = 100.0
+
+
+def blocks() -> list[HardwareBlock]:
+    """Parts of the system, as it is."""
+    system = SocParams()
+    return [
+        HardwareBlock("cache", partial(Cache, system.cache), 1),
+        HardwareBlock("rvfi_tap", partial(RvfiTap, system.taps), 1),
+        HardwareBlock("dma_engine", DmaEngine, 1),
+    ]
+
+
+def rows(seeds: int) -> Iterator[str]:
+    """A row of each part: look-up tables without and with carry chains and LUT RAM, flip-flops,
+    block RAMs, clock."""
+    for block in blocks():
+        start = Cost(_TARGET.found.device.name)
+        *_, cost = measured(start, block, _TARGET.found, range(1, seeds + 1), _MHZ, 0)
+        found, clock = cost.synthesis, cost.fmax
+        assert found is not None
+        speed = f"{clock.median:.1f} MHz, {clock.low:.1f} to {clock.high:.1f}" if clock else "-"
+        yield (
+            f"| `{block.name}` | {found.cells['LUT4']:,} LUT4; {found.lut:,} | {found.ff:,} FF | "
+            f"{found.block_ram} DP16KD | {speed} |"
+        )
+
+
+if __name__ == "__main__":
+    for row in rows(int((sys.argv[1:] or ["1"])[0])):
+        print(row, flush=True)
