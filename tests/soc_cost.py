@@ -16,7 +16,7 @@ from racetrap.rtl.common.hardware_block import HardwareBlock
 from racetrap.rtl.noncoherent.taps.rvfi_tap import RvfiTap
 from racetrap.rtl.soc.cache import Cache
 from racetrap.rtl.soc.dma_engine import DmaEngine
-from racetrap.rtl.soc.picorv32_system import SocParams
+from racetrap.rtl.soc.params import SocParams
 
 _TARGET = Target("ecp5")
 _MHZ = 100.0

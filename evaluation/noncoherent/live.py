@@ -62,7 +62,7 @@ def run_live(part: LivePart) -> list[LiveCase]:
 
 def _run_case(part: LivePart, omission: str) -> LiveCase:
     # Needs an extra, which other evaluations do not.
-    from racetrap.rtl.soc.picorv32_system import SocParams
+    from racetrap.rtl.soc.params import SocParams
     from racetrap.sim.soc.firmware import image_of
     from racetrap.sim.soc.image import read_image
     from racetrap.sim.soc.run import run_firmware

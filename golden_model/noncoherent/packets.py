@@ -119,7 +119,8 @@ def rows_of(params: NoncoherentParams, operation: BusOperation) -> Iterator[Row]
         yield Row(kind, engine, first, first + operation.size, tag)
 
 
-_DMA_RULES = {
+#: Rule that each kind of operation breaks with DMA, and with the cache.
+DMA_RULES = {
     _K.CACHED_READ: Rule.CACHED_READ_DMA,
     _K.CACHED_WRITE: Rule.CACHED_WRITE_DMA,
     _K.UNCACHED_READ: Rule.UNCACHED_READ_DMA,
@@ -127,7 +128,7 @@ _DMA_RULES = {
     _K.DMA_READ: Rule.TWO_ENGINES,
     _K.DMA_WRITE: Rule.TWO_ENGINES,
 }
-_CACHE_RULES = {
+CACHE_RULES = {
     _K.CACHED_READ: Rule.STALE_READ,
     _K.CACHED_WRITE: Rule.STALE_WRITE_BACK,
     _K.UNCACHED_READ: Rule.UNCACHED_READ_DIRTY,
@@ -142,6 +143,6 @@ _CACHE_RULES = {
 def rules_of(step: MonitorStep) -> Iterator[tuple[Rule, Hit]]:
     """Rules that a row breaks, each with its match."""
     kind = OperationKind(step.row.kind)
-    for rules, hit in ((_DMA_RULES, step.dma), (_CACHE_RULES, step.cache)):
+    for rules, hit in ((DMA_RULES, step.dma), (CACHE_RULES, step.cache)):
         if hit.found:
             yield rules[kind], hit

@@ -21,7 +21,7 @@ from racetrap.commands.shared.terminal import (
 from racetrap.presenters.needless import print_without, without_csv
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.soc_runs import print_soc_run
-from racetrap.rtl.soc.picorv32_system import SocParams
+from racetrap.rtl.soc.params import SocParams
 from racetrap.sim.soc.firmware import read_firmware
 from racetrap.sim.soc.left_out import runs_without_each
 from racetrap.sim.soc.run import run_firmware

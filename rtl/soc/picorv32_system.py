@@ -5,24 +5,14 @@ The core is not part of this project: its Verilog comes from a package.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from racetrap.golden_model.noncoherent.taps.params import (
-    ZICBOM,
-    Attribute,
-    MaintenanceWord,
-    Region,
-    TapParams,
-)
+from racetrap.golden_model.noncoherent.taps.params import ZICBOM, Attribute
 from racetrap.golden_model.noncoherent.taps.rvfi_tap import RETIRED_LAYOUT
-from racetrap.golden_model.trace.noncoherent.operations import OperationKind
-from racetrap.rtl.common.axi import Axi4WriteSignature, AxiLiteSignature
+from racetrap.rtl.common.axi import Axi4WriteSignature
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.noncoherent.layouts import trace_signature
 from racetrap.rtl.noncoherent.system import NoncoherentSystem
 from racetrap.rtl.noncoherent.taps.address_map import AddressMap, windows_layout
@@ -30,67 +20,27 @@ from racetrap.rtl.noncoherent.taps.descriptor_tap import DescriptorTap
 from racetrap.rtl.noncoherent.taps.rvfi_tap import RvfiTap
 from racetrap.rtl.noncoherent.taps.tap_queue import TapQueue
 from racetrap.rtl.soc.bus import MemorySignature
-from racetrap.rtl.soc.cache import Cache, CacheParams, Maintenance
+from racetrap.rtl.soc.cache import Cache
 from racetrap.rtl.soc.dma_engine import DmaEngine, engine_registers
-
-#: Memory for code, stacks and what belongs to devices; engines reach it, the cache does not.
-LOCAL_BASE, LOCAL_BYTES = 0x0000_0000, 1 << 20
-#: Memory behind the cache.
-MEMORY_BASE, MEMORY_BYTES = 0x2000_0000, 1 << 20
-ENGINE_BASE, CONTROL_BASE, DEVICE_BYTES = 0x4000_0000, 0x4000_1000, 0x1000
-#: Byte offset of each control register; windows follow, each with its first byte and its end.
-CONTROL = {"exit": 0x00, "console": 0x04, "tag": 0x08, "device_mode": 0x0C}
-WINDOWS_AT = 0x40
-WINDOWS = 8
-#: Instructions of the whole cache, of the space for custom ones: the kind is in bits 25 and 26.
-_ALL_OPCODE, _ALL_KIND_AT = 0x2B, 25
-_ALL_WORDS = tuple(
-    MaintenanceWord(0xFFFF_FFFF, _ALL_OPCODE | kind << _ALL_KIND_AT, operation)
-    for kind, operation in (
-        (Maintenance.INVALIDATE, OperationKind.INVALIDATE_ALL),
-        (Maintenance.CLEAN, OperationKind.CLEAN_ALL),
-        (Maintenance.FLUSH, OperationKind.FLUSH_ALL),
-    )
+from racetrap.rtl.soc.params import (
+    ALL_KIND_AT,
+    ALL_WORDS,
+    CONTROL,
+    CONTROL_BASE,
+    DEVICE_BYTES,
+    ENGINE_BASE,
+    LOCAL_BASE,
+    MONITOR_BASE,
+    WINDOWS,
+    WINDOWS_AT,
+    SocParams,
 )
+from racetrap.rtl.soc.register_bridge import RegisterBridge
+
 _CORE_SETTINGS = {
     "ENABLE_COUNTERS": 0, "ENABLE_COUNTERS64": 0, "BARREL_SHIFTER": 1, "ENABLE_PCPI": 1,
     "ENABLE_FAST_MUL": 1, "ENABLE_DIV": 1, "PROGADDR_RESET": LOCAL_BASE,
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SocParams:
-    """Parameters of the system.
-
-    Parameters
-    ----------
-    cache : CacheParams
-        The cache; the monitor has its lines.
-    entries : int
-        Entries of each set of the monitor.
-    depth : int
-        Places of the queue in front of it.
-    """
-
-    cache: CacheParams = field(default_factory=lambda: CacheParams(line_bytes=64))
-    entries: int = 8
-    depth: int = 16
-
-    @property
-    def taps(self) -> TapParams:
-        """What the taps know."""
-        line = self.cache.line_bytes
-        taps = TapParams(
-            regions=(Region(MEMORY_BASE, MEMORY_BYTES, Attribute.CACHED),),
-            windows=WINDOWS,
-            maintenance=(*ZICBOM, *_ALL_WORDS),
-            depth=self.depth,
-        )
-        monitor = replace(
-            taps.monitor, line_bytes=line, granule_bytes=line, entries=self.entries,
-            write_through=self.cache.write_through,
-        )  # fmt: skip
-        return replace(taps, monitor=monitor)
 
 
 class Picorv32System(wiring.Component):
@@ -121,7 +71,9 @@ class Picorv32System(wiring.Component):
         Operations of this cycle that the queue has lost.
     o_operation : ``Out({valid, payload: operation_layout})``
         Operations that the monitor takes.
-    s_axil, m_axi_report, trace
+    software : ``In(MemorySignature)``
+        The monitor's registers for software outside, before that of the core.
+    m_axi_report, trace
         Those of the monitor.
     """
 
@@ -147,7 +99,7 @@ class Picorv32System(wiring.Component):
             "o_operation": Out(wiring.Signature({
                 "valid": Out(1), "payload": Out(struct_layout(monitor.operation_layout)),
             })),
-            "s_axil": In(AxiLiteSignature(address_bits=REGISTER_ADDRESS_BITS)),
+            "software": In(MemorySignature()),
             "m_axi_report": Out(
                 Axi4WriteSignature(address_bits=monitor.address_bits, data_bits=64, id_bits=1)
             ),
@@ -158,6 +110,7 @@ class Picorv32System(wiring.Component):
         m = Module()
         m.submodules.cache = self._cache = Cache(self._params.cache)
         m.submodules.engine = self._engine = DmaEngine()
+        m.submodules.bridge = self._bridge = RegisterBridge()
         self._bus = MemorySignature().create()
         self._tag, self._windows = Signal(32), Signal(windows_layout(self._taps))
         self._core(m)
@@ -179,10 +132,10 @@ class Picorv32System(wiring.Component):
         maintains = is_line | is_all
         m.d.comb += [
             is_line.eq(Cat((insn & word.mask) == word.match for word in ZICBOM).any()),
-            is_all.eq(Cat(insn == word.match for word in _ALL_WORDS).any()),
+            is_all.eq(Cat(insn == word.match for word in ALL_WORDS).any()),
             maintenance.valid.eq(valid & maintains), maintenance.address.eq(rs1),
             maintenance.is_all.eq(is_all),
-            maintenance.kind.eq(Mux(is_all, insn[_ALL_KIND_AT:][:2], insn[20:22])),
+            maintenance.kind.eq(Mux(is_all, insn[ALL_KIND_AT:][:2], insn[20:22])),
         ]  # fmt: skip
         outputs = {
             "trap": self.o_trap, "mem_valid": bus.valid, "mem_addr": bus.address,
@@ -208,7 +161,8 @@ class Picorv32System(wiring.Component):
         """Registers of devices, or memory through the cache or past it."""
         bus, cpu = self._bus, self._cache.cpu
         m.submodules.map = places = AddressMap(self._taps)
-        is_engine = _is_page(bus.address, ENGINE_BASE)
+        engine, monitor = self._engine.bus, self._bridge.masters[1]
+        is_engine, is_monitor = (_is_page(bus.address, at) for at in (ENGINE_BASE, MONITOR_BASE))
         self._is_control = Signal()
         m.d.comb += [
             places.i_address.eq(bus.address), places.i_windows.eq(self._windows),
@@ -216,12 +170,12 @@ class Picorv32System(wiring.Component):
             self._cache.i_is_cached.eq(
                 (places.o_attribute == Attribute.CACHED) & ~self.o_device_mode
             ),
-            cpu.valid.eq(bus.valid & ~is_engine & ~self._is_control),
-            self._engine.bus.valid.eq(bus.valid & is_engine),
-            bus.ready.eq(cpu.ready | self._engine.bus.ready | self._is_control),
-            bus.rdata.eq(Mux(is_engine, self._engine.bus.rdata, cpu.rdata)),
+            cpu.valid.eq(bus.valid & ~is_engine & ~is_monitor & ~self._is_control),
+            engine.valid.eq(bus.valid & is_engine), monitor.valid.eq(bus.valid & is_monitor),
+            bus.ready.eq(cpu.ready | engine.ready | monitor.ready | self._is_control),
+            bus.rdata.eq(Mux(is_engine, engine.rdata, Mux(is_monitor, monitor.rdata, cpu.rdata))),
         ]  # fmt: skip
-        for port in (cpu, self._engine.bus):
+        for port in (cpu, engine, monitor):
             m.d.comb += [
                 port.address.eq(bus.address), port.wdata.eq(bus.wdata), port.wstrb.eq(bus.wstrb)
             ]  # fmt: skip
@@ -265,7 +219,9 @@ class Picorv32System(wiring.Component):
             self.o_operation.payload.eq(queue.o.payload),
         ]  # fmt: skip
         wiring.connect(m, queue.o, monitor.i_operation)
-        for name in ("s_axil", "m_axi_report", "trace"):
+        wiring.connect(m, self._bridge.registers, monitor.s_axil)
+        wiring.connect(m, wiring.flipped(self.software), self._bridge.masters[0])
+        for name in ("m_axi_report", "trace"):
             wiring.connect(m, getattr(monitor, name), wiring.flipped(getattr(self, name)))
 
 

@@ -7,17 +7,21 @@ images beside this file; it needs the compiler of the package ``ziglang``.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from racetrap.golden_model.noncoherent.packets import CACHE_RULES, DMA_RULES
+from racetrap.rtl.common.report_writer import RECORD_BYTES
+from racetrap.rtl.noncoherent.registers import compile_registers
 from racetrap.rtl.soc import dma_engine
-from racetrap.rtl.soc import picorv32_system as soc
+from racetrap.rtl.soc import params as soc
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.recorder import Allocator
 from racetrap.sim.failure import Failure
 from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.riscv import zig
-from racetrap.sim.soc.build import definitions
+from racetrap.sim.soc.build import definitions, places
 from racetrap.sim.soc.image import Image, read_image, write_image
 from racetrap.sim.soc.systems import ARGUMENTS, LEFT_OUT
 
@@ -35,11 +39,24 @@ _COMPILE = (
     # A call that is not the last instruction has a place of its own.
     "-fno-optimize-sibling-calls",
 )  # fmt: skip
+#: Registers of the monitor that firmware uses, and bits in them.
+_MONITOR_REGISTERS = (
+    "CONTROL", "STATUS", "REPORT_BASE_LO", "REPORT_BASE_HI", "REPORT_CAPACITY_LOG2", "REPORT_HEAD",
+    "REPORT_TAIL", "REPORTS_DROPPED",
+)  # fmt: skip
+_LIBRARY = ("start.S", "target.c", "library.c", "monitor.c")
 _RUNTIME = ("api", "drivers", "descriptors", "vbx")
+#: Firmware that programs the monitor and reads its reports itself.
+MONITORED = "monitored"
+#: Source of each kept image, and the layout of its heap.
+SOURCES = {
+    **{name: (each.source, each.allocator) for name, each in ACCELERATOR_PROGRAMS.items()},
+    MONITORED: (_FOLDER / f"{MONITORED}.c", Allocator()),
+}
 
 
 def image_of(program: str) -> Path:
-    """The kept image of a program with accelerators."""
+    """A kept image: of a program with accelerators, or ``MONITORED``."""
     return IMAGES / f"{program}.hex"
 
 
@@ -51,6 +68,7 @@ def addresses(heap: Allocator) -> str:
     )
     line = soc.SocParams().cache.line_bytes
     values = (
+        *_monitor_values(),
         ("LOCAL_BASE", soc.LOCAL_BASE), ("MEMORY_BASE", soc.MEMORY_BASE),
         ("MEMORY_BYTES", soc.MEMORY_BYTES), ("ENGINE_BASE", soc.ENGINE_BASE),
         ("CONTROL_BASE", soc.CONTROL_BASE), ("ARGUMENTS", ARGUMENTS), ("LEFT_OUT", LEFT_OUT),
@@ -61,8 +79,30 @@ def addresses(heap: Allocator) -> str:
         ("ENGINE_ROOM", dma_engine.ROOM), ("HEAP_OFFSET", heap.base or 0),
         ("HEAP_PADDING", heap.padding), ("HEAP_ALIGNMENT", heap.alignment), *registers,
     )  # fmt: skip
+    lines = (*definitions(values), *places("RECORD", soc.SocParams().taps.monitor.report_layout))
     # The linker's scripts know no suffix of numbers.
-    return "\n".join(line.removesuffix("u") for line in definitions(values)) + "\n"
+    return "\n".join(line.removesuffix("u") for line in lines) + "\n"
+
+
+def _monitor_values() -> Iterator[tuple[str, int]]:
+    """Where the monitor's registers are, bits in them, and the size of a record."""
+    yield from (("MONITOR_BASE", soc.MONITOR_BASE), ("RECORD_BYTES", RECORD_BYTES))
+    for register in compile_registers(soc.SocParams().taps.monitor).registers():
+        name = register.inst_name
+        if name in _MONITOR_REGISTERS:
+            yield f"MONITOR_{name}", register.address_offset
+        if name in ("CONTROL", "STATUS"):
+            for field in register.fields():
+                yield f"MONITOR_{name}_{field.inst_name.upper()}", 1 << field.low
+
+
+def _rules() -> str:
+    """Header with the rule that each kind of operation breaks, with DMA and with the cache."""
+    lines = []
+    for name, rules in (("DMA", DMA_RULES), ("CACHE", CACHE_RULES)):
+        texts = ", ".join(f'[{kind.value}] = "{rule.value}"' for kind, rule in rules.items())
+        lines.append(f"static const char *const {name}_RULES[] = {{{texts}}};")
+    return "\n".join([*lines, ""])
 
 
 def compile_firmware(source: Path, heap: Allocator, target: Path) -> None:
@@ -85,11 +125,12 @@ def compile_firmware(source: Path, heap: Allocator, target: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
         folder = Path(name)
         (folder / "addresses.h").write_text(addresses(heap), encoding="ascii")
+        (folder / "rules.h").write_text(_rules(), encoding="ascii")
         include = [f"-I{each}" for each in (folder, _FOLDER, _FOLDER / "include",
                                             _ACCELERATOR / "include")]  # fmt: skip
         sources = [
             (source, "program.o", ()),
-            *((_FOLDER / each, f"{each}.o", ()) for each in ("start.S", "target.c", "library.c")),
+            *((_FOLDER / each, f"{each}.o", ()) for each in _LIBRARY),
             *((_ACCELERATOR / "runtime" / f"{each}.c", f"{each}.o", ("-include", "target.h"))
               for each in _RUNTIME),
         ]  # fmt: skip
@@ -138,14 +179,12 @@ def _zig(*options: str) -> None:
 def _main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="racetrap-") as name:
-        for program in ACCELERATOR_PROGRAMS.values():
-            elf = Path(name) / f"{program.name}.elf"
-            compile_firmware(program.source, program.allocator, elf)
-            comments = (
-                f"sim/accelerator/programs/{program.source.name}, compiled by "
-                "`python -m racetrap.sim.soc.firmware`",
-            )
-            write_image(read_image(elf), image_of(program.name), comments)
+        for program, (source, heap) in SOURCES.items():
+            elf = Path(name) / f"{program}.elf"
+            compile_firmware(source, heap, elf)
+            place = source.relative_to(_FOLDER.parents[2])
+            comments = (f"{place}, compiled by `python -m racetrap.sim.soc.firmware`",)
+            write_image(read_image(elf), image_of(program), comments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Surroundings of the example system: memory, console, the monitor's software, and what memory
+// Surroundings of the example system: memory, console, the monitor's ring, and what memory
 // would hold if caches and engines were coherent.
 //
 //     system IMAGE FOLDER SEED CYCLES [ARGUMENT]...
@@ -131,28 +131,19 @@ private:
         return uint32_t(random_ >> 32);
     }
 
-    // The monitor's software: clear it, then enable it.
+    // The monitor's software outside: clear it, then enable it.
     void drive_software() {
         static const uint32_t writes[] = {CONTROL_CLEAR, CONTROL_ENABLE};
-        if (software_ == 2 || cycle_ < 8) return;
-        top_.s_axil__awaddr = CONTROL_REGISTER;
-        top_.s_axil__wdata = writes[software_];
-        top_.s_axil__wstrb = 15;
-        top_.s_axil__bready = 1;
-        top_.s_axil__awvalid = !address_taken_;
-        top_.s_axil__wvalid = !data_taken_;
+        top_.software__valid = software_ < 2 && cycle_ >= 8;
+        if (!top_.software__valid) return;
+        top_.software__address = CONTROL_REGISTER;
+        top_.software__wdata = writes[software_];
+        top_.software__wstrb = 15;
     }
 
     // What happens at the coming clock edge.
     void look() {
-        if (software_ < 2) {
-            address_taken_ |= top_.s_axil__awvalid && top_.s_axil__awready;
-            data_taken_ |= top_.s_axil__wvalid && top_.s_axil__wready;
-            if (top_.s_axil__bvalid) {
-                software_++;
-                address_taken_ = data_taken_ = false;
-            }
-        }
+        software_ += top_.software__ready;
         if (top_.o_console__valid) std::fputc(int(top_.o_console__value & 255), console_);
         if (top_.o_exit__valid) {
             has_exited_ = true;
@@ -177,7 +168,18 @@ private:
               top_.memory__wstrb, cpu_);
         serve(top_.engine_memory__valid, top_.engine_memory__ready, top_.engine_memory__address,
               top_.engine_memory__wdata, top_.engine_memory__wstrb, engine_);
+        take_report();
+    }
+
+    // A beat of a report of the monitor, into its ring.
+    void take_report() {
+        if (top_.m_axi_report__awvalid) report_at_ = top_.m_axi_report__awaddr;
         is_report_done_ = top_.m_axi_report__wvalid && top_.m_axi_report__wlast;
+        if (!top_.m_axi_report__wvalid) return;
+        for (Memory *memory : {&memory_, &coherent_})
+            for (unsigned half = 0; half < 2; half++)
+                memory->write(report_at_ + 4 * half, uint32_t(top_.m_axi_report__wdata >> 32 * half), 15);
+        report_at_ += 8;
     }
 
     struct Answer {
@@ -286,10 +288,10 @@ private:
     Memory memory_, coherent_;
     FILE *console_, *operations_, *steps_;
     Answer cpu_, engine_;
-    uint32_t delay_mask_ = DELAY_MASK, status_ = 0, first_wrong_pc_ = 0;
+    uint32_t delay_mask_ = DELAY_MASK, status_ = 0, first_wrong_pc_ = 0, report_at_ = 0;
     uint64_t wrong_reads_ = 0, first_wrong_operation_ = 0;
     unsigned software_ = 0;
-    bool address_taken_ = false, data_taken_ = false, has_exited_ = false, is_report_done_ = false;
+    bool has_exited_ = false, is_report_done_ = false;
 };
 
 }  // namespace

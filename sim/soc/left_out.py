@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from racetrap.rtl.soc.picorv32_system import SocParams
+from racetrap.rtl.soc.params import SocParams
 from racetrap.sim.accelerator.without import Without, places_of, rules_text
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc.image import Image

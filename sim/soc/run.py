@@ -30,7 +30,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     Operation,
     OperationKind,
 )
-from racetrap.rtl.soc.picorv32_system import SocParams
+from racetrap.rtl.soc.params import SocParams
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc.image import Image
 from racetrap.sim.soc.systems import build_system
@@ -143,6 +143,12 @@ def _result(
         for word in _words(folder / "operations", monitor.operation_layout.width)
     ]
     operations = [each for each in taken if not is_empty(each)]
+    owners = [at for at, each in enumerate(operations) for _ in rows_of(monitor, each)]
+    if found["rows"] != len(owners):
+        raise Failure(
+            f"Firmware must leave the monitor enabled, but it has checked {found['rows']} of "
+            f"{len(owners)} rows"
+        )
     events = [_operation(each) for each in operations]
     header = NoncoherentTraceHeader(
         memory=monitor.memory,
@@ -166,7 +172,7 @@ def _result(
             (found["first_wrong_pc"], found["first_wrong_operation"]) if has_wrong else None
         ),
         trace=NoncoherentTrace.from_events(header, events),
-        races=tuple(_races(taps, operations, folder / "steps")),
+        races=tuple(_races(taps, operations, owners, folder / "steps")),
     )
 
 
@@ -184,11 +190,11 @@ def _operation(taken: BusOperation) -> Operation:
 
 
 def _races(
-    taps: TapParams, operations: Sequence[BusOperation], steps: Path
+    taps: TapParams, operations: Sequence[BusOperation], owners: Sequence[int], steps: Path
 ) -> Iterator[MonitorRace]:
-    """Reports of the monitor, each with the numbers of both operations."""
+    """Reports of the monitor, each with the numbers of both operations; ``owners`` has the
+    operation of each row."""
     monitor = taps.monitor
-    owners = [at for at, each in enumerate(operations) for _ in rows_of(monitor, each)]
     by_tag: dict[int, list[int]] = {}
     for at, each in enumerate(operations):
         by_tag.setdefault(each.tag, []).append(at)

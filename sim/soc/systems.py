@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from racetrap.golden_model.noncoherent.taps.rvfi_tap import RETIRED_LAYOUT
-from racetrap.rtl.soc import picorv32_system as soc
+from racetrap.rtl.soc import params as soc
+from racetrap.rtl.soc.picorv32_system import Picorv32System
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc.build import Design, build_program, definitions, places
 
@@ -20,6 +21,7 @@ LEFT_OUT = soc.LOCAL_BYTES - 4
 #: Largest delay of the engine before a command, in cycles; one less than a power of two.
 _DELAY = 1023
 _SETTLE_CYCLES = 2000
+#: The monitor's register CONTROL, and what its software outside writes there.
 _CONTROL = 0x40
 _CLEAR, _ENABLE = 0x300, 1
 _WORD_BITS = 32
@@ -46,7 +48,7 @@ def core_source(system: str) -> Path:
 
 def build_system(
     system: str, params: soc.SocParams, *, has_waves: bool = False,
-    make: Callable[[soc.SocParams], Any] = soc.Picorv32System, bug: str = "",
+    make: Callable[[soc.SocParams], Any] = Picorv32System, bug: str = "",
 ) -> Path:  # fmt: skip
     """The program that runs firmware on a system; see ``harness.cpp`` for its command line.
 

@@ -7,7 +7,7 @@ import pytest
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc import firmware
-from racetrap.sim.soc.firmware import compile_firmware, image_of, read_firmware
+from racetrap.sim.soc.firmware import SOURCES, compile_firmware, image_of, read_firmware
 from racetrap.sim.soc.image import read_image
 
 pytestmark = [
@@ -16,10 +16,10 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", ACCELERATOR_PROGRAMS)
+@pytest.mark.parametrize("name", SOURCES)
 def test_kept_image_is_what_the_source_gives(name, tmp_path):
-    made, program = tmp_path / f"{name}.elf", ACCELERATOR_PROGRAMS[name]
-    compile_firmware(program.source, program.allocator, made)
+    made = tmp_path / f"{name}.elf"
+    compile_firmware(*SOURCES[name], made)
     assert read_image(made).words == read_image(image_of(name)).words
 
 

@@ -4,9 +4,8 @@ import struct
 
 import pytest
 
-from racetrap.rtl.soc.picorv32_system import LOCAL_BYTES, MEMORY_BASE
-from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
-from racetrap.sim.soc.firmware import IMAGES, image_of
+from racetrap.rtl.soc.params import LOCAL_BYTES, MEMORY_BASE
+from racetrap.sim.soc.firmware import IMAGES, SOURCES, image_of
 from racetrap.sim.soc.image import Image, read_image, write_image
 
 _LINES = ((0, "a.c:1"), (8, "-"), (16, "b.c:2"))
@@ -51,7 +50,7 @@ def test_refused(tmp_path, data, words):
 
 
 def test_kept_images_are_those_of_the_programs():
-    assert {path.stem for path in IMAGES.glob("*.hex")} == set(ACCELERATOR_PROGRAMS)
+    assert {path.stem for path in IMAGES.glob("*.hex")} == set(SOURCES)
     image = read_image(image_of("crypto"))
     assert "crypto.c:" in " ".join(place for _, place in image.lines or ())
     outside = [at for at in image.words if at >= LOCAL_BYTES and at < MEMORY_BASE]

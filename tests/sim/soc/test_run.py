@@ -12,11 +12,11 @@ from racetrap.golden_model.noncoherent.noncoherent import Noncoherent, has_races
 from racetrap.golden_model.noncoherent.oracle import racy_bytes
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.soc_runs import print_soc_run
-from racetrap.rtl.soc.picorv32_system import SocParams
+from racetrap.rtl.soc.params import SocParams
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.recorder import record_accelerator
-from racetrap.sim.soc.firmware import image_of
+from racetrap.sim.soc.firmware import MONITORED, image_of
 from racetrap.sim.soc.image import read_image
 from racetrap.sim.soc.left_out import runs_without_each
 from racetrap.sim.soc.run import run_firmware
@@ -35,6 +35,10 @@ pytestmark = [
 ]
 _PARAMS = SocParams()
 _MEMORY = _PARAMS.taps.monitor.memory
+_CRYPTO = ACCELERATOR_PROGRAMS["crypto"]
+#: Records of the firmware's ring.
+_RING = 64
+_WORDS = ("possible", "definite")
 
 
 def _run(name, *omissions, seed=1):
@@ -113,6 +117,27 @@ def test_wrong_data_without_a_race_is_the_caches():
     console = Console(record=True, width=200, file=io.StringIO())
     print_soc_run(console, RaceChoice(), run)
     assert "look at the cache" in console.export_text()
+
+
+@pytest.mark.parametrize("omissions", [(), *((each,) for each in _CRYPTO.omissions)], ids=str)
+def test_firmware_reads_the_reports_that_the_host_sees(omissions):
+    """The program with its own monitor; what it leaves out is the planted fault."""
+    arguments = [str(_CRYPTO.least), *omissions]
+    run = run_firmware("picorv32", _PARAMS, read_image(image_of(MONITORED)), arguments)
+    own = [line for line in run.console.splitlines() if line.startswith("monitor: ")]
+    pcs = [operation.pc for operation in run.trace]
+    due = [
+        f"monitor: rule {race.rule.value}, {_WORDS[race.is_definite]}, bytes {race.first:08x} to "
+        f"{race.last:08x}, pc {pcs[race.earlier]:x} and later {pcs[race.later]:x}"
+        for race in run.races
+    ]
+    reports = len(own) - 1
+    assert own[:-1] == due[:reports]
+    records = len({(race.later, race.first) for race in run.races})
+    assert own[-1] == f"monitor: {reports} reports, {max(0, records - _RING)} records dropped"
+    assert (reports < len(due)) == (records > _RING)
+    # The monitor's software changes nothing of the program.
+    assert bool(run.races) == bool(_run("crypto", *omissions).races)
 
 
 def test_seed_sets_the_delays():
