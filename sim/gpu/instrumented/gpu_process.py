@@ -68,12 +68,18 @@ class GpuProcess:
             self._connection.send((name, arguments))
             value, error, self.microseconds = self._connection.recv()
         except (EOFError, OSError):
-            error = KernelFault(Fault.TRAP, "Process of the GPU has ended")
+            error = KernelFault(Fault.TRAP, f"Process of the GPU {self._ending()}")
         if error is None:
             return value
         if isinstance(error, KernelFault | NoGpuError):
             self.close()
         raise error
+
+    def _ending(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            if self._process is not None:
+                return f"ended with exit status {self._process.wait(_END_SECONDS)}"
+        return "does not answer"
 
     def close(self) -> None:
         """End the process; the next request starts another."""

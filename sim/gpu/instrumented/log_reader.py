@@ -138,13 +138,12 @@ class LogReader:
             SiteKind.BARRIER: self._barrier, SiteKind.WARP_BARRIER: self._warp_barrier,
             SiteKind.EXIT: self._exit,
         }  # fmt: skip
+        self._find_variables(units, number)
         for record in records(units, number, self._sites):
             site = self._sites[record.site]
-            if site.kind is SiteKind.SHARED_VARIABLE:
-                self._variable(site, record)
-                continue
-            block = self._blocks.get(record.block) or self._place(record)
-            handlers[site.kind](block.warps[record.warp], site, record)
+            if site.kind is not SiteKind.SHARED_VARIABLE:
+                block = self._blocks.get(record.block) or self._place(record)
+                handlers[site.kind](block.warps[record.warp], site, record)
         for block in list(self._blocks.values()):
             self._log.retired(block)
 
@@ -183,13 +182,18 @@ class LogReader:
 
     # Accesses
 
-    def _variable(self, site: LogSite, record: Record) -> None:
-        """Take note where a shared variable is; every warp of the first block tells it."""
-        place = next(
-            each.offset for each in self._launch.program.shared_objects
-            if each.name == site.variable
-        )  # fmt: skip
-        self._shared = sorted({*self._shared, (record.number, place)})
+    def _find_variables(self, units: bytes, number: int) -> None:
+        """Find out where the shared variables are: the first block tells it before all else that it
+        does, but other blocks may have begun before."""
+        places = {each.name: each.offset for each in self._launch.program.shared_objects}
+        found = set[tuple[int, int]]()
+        for record in records(units, number, self._sites):
+            site = self._sites[record.site]
+            if site.kind is SiteKind.SHARED_VARIABLE:
+                found.add((record.number, places[site.variable]))
+            elif not record.block:
+                break
+        self._shared = sorted(found)
 
     def _of_executor(self, addresses: np.ndarray) -> np.ndarray:
         """Addresses of shared memory as the executor lays it out."""

@@ -11,9 +11,11 @@ from racetrap.golden_model.events import EventKind
 from racetrap.sim.gpu.executor.device import Device
 from racetrap.sim.gpu.executor.machine.errors import ExecutionError, Fault, KernelFault
 from racetrap.sim.gpu.instrumented import gpu as gpu_module
+from racetrap.sim.gpu.instrumented import log_reader
 from racetrap.sim.gpu.instrumented.gpu import InstrumentedLaunches, KernelCall
 from racetrap.sim.gpu.instrumented.gpu_process import serve
 from racetrap.sim.gpu.instrumented.instrumenter import instrument
+from racetrap.sim.gpu.instrumented.sites import SiteKind
 from racetrap.sim.gpu.oracle import JUDGE, run_oracle
 from racetrap.sim.gpu.ptx.errors import PtxError
 from racetrap.sim.gpu.ptx.parser import parse_ptx
@@ -94,6 +96,31 @@ def test_races_of_the_log_are_those_of_the_trace(name):
         logged = _logged(body, block=64, scheduler=scheduler)
         assert _races(logged) == _races(own)
         assert bool(_races(logged)) == is_racy
+
+
+def test_shared_variables_are_found_whichever_block_begins(monkeypatch):
+    """On a GPU their addresses are not the executor's, and the first block may be a late one."""
+    body = (
+        ".shared .align 4 .b8 tile[256]; mov.u32 %r1, tile; shl.b32 %r2, %r31, 2;"
+        "add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %r31; bar.sync 0; ld.shared.u32 %r3, [%r2];"
+    )
+    taken = log_reader.records
+
+    def late(units, launch, sites):
+        for each in sorted(taken(units, launch, sites), key=lambda record: -record.block):
+            lanes = each.lanes.copy()
+            lanes["row"]["address"] += lanes["tag"] >> 8 << 10
+            is_variable = sites[each.site].kind is SiteKind.SHARED_VARIABLE
+            yield each._replace(lanes=lanes, number=each.number + 1024 * is_variable)
+
+    own = Run(body, independent_threads=True, grid=2, block=64)
+    monkeypatch.setattr(log_reader, "records", late)
+    logged = _logged(body, grid=2, block=64)
+    accesses = [
+        sorted((each.kind, each.grid_block, lane) for each in run.events() for lane in each.lanes)
+        for run in (own, logged)
+    ]
+    assert accesses[0] == accesses[1]
 
 
 def _is_chain(run):
