@@ -10,6 +10,7 @@ from typing import Any
 from docs.site.markdown import table
 from tests.cccl_drivers import kept_rows
 from tests.support.gpu.comparison.comparing import (
+    Disagreement,
     LitmusRow,
     Results,
     disagreements,
@@ -120,10 +121,14 @@ def each_program(results: Results) -> str:
 
 
 def disagreements_table(results: Results, rows: list[LitmusRow]) -> str:
-    """Each disagreement with its sentence; those of one sentence in one row."""
-    known = explanations()
+    """Each disagreement with its sentence."""
+    return explained_table(disagreements(results, rows), explanations())
+
+
+def explained_table(found: list[Disagreement], known: Mapping[tuple[str, str], str]) -> str:
+    """Disagreements with their sentences; those of one sentence in one row."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for each in disagreements(results, rows):
+    for each in found:
         reason = known.get((each.about, each.name), "not explained")
         text = f"`{each.name}`" + (f" ({each.details})" if each.details else "")
         grouped.setdefault((each.about, reason), []).append(text)

@@ -17,6 +17,7 @@ from tests.support.gpu.comparison.packing import LITMUS_FOLDER
 
 Outcome = tuple[int, ...]
 Results = Mapping[str, Any]
+_EXPLANATIONS = Path(__file__).with_name("explanations.toml")
 
 
 class _Reason(Table):
@@ -30,9 +31,9 @@ class _Reasons(TomlFile):
 
 
 @cache
-def explanations() -> dict[tuple[str, str], str]:
-    """Sentences by what they are about and by name."""
-    file = read_toml(Path(__file__).with_name("explanations.toml"), _Reasons)
+def explanations(path: Path = _EXPLANATIONS) -> dict[tuple[str, str], str]:
+    """Sentences of a file by what they are about and by name."""
+    file = read_toml(path, _Reasons)
     found: dict[tuple[str, str], str] = {}
     for reason in file.reasons:
         for name in reason.names:

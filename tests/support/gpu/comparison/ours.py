@@ -115,7 +115,7 @@ def kernels_of(source: str) -> Module:
     return parse_ptx(kernel_text(source), source)
 
 
-def _lines(pairs: Iterable[LinePair]) -> list[list[str]]:
+def lines_of(pairs: Iterable[LinePair]) -> list[list[str]]:
     """Pairs of lines, as the sanitizer names them, with the memory."""
     found = set()
     for pair in pairs:
@@ -139,7 +139,7 @@ def program_results() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield (
                     name,
                     {
-                        "races": _lines(races.get(program.name, ())),
+                        "races": lines_of(races.get(program.name, ())),
                         "wrong": program.name in run.wrong,
                     },
                 )
@@ -152,7 +152,7 @@ def program_results() -> Iterator[tuple[str, dict[str, Any]]]:
             yield (
                 f"programs/{name}/{form}",
                 {
-                    "races": _lines(check.traces.pairs),
+                    "races": lines_of(check.traces.pairs),
                     "wrong": bool(check.runs[0].status),
                 },
             )

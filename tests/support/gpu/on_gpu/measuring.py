@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from racetrap.golden_model.events import Geometry
@@ -19,6 +18,7 @@ from racetrap.sim.gpu.ptx.module import Module
 from racetrap.sim.gpu.ptx.parser import parse_ptx
 from racetrap.verdict.gpu.trace_check import TraceCheck
 from tests.support.gpu.comparison.jobs import Job, run_job
+from tests.support.gpu.comparison.ours import lines_of
 from tests.support.gpu.executor_gpu import ExecutorGpu
 
 #: Runs of each kernel on a GPU: logged, and as it is.
@@ -67,11 +67,7 @@ def judged(job: Job, module: Module, machine: Machine | None, **settings: Any) -
     memory = run_job(job, module, device)
     trace, check = device.trace(job.name), TraceCheck()
     check.add(trace)
-    lines = set()
-    for pair in check.pairs:
-        places = sorted(Path(side.in_own_code.place).name for _, side in pair.first.sides)
-        lines.add((*places, str(pair.first.details["space"])))
-    return Judged(lines, memory, len(trace))
+    return Judged(set(map(tuple, lines_of(check.pairs))), memory, len(trace))
 
 
 def on_executor(job: Job, module: Module, is_logged: bool) -> Lines | str:
@@ -96,13 +92,13 @@ def _listed(lines: Iterable[tuple[str, ...]]) -> Lines:
     return [list(each) for each in sorted(lines)]
 
 
-class _Plain:
+class PlainLaunches:
     """Runs kernels on a GPU as they are, for their time."""
 
     def __init__(self, gpu: Gpu):
-        self._gpu = gpu
+        self._gpu, self.geometry = gpu, gpu.geometry
         self._images: dict[Module, Any] = {}
-        self.microseconds: list[float] = []
+        self.microseconds = 0.0
 
     def check(self, program: KernelProgram, places: Any, clustered: bool) -> None:
         """Anything can be run."""
@@ -110,16 +106,41 @@ class _Plain:
     def run(self, launch: Launch, stream: int, call: int) -> LaunchStats:
         """Run a launch; nothing is logged."""
         module, gpu, heap = launch.program.module, self._gpu, launch.heap
-        if module not in self._images:
-            self._images[module] = gpu.load([each.text for each in module.parts or (module,)], 1024)
-        for buffer in heap.buffers:
-            gpu.write(buffer.address, heap.bytes_at(buffer.address, buffer.size))
-        gpu.launch(self._images[module], KernelCall.of(launch))
-        self.microseconds.append(gpu.microseconds)
+        try:
+            if module not in self._images:
+                parts = [each.text for each in module.parts or (module,)]
+                self._images[module] = gpu.load(parts, 1024)
+            for buffer in heap.buffers:
+                gpu.write(buffer.address, heap.bytes_at(buffer.address, buffer.size))
+            gpu.launch(self._images[module], KernelCall.of(launch))
+        except ExecutionError:  # after which the process may have no images
+            self._images = {}
+            raise
+        self.microseconds += gpu.microseconds
         return LaunchStats(0, 0, 0, 0)
 
 
-def measured(job: Job, module: Module, gpu: Gpu, launches: InstrumentedLaunches) -> dict[str, Any]:
+class Subject(NamedTuple):
+    """A GPU, or what stands in for it.
+
+    Parameters
+    ----------
+    logged : InstrumentedLaunches
+        Runs kernels that log.
+    plain : PlainLaunches
+        Runs them as they are.
+    """
+
+    logged: InstrumentedLaunches
+    plain: PlainLaunches
+
+    @classmethod
+    def of(cls, gpu: Gpu, other: Gpu) -> Subject:
+        """That of a GPU in two processes, since a fault in one takes all images from it."""
+        return cls(InstrumentedLaunches(gpu, UNITS), PlainLaunches(other))
+
+
+def measured(job: Job, module: Module, subject: Subject) -> dict[str, Any]:
     """What a GPU makes of a kernel.
 
     Returns
@@ -130,7 +151,8 @@ def measured(job: Job, module: Module, gpu: Gpu, launches: InstrumentedLaunches)
         ``refused``.
     """
     lines, memories = set[tuple[str, ...]](), set[str]()
-    times, events, before = list[float](), 0, launches.logged
+    times, events, launches = list[float](), 0, subject.logged
+    before = launches.logged
     try:
         for _ in range(RUNS):
             launches.microseconds = 0.0
@@ -147,11 +169,14 @@ def measured(job: Job, module: Module, gpu: Gpu, launches: InstrumentedLaunches)
     }  # fmt: skip
     if any(each.space == "global" for each in module.variables.values()):
         return found
-    plain, sums = _Plain(gpu), []
-    for _ in range(PLAIN_RUNS):
-        plain.microseconds.clear()
-        run_job(job, module, Device(launches.geometry, machine=plain, independent_threads=True))
-        sums.append(sum(plain.microseconds))
+    plain, sums = subject.plain, []
+    try:
+        for _ in range(PLAIN_RUNS):
+            plain.microseconds = 0.0
+            run_job(job, module, Device(plain.geometry, machine=plain, independent_threads=True))
+            sums.append(plain.microseconds)
+    except ExecutionError:  # it is logged, at least
+        return found
     return found | {"plain": round(min(sums), 1)}
 
 
@@ -179,19 +204,18 @@ def unpacked(text: str) -> tuple[list[Job], dict[str, str]]:
 
 
 def rows(
-    jobs: Iterable[Job], texts: dict[str, str], gpu: Gpu | None
+    jobs: Iterable[Job], texts: dict[str, str], subject: Subject | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """What is found in each kernel, by its name: in the executor's own traces, in the log of the
     executor in a GPU's place, and in that of a GPU, if there is one."""
-    launches = InstrumentedLaunches(gpu, UNITS) if gpu else None
     modules: dict[str, Module] = {}
     for job in jobs:
         if job.source not in modules:
             modules[job.source] = parse_ptx(texts[job.source], job.source)
         module = modules[job.source]
         row: dict[str, Any] = {"racy": job.is_racy}
-        if gpu and launches:
-            row["gpu"] = measured(job, module, gpu, launches)
+        if subject:
+            row["gpu"] = measured(job, module, subject)
         row["ours"] = on_executor(job, module, False)
         row["executor"] = on_executor(job, module, True)
         yield job.name, row
