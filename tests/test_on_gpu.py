@@ -8,7 +8,7 @@ from tests.support.gpu.comparison.ours import kernels_of
 from tests.support.gpu.comparison.packing import suite_jobs
 from tests.support.gpu.on_gpu import tasks
 from tests.support.gpu.on_gpu.cured import cured_names
-from tests.support.gpu.on_gpu.differences import differences, known, pairs_of
+from tests.support.gpu.on_gpu.differences import differences, known, of_racecheck, pairs_of
 from tests.support.gpu.on_gpu.measuring import on_executor, packed, unpacked
 from tests.support.gpu.on_gpu.programs import form_names
 from tests.support.gpu.on_gpu.results import kept, merged, results_in
@@ -58,6 +58,14 @@ def test_every_difference_has_a_sentence():
     assert complaints_about(found, known()) == []
     assert len(complaints_about(found[1:], known())) == 1
     assert len(complaints_about([*found, found[0]._replace(name="new")], known())) == 1
+
+
+def test_only_pairs_in_shared_memory_are_set_beside_racecheck():
+    row = {"ours": [["a.cu:1", "a.cu:2", "shared"], ["a.cu:3", "a.cu:3", "global"]]}
+    both = ["a.cu:1", "a.cu:2", "error"]
+    assert list(of_racecheck("k", row, [both])) == []
+    found = of_racecheck("k", row, [["a.cu:1", "a.cu:2", "info"], ["a.cu:3", "a.cu:4", "warning"]])
+    assert [each.details for each in found] == ["a.cu:1 and a.cu:2", "a.cu:3 and a.cu:4"]
 
 
 def test_race_with_an_edit_is_in_the_tables():

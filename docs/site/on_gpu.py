@@ -8,7 +8,13 @@ from typing import Any
 
 from docs.site.beside_a_gpu import explained_table
 from docs.site.markdown import table
-from tests.support.gpu.on_gpu.differences import differences, known, pairs_of
+from tests.support.gpu.on_gpu.differences import (
+    differences,
+    known,
+    pairs_of,
+    racecheck_hazards,
+    shared_pairs,
+)
 from tests.support.gpu.on_gpu.results import kept
 
 _SUITES = ("constructs", "concurrency", "micro", "weak_memory", "")
@@ -73,6 +79,31 @@ def kernels_table(results: Results) -> str:
         "suite", "kernels", "same pairs from the log, on the executor", "run on the GPU",
         "same pairs from its log", "pairs of the executor", "of these from the GPU", "only from it",
         "kernels without a race", "of these reported",
+    )  # fmt: skip
+    return table(columns, rows)
+
+
+def racecheck_table(results: Results) -> str:
+    """Races in shared memory beside what racecheck reports, by suite."""
+    hazards, rows = racecheck_hazards(), []
+    for suite in _SUITES:
+        every = [
+            (row, *shared_pairs(row, hazards[name]))
+            for name, row in _of_suite(results, suite).items()
+        ]
+        rows.append((
+            suite.replace("_", " ") or "all", sum(bool(ours) for _, ours, _ in every),
+            sum(bool(ours & theirs) for _, ours, theirs in every),
+            sum(not row["ours"] for row, _, _ in every),
+            sum(bool(theirs) and not row["ours"] for row, _, theirs in every),
+            sum(len(ours & theirs) for _, ours, theirs in every),
+            sum(len(ours - theirs) for _, ours, theirs in every),
+            sum(len(theirs - ours) for _, ours, theirs in every),
+        ))  # fmt: skip
+    columns = (
+        "suite", "kernels that race in shared memory", "of these reported",
+        "kernels without a race", "of these reported", "pairs of lines of both", "only ours",
+        "only racecheck's",
     )  # fmt: skip
     return table(columns, rows)
 
@@ -179,6 +210,7 @@ ON_GPU_TABLES: Mapping[str, Callable[[Results], str]] = {
     "on-gpu-cost": cost_table,
     "on-gpu-forms": forms_table,
     "on-gpu-cured": cured_table,
+    "on-gpu-racecheck": racecheck_table,
     "on-gpu-programs": programs_table,
 }
 

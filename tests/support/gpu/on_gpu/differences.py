@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.gpu.comparison.comparing import Disagreement, explanations
+from tests.support.gpu.comparison.results import kept as compared
 
 Row = Mapping[str, Any]
+Pair = tuple[str, str]
 
 
 def known() -> dict[tuple[str, str], str]:
@@ -24,13 +26,41 @@ def pairs_of(found: Any) -> list[list[str]]:
     return [] if isinstance(found, str) else found
 
 
+def shared_pairs(row: Row, hazards: list[list[str]]) -> tuple[set[Pair], set[Pair]]:
+    """Pairs of lines that race in shared memory in a kernel: ours, and those that racecheck
+    reports, which checks no other memory."""
+    ours = {(first, second) for first, second, space in pairs_of(row["ours"]) if space == "shared"}
+    return ours, {(first, second) for first, second, level in hazards if level != "info"}
+
+
 def differences(results: Row) -> list[Disagreement]:
-    """All of the kept results."""
+    """All of the kept results, also with racecheck's in the kernels."""
+    hazards = racecheck_hazards()
     return [
+        *(
+            each
+            for name, row in results["kernels"].items()
+            for each in of_racecheck(name, row, hazards[name])
+        ),
         *(each for name, row in results["kernels"].items() for each in of_kernel(name, row)),
         *(each for name, row in results["programs"].items() for each in of_program(name, row)),
         *(each for name, row in results["cured"].items() for each in of_cured(name, row)),
     ]
+
+
+def racecheck_hazards() -> dict[str, list[list[str]]]:
+    """What racecheck reports of each kernel, from the comparison with a GPU's tools."""
+    return {name: found["hazards"] for name, found in compared()["gpu"]["kernels"].items()}
+
+
+def of_racecheck(name: str, row: Row, hazards: list[list[str]]) -> Iterator[Disagreement]:
+    """Those of racecheck, in shared memory."""
+    ours, theirs = shared_pairs(row, hazards)
+    for about, pairs in (
+        ("racecheck does not report", ours - theirs), ("racecheck alone reports", theirs - ours),
+    ):  # fmt: skip
+        if pairs:
+            yield Disagreement(about, name, ", ".join(" and ".join(each) for each in sorted(pairs)))
 
 
 def _of_lines(name: str, ours: list[Any], theirs: list[Any], when: str) -> Iterator[Disagreement]:
