@@ -5,7 +5,7 @@ Ref: Young (UBC 2020) Section 3.3.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -49,10 +49,16 @@ class NoncoherentSystem(wiring.Component):
         High while the ring buffer holds reports that software has not read, if enabled.
     trace : ``Out({valid, payload: step_layout})``
         Each row checked, without back-pressure; only with ``trace_port``.
+
+    Attributes
+    ----------
+    is_idle : Signal
+        ``STATUS.idle``, for a design around it that stops its clock then; no port.
     """
 
     def __init__(self, params: NoncoherentParams):
         self._params = params
+        self.is_idle = Signal()
         members = {
             "i_operation": In(stream.Signature(struct_layout(params.operation_layout))),
             "m_axi_report": Out(
@@ -82,7 +88,7 @@ class NoncoherentSystem(wiring.Component):
         if params.trace_port:
             wiring.connect(m, monitor.trace, wiring.flipped(self.trace))
         registers.supply(m, supplied_constants(params))
-        is_idle = bus_idle & ~splitter.o.valid & monitor.o_idle & report_path.o_idle
+        is_held = splitter.o.valid | ~monitor.o_idle | ~report_path.o_idle
         base = Cat(registers.report_base_lo.value, registers.report_base_hi.value)
         tail = registers.report_tail.value
         m.d.comb += [
@@ -92,7 +98,8 @@ class NoncoherentSystem(wiring.Component):
             report_path.i_capacity_log2.eq(registers.report_capacity_log2.value),
             report_path.i_tail.eq(tail),
             registers.report_head.value.eq(report_path.o_head),
-            registers.status.idle.eq(is_idle),
+            self.is_idle.eq(bus_idle & ~is_held),
+            registers.status.idle.eq(self.is_idle),
             registers.status.ring_full.eq(report_path.o_full),
         ]
         m.d.sync += self.irq.eq(registers.control.interrupt_enable & (report_path.o_head != tail))

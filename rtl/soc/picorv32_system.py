@@ -5,7 +5,19 @@ The core is not part of this project: its Verilog comes from a package.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import (
+    Cat,
+    ClockDomain,
+    ClockSignal,
+    Const,
+    DomainRenamer,
+    Instance,
+    Module,
+    Mux,
+    ResetSignal,
+    Signal,
+    Value,
+)
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -71,6 +83,11 @@ class Picorv32System(wiring.Component):
         Operations of this cycle that the queue has lost.
     o_operation : ``Out({valid, payload: operation_layout})``
         Operations that the monitor takes.
+    i_monitor_clk : ``In(1)``
+        Clock of the monitor: that of the system, or none in cycles in which nothing is in it.
+    o_monitor_busy : ``Out(1)``
+        Something is in the monitor, or comes, in this cycle.  Registers at its ports may change for
+        four cycles more.
     software : ``In(MemorySignature)``
         The monitor's registers for software outside, before that of the core.
     m_axi_report, trace
@@ -99,6 +116,8 @@ class Picorv32System(wiring.Component):
             "o_operation": Out(wiring.Signature({
                 "valid": Out(1), "payload": Out(struct_layout(monitor.operation_layout)),
             })),
+            "i_monitor_clk": In(1),
+            "o_monitor_busy": Out(1),
             "software": In(MemorySignature()),
             "m_axi_report": Out(
                 Axi4WriteSignature(address_bits=monitor.address_bits, data_bits=64, id_bits=1)
@@ -203,7 +222,9 @@ class Picorv32System(wiring.Component):
             monitor_params, engine_registers(ENGINE_BASE)
         )
         m.submodules.queue = queue = TapQueue(monitor_params, 4, self._taps.depth)
-        m.submodules.monitor = monitor = NoncoherentSystem(monitor_params)
+        monitor = NoncoherentSystem(monitor_params)
+        m.submodules.monitor = DomainRenamer("monitor")(monitor)
+        m.domains.monitor = clock = ClockDomain()
         access = descriptors.i_access
         m.d.comb += [
             tap.i_valid.eq(retired.valid & ~self.o_device_mode),
@@ -214,7 +235,11 @@ class Picorv32System(wiring.Component):
             access.data.eq(Mux(bus.wstrb.any(), bus.wdata, bus.rdata)),
             descriptors.i_tag.eq(self._tag),
             Value.cast(queue.i_lanes).eq(Cat(tap.o_lanes, descriptors.o_lanes)),
-            self.o_lost.eq(queue.o_lost),
+            self.o_lost.eq(queue.o_lost), clock.clk.eq(self.i_monitor_clk),
+            clock.rst.eq(ResetSignal()),
+            self.o_monitor_busy.eq(
+                queue.o.valid | ~monitor.is_idle | self._bridge.registers.bready
+            ),
             self.o_operation.valid.eq(queue.o.valid & queue.o.ready),
             self.o_operation.payload.eq(queue.o.payload),
         ]  # fmt: skip

@@ -1,11 +1,12 @@
 // Surroundings of the example system: memory, console, the monitor's ring, and what memory
 // would hold if caches and engines were coherent.
 //
-//     system IMAGE FOLDER SEED CYCLES [ARGUMENT]...
+//     system IMAGE FOLDER SEED CYCLES MONITOR [ARGUMENT]...
 //
 // IMAGE has lines of an address and a word, both hexadecimal.  FOLDER receives `console`,
 // `operations` (payloads that the monitor takes), `steps` (row numbers and payloads of the
-// monitor's steps that found something) and `summary` (a name and a number a line).
+// monitor's steps that found something) and `summary` (a name and a number a line).  After MONITOR
+// cycles with nothing in the monitor its clock stops until something comes.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -56,8 +57,9 @@ template <typename Payload> uint32_t field(const Payload &payload, unsigned at, 
 
 class System {
 public:
-    System(const char *image, const std::string &folder, uint64_t seed, int count, char **arguments)
-        : random_(seed * 0x9e3779b97f4a7c15u | 1), folder_(folder) {
+    System(const char *image, const std::string &folder, uint64_t seed, uint64_t monitor, int count,
+           char **arguments)
+        : random_(seed * 0x9e3779b97f4a7c15u | 1), most_monitor_cycles_(monitor), folder_(folder) {
         load(image);
         pass(count, arguments);
         coherent_ = memory_;
@@ -78,12 +80,7 @@ public:
             if (cycle_ == 4) top_.rst = 0;
             drive_software();
             top_.i_delay = draw() & delay_mask_;
-            top_.clk = 0;
-            top_.eval();
-            look();
-            top_.clk = 1;
-            top_.eval();
-            answer();
+            tick();
             dump();
         }
         settle();
@@ -129,6 +126,19 @@ private:
         random_ ^= random_ >> 7;
         random_ ^= random_ << 17;
         return uint32_t(random_ >> 32);
+    }
+
+    void tick() {
+        top_.clk = top_.i_monitor_clk = 0;
+        top_.eval();
+        look();
+        // Most of the time would be the monitor's, which has nothing to do in most cycles.
+        if (top_.rst || top_.o_monitor_busy) monitor_cycles_ = most_monitor_cycles_ + 1;
+        else if (monitor_cycles_) monitor_cycles_--;
+        top_.i_monitor_clk = monitor_cycles_ > 0;
+        top_.clk = 1;
+        top_.eval();
+        answer();
     }
 
     // The monitor's software outside: clear it, then enable it.
@@ -247,15 +257,7 @@ private:
 
     // Lets the queue and the monitor run dry.
     void settle() {
-        for (unsigned left = SETTLE_CYCLES; left; left--) {
-            top_.clk = 0;
-            top_.eval();
-            if (!has_exited_) break;
-            look();
-            top_.clk = 1;
-            top_.eval();
-            answer();
-        }
+        for (unsigned left = has_exited_ ? SETTLE_CYCLES : 0; left; left--) tick();
     }
 
     void dump() {
@@ -283,7 +285,7 @@ private:
 #ifdef WAVES
     VerilatedFstC waves_;
 #endif
-    uint64_t random_, cycle_ = 0, instructions_ = 0, operation_count_ = 0, rows_ = 0, lost_ = 0;
+    uint64_t random_, most_monitor_cycles_, monitor_cycles_ = 0, cycle_ = 0, instructions_ = 0, operation_count_ = 0, rows_ = 0, lost_ = 0;
     std::string folder_;
     Memory memory_, coherent_;
     FILE *console_, *operations_, *steps_;
@@ -297,9 +299,9 @@ private:
 }  // namespace
 
 int main(int count, char **arguments) {
-    if (count < 5) return 2;
-    auto system = std::make_unique<System>(arguments[1], arguments[2],
-                                           std::strtoull(arguments[3], nullptr, 0), count - 5,
-                                           arguments + 5);
-    return system->run(std::strtoull(arguments[4], nullptr, 0));
+    if (count < 6) return 2;
+    auto number = [arguments](int at) { return std::strtoull(arguments[at], nullptr, 0); };
+    auto system = std::make_unique<System>(arguments[1], arguments[2], number(3), number(5),
+                                           count - 6, arguments + 6);
+    return system->run(number(4));
 }

@@ -37,6 +37,8 @@ from racetrap.sim.soc.systems import build_system
 
 #: Cycles after which a run is ended: minutes.
 MOST_CYCLES = 100_000_000
+#: Cycles in which registers at the monitor's ports may still change when nothing is in it.
+_MONITOR_CYCLES = 4
 _K = OperationKind
 _DIRTY = frozenset({_K.CACHED_WRITE})
 _BEHIND_THE_CACHE = frozenset({_K.UNCACHED_WRITE, _K.DMA_WRITE})
@@ -85,6 +87,7 @@ class SystemRun:
 def run_firmware(
     system: str, params: SocParams, image: Image, arguments: Sequence[str] = (), *, seed: int = 1,
     waves: Path | None = None, program: Path | None = None, most_cycles: int = MOST_CYCLES,
+    monitor_cycles: int = _MONITOR_CYCLES,
 ) -> SystemRun:  # fmt: skip
     """Run firmware until ``main`` returns.
 
@@ -106,6 +109,9 @@ def run_firmware(
         Another build of the system, to plant a bug.
     most_cycles : int
         Cycles after which the run is ended.
+    monitor_cycles : int
+        Cycles with nothing in the monitor after which its clock stops until something comes, for
+        speed; more change nothing.
 
     Raises
     ------
@@ -119,7 +125,7 @@ def run_firmware(
         (folder / "image").write_text(words, encoding="ascii")
         command = [
             str(program), str(folder / "image"), str(folder), str(seed), str(most_cycles),
-            image.path.stem, *arguments,
+            str(monitor_cycles), image.path.stem, *arguments,
         ]  # fmt: skip
         subprocess.run(command, check=True)
         if waves is not None:

@@ -3,6 +3,7 @@ machine; and a cache with a bug."""
 
 import io
 import tempfile
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
@@ -16,6 +17,7 @@ from racetrap.rtl.soc.params import SocParams
 from racetrap.sim.accelerator.compiled.detector import run_compiled
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 from racetrap.sim.accelerator.recorder import record_accelerator
+from racetrap.sim.failure import Failure
 from racetrap.sim.soc.firmware import MONITORED, image_of
 from racetrap.sim.soc.image import read_image
 from racetrap.sim.soc.left_out import runs_without_each
@@ -138,6 +140,21 @@ def test_firmware_reads_the_reports_that_the_host_sees(omissions):
     assert (reports < len(due)) == (records > _RING)
     # The monitor's software changes nothing of the program.
     assert bool(run.races) == bool(_run("crypto", *omissions).races)
+
+
+@pytest.mark.parametrize("name", ["crypto", "scatter_gather", "vec_add"])
+def test_the_monitors_clock_stops_unseen(name):
+    program = ACCELERATOR_PROGRAMS[name]
+    image, arguments = read_image(image_of(name)), [str(program.least), program.omissions[0]]
+    stopped, running = (
+        run_firmware("picorv32", _PARAMS, image, arguments, monitor_cycles=cycles)
+        for cycles in (4, 1 << 40)
+    )
+    assert list(stopped.trace) == list(running.trace)
+    assert replace(stopped, trace=None) == replace(running, trace=None)
+    assert running.races != ()
+    with pytest.raises(Failure, match="it has checked"):
+        run_firmware("picorv32", _PARAMS, image, arguments, monitor_cycles=0)
 
 
 def test_seed_sets_the_delays():
