@@ -34,8 +34,9 @@ _BLOCK_KINDS = (
 
 def kernels_of(trace: Trace) -> Iterator[Kernel]:
     """Kernels in the order of the trace."""
-    begins = np.flatnonzero(trace.events["kind"] == EventKind.KERNEL_BEGIN)
-    ends = np.flatnonzero(trace.events["kind"] == EventKind.KERNEL_END)
+    kinds = np.ascontiguousarray(trace.events["kind"])
+    begins = np.flatnonzero(kinds == EventKind.KERNEL_BEGIN)
+    ends = np.flatnonzero(kinds == EventKind.KERNEL_END)
     for number, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
         yield Kernel(trace, number, begin, end)
 

@@ -216,7 +216,7 @@ private:
             Known known;
             auto past = [&] { return warp.clock.publish(warp.place, row_, joins_); };
             for (uint32_t left = lanes; left; left &= left - 1)
-                known = patterns.acquire(__builtin_ctz(left), reach, known, past,
+                known = patterns.acquire(__builtin_ctz(left), reach, known, warp.clock.far, past,
                                          synchronised, joins_);
             warp.acquire(known, joins_);
         }
@@ -311,7 +311,7 @@ private:
         int count = __builtin_popcount(mask_);
         bool is_ascending = true;
         for (int i = 1; i < count; i++)
-            is_ascending = is_ascending && records_[i - 1].address < records_[i].address;
+            is_ascending &= records_[i - 1].address < records_[i].address;
         if (is_ascending) return;
         auto differ = [](const LaneRecord &one, const LaneRecord &other) {
             return one.value != other.value || one.compare != other.compare;
@@ -359,7 +359,7 @@ private:
                              joins_);
         if (each.kind != STORE && acquires(each.order))
             acquired = patterns.acquire_at(
-                lane, location, reach_of(each.scope),
+                lane, location, reach_of(each.scope), warp.clock.far,
                 [&] { return warp.clock.publish(warp.place, row_, joins_); }, synchronised, joins_);
         std::optional<Clock> own;
         const Clock *clock = &warp.clock;

@@ -46,7 +46,7 @@ public:
         if (single_.row && !many_) lose(single_.row);
         if (!many_) return;
         for (const Entry &each : many_->entries) lose(each.row);
-        for (const MessageRef &each : many_->messages) lose(*each);
+        for (const Sent &each : many_->messages) lose(*each.message);
     }
 
     void add(const Access &access) {
@@ -70,9 +70,13 @@ public:
 
     void add(const MessageRef &message) {
         if (!many_) many_ = std::make_unique<Many>();
-        many_->messages.push_back(message);
-        many_->latest[thread_of(message->access.warp, message->access.lane)] = message->access.row;
-        if (many_->messages.size() > many_->message_limit) is_cut |= many_->compact_messages(*this);
+        auto &messages = many_->messages;
+        auto last = std::ranges::find_if(messages.rbegin(), messages.rend(), [&](Sent &each) {
+            return each.message->access.is_of_thread(message->access);
+        });
+        if (last != messages.rend()) last->is_last = false;
+        messages.push_back({message});
+        if (messages.size() > LANES) is_cut |= many_->compact_messages(*this);
     }
 
     List copy() const {
@@ -87,7 +91,7 @@ public:
     Time last() const {
         if (!many_) return single_.row;
         Time row = many_->entries.empty() ? 0 : many_->entries.back().row;
-        return many_->messages.empty() ? row : std::max(row, many_->messages.back()->access.row);
+        return many_->messages.empty() ? row : std::max(row, many_->messages.back().message->access.row);
     }
 
     // Calls with each access that others cannot observe, and with the one of its thread before it,
@@ -110,8 +114,9 @@ public:
 
     // The last access; of those of one row any.
     Access latest() const {
-        if (many_ && !many_->messages.empty() && many_->messages.back()->access.row == last())
-            return many_->messages.back()->access;
+        if (many_ && !many_->messages.empty() &&
+            many_->messages.back().message->access.row == last())
+            return many_->messages.back().message->access;
         const Entry &entry = many_ ? many_->entries.back() : single_;
         return {entry.row, entry.warp, 0, entry.lane, entry.event};
     }
@@ -135,12 +140,11 @@ public:
         if (!many_) return false;
         const auto &messages = many_->messages;
         Time &checked = many_->checked_by(access, is_strong, messages.size());
-        for (size_t i = messages.size(); i-- && messages[i]->access.row > checked;) {
-            const Access &earlier = messages[i]->access;
+        for (size_t i = messages.size(); i-- && messages[i].message->access.row > checked;) {
+            const Access &earlier = messages[i].message->access;
             if (earlier.row == access.row || earlier.is_of_thread(access)) continue;
-            uint64_t thread = thread_of(earlier.warp, earlier.lane);
-            if (is_strong && many_->latest.at(thread) != earlier.row) continue;
-            if (is_ordered(messages[i].get())) continue;
+            if (is_strong && !messages[i].is_last) continue;
+            if (is_ordered(messages[i].message.get())) continue;
             found = earlier;
             return true;
         }
@@ -165,13 +169,18 @@ private:
         }
     };
 
+    // A write that others may observe, and whether its thread has no later one here.
+    struct Sent {
+        MessageRef message;
+        bool is_last = true;
+    };
+
     static uint64_t thread_of(int warp, int lane) { return (uint64_t)warp * LANES + lane; }
 
     struct Many {
         std::vector<Entry> entries;  // ascending; of a thread the last counts
-        size_t limit = LANES, message_limit = LANES;
-        std::vector<MessageRef> messages;
-        std::unordered_map<uint64_t, Time> latest;  // by thread
+        size_t limit = LANES;
+        std::vector<Sent> messages;
         // By thread the row up to which all is in its past, entries or all messages, and the
         // messages that are morally strong with it.
         std::unordered_map<uint64_t, std::array<Time, 2>> checked;
@@ -210,29 +219,25 @@ private:
 
         // Of a thread one that nobody has observed stands for all before it, but not the last.
         bool compact_messages(List &list) {
-            std::unordered_map<uint64_t, int> counts;  // kept of each thread; -1 if no more count
-            std::vector<MessageRef> kept;
+            std::vector<Sent> kept;
             bool is_cut = false;
             for (size_t i = messages.size(); i--;) {
-                const Access &access = messages[i]->access;
-                int &count = counts[thread_of(access.warp, access.lane)];
-                if (count < 0) continue;
+                const Message &message = *messages[i].message;
+                auto later = std::ranges::find_if(kept.rbegin(), kept.rend(), [&](Sent &each) {
+                    return each.message->access.is_of_thread(message.access);
+                });
+                if (later != kept.rend() && !later->is_last && later->message->observers.empty())
+                    continue;
                 if (kept.size() == MOST_MESSAGES) {
-                    list.lose(*messages[i]);
+                    list.lose(message);
                     is_cut = true;
                     continue;
                 }
-                count = count && messages[i]->observers.empty() ? -1 : count + 1;
                 kept.push_back(messages[i]);
             }
             messages.assign(kept.rbegin(), kept.rend());
             kept.clear();
-            std::unordered_map<uint64_t, Time> left;
-            for (const MessageRef &each : messages) {
-                each->shorten();
-                left[thread_of(each->access.warp, each->access.lane)] = each->access.row;
-            }
-            latest = std::move(left);
+            for (const Sent &each : messages) each.message->shorten();
             return is_cut;
         }
 

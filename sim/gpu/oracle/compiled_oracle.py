@@ -101,7 +101,6 @@ _TWINS = (
 )  # fmt: skip
 _FUNCTIONS: Functions = {
     "racetrap_oracle_new": (c_void_p, [POINTER(_Settings)]),
-    "racetrap_oracle_access_pcs": (None, [c_void_p, c_void_p, c_uint64]),
     "racetrap_oracle_feed": (c_uint64, [c_void_p, c_void_p, c_uint64, c_void_p, c_uint64]),
     "racetrap_oracle_end": (None, [c_void_p]),
     "racetrap_oracle_kernels": _RECORDS,
@@ -133,7 +132,7 @@ class ProgramOrders(NamedTuple):
         pc, orders = kernel.events["pc"], kernel.events["order"].astype(np.uint8)
         is_part = kernel.kind == EventKind.FENCE
         fences = np.flatnonzero(is_part)
-        is_part[fences] = np.isin(pc[fences], np.unique(pc[kernel.accesses]))
+        is_part[fences] = np.isin(pc[fences], pc[kernel.accesses])
         if is_part.any():
             near = neighbours(kernel)
             rows = np.flatnonzero(near.named & (orders == MemoryOrder.IMPLIED))
@@ -170,10 +169,8 @@ class CompiledOracle:
         ValueError
             If a kernel has more warps than can be distinguished.
         """
-        strong = self._rule.may_conflict(trace.events)
-        _library()
         results = [self.run_kernel(kernel) for kernel in kernels_of(trace)]
-        return merge([*results, concurrent_races(trace, strong)])
+        return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
 
     def run_kernel(self, kernel: Kernel) -> Result:
         """The same of one kernel."""
@@ -245,11 +242,9 @@ class OracleRun:
             If a kernel has more warps than can be distinguished.
         """
         events, lanes = np.ascontiguousarray(events), np.ascontiguousarray(lanes)
-        pcs = np.unique(events["pc"][events["kind"] <= EventKind.ATOMIC])
         with self._lock:
             if self._analysis is None:
                 return
-            self._library.racetrap_oracle_access_pcs(self._analysis, pcs.ctypes.data, len(pcs))
             warps = self._library.racetrap_oracle_feed(
                 self._analysis, events.ctypes.data, len(events), lanes.ctypes.data, first_lane
             )

@@ -134,7 +134,7 @@ public:
     }
 
 private:
-    static constexpr int BITS = 10, UNTIL_BITS = 8;
+    static constexpr int BITS = 6, UNTIL_BITS = 8;
     struct Made {
         Known one, other, result;
     };

@@ -11,14 +11,11 @@ public:
         : judging_{settings.independent != 0, settings.volatile_may_conflict != 0, {}},
           most_warps_(settings.most_warps), number_(settings.first_event) {}
 
-    void add_access_pcs(const uint32_t *pcs, uint64_t count) {
-        judging_.access_pcs.insert(pcs, pcs + count);
-    }
-
     // Takes events whose lanes are the records from a number on.  Returns the warps of a kernel
     // that has too many, or 0.
     uint64_t feed(const Event *events, uint64_t count, const LaneRecord *records,
                   uint64_t first_lane) {
+        note_access_pcs(events, count);
         for (const Event *event = events; event < events + count; event++, number_++) {
             if (event->kind == KERNEL_BEGIN) kernel_.emplace(judging_, number_);
             if (event->kind == KERNEL_END) end();
@@ -49,6 +46,14 @@ public:
     std::vector<KernelFound> kernels;
 
 private:
+    // Warps mostly execute the instruction of the one before.
+    void note_access_pcs(const Event *events, uint64_t count) {
+        std::optional<uint32_t> last;
+        for (const Event *event = events; event < events + count; event++)
+            if (event->kind <= ATOMIC && event->pc != last)
+                judging_.access_pcs.insert(*(last = event->pc));
+    }
+
     Judging judging_;
     uint64_t most_warps_, number_;
     std::optional<Analysis> kernel_;
@@ -64,10 +69,6 @@ template <class T> uint64_t hand_over(const std::vector<T> &items, const void **
 extern "C" {
 
 void *racetrap_oracle_new(const OracleSettings *settings) { return new Oracle(*settings); }
-
-void racetrap_oracle_access_pcs(void *oracle, const uint32_t *pcs, uint64_t count) {
-    ((Oracle *)oracle)->add_access_pcs(pcs, count);
-}
 
 uint64_t racetrap_oracle_feed(void *oracle, const Event *events, uint64_t count,
                               const LaneRecord *records, uint64_t first_lane) {

@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    static constexpr int CHUNK = 32;
+    static constexpr int CHUNK = 16;
     struct Chunk : Counted {
         std::array<Known, CHUNK> known;
     };
@@ -256,25 +256,25 @@ public:
                 of(observed.overlooked, {each.pc, pc}, true).add(*each.released, place_, joins);
     }
 
-    // What a lane with a known past acquires at a fence, joined with the given knowledge.
+    // What a lane acquires at a fence, joined with the given knowledge.
     template <class Past>
-    Known acquire(int lane, Reach reach, Known known, Past past,
+    Known acquire(int lane, Reach reach, Known known, const Known &far, Past past,
                   std::set<PcPair> &synchronised, Joins &joins) {
         found_.clear();
-        for (const auto &[location, patterns] : observed_[lane]) collect(patterns, reach);
+        for (auto &[location, patterns] : observed_[lane]) collect(patterns, reach);
         if (reach == ON_DEVICE) observed_[lane].clear();
-        return acquired(known, past, synchronised, joins);
+        return acquired(known, far, past, synchronised, joins);
     }
 
     // The same at an operation on a location.
     template <class Past>
-    Known acquire_at(int lane, Location location, Reach reach, Past past,
+    Known acquire_at(int lane, Location location, Reach reach, const Known &far, Past past,
                      std::set<PcPair> &synchronised, Joins &joins) {
         auto patterns = observed_[lane].find(location);
         if (patterns == observed_[lane].end()) return Known();
         found_.clear();
         collect(patterns->second, reach);
-        return acquired(Known(), past, synchronised, joins);
+        return acquired(Known(), far, past, synchronised, joins);
     }
 
 private:
@@ -282,13 +282,18 @@ private:
         PcPair pair;
         bool is_volatile;  // one of the two accesses
         std::array<Known, ON_DEVICE + 1> known;  // by the reach of what acquires it
-        Access last{-1, -1, 0, 0, 0};  // write that was observed
+        // Whether its thread has not acquired all of it, by reach: what it has, it does not lose.
+        std::array<bool, ON_DEVICE + 1> is_new;
+        Access last;  // write that was observed
         // What the read would have observed if it had come before the write.
         std::vector<Observed> overlooked;
 
         void add(const Released &released, const Place &place, Joins &joins) {
-            for (Reach reach : {IN_BLOCK, IN_CLUSTER, ON_DEVICE})
-                known[reach] = joins.join(known[reach], released.to(place, reach, joins));
+            for (Reach reach : {IN_BLOCK, IN_CLUSTER, ON_DEVICE}) {
+                Known joined = joins.join(known[reach], released.to(place, reach, joins));
+                is_new[reach] |= joined != known[reach];
+                known[reach] = std::move(joined);
+            }
         }
     };
     struct Acquired {
@@ -301,33 +306,41 @@ private:
     static Observed &of(std::vector<Observed> &patterns, PcPair pair, bool is_volatile) {
         for (Observed &each : patterns)
             if (each.pair == pair) return each;
-        return patterns.emplace_back(Observed{pair, is_volatile, {}, {-1, -1, 0, 0, 0}, {}});
+        return patterns.emplace_back(Observed{pair, is_volatile, {}, {}, {-1, -1, 0, 0, 0}, {}});
     }
 
-    void collect(const std::vector<Observed> &patterns, Reach reach) {
-        for (const Observed &each : patterns) {
-            const Known &known = each.known[reach];
-            if (!known) continue;
-            Acquired &acquired = found_.emplace_back(Acquired{each.pair, known, each.is_volatile, {}});
+    void collect(std::vector<Observed> &patterns, Reach reach) {
+        for (Observed &each : patterns) {
+            if (!each.is_new[reach]) continue;
+            std::fill_n(each.is_new.begin(), reach + 1, false);
+            Acquired &acquired =
+                found_.emplace_back(Acquired{each.pair, each.known[reach], each.is_volatile, {}});
             for (const Observed &other : each.overlooked)
                 acquired.overlooked.push_back(
                     {other.pair, other.known[reach], true, {}});
         }
     }
 
+    // What is found, joined with the given knowledge; `far` is a part of the thread's past.
     template <class Past>
-    Known acquired(Known known, Past past, std::set<PcPair> &synchronised, Joins &joins) {
-        bool is_settled = true;
+    Known acquired(Known known, const Known &far, Past past, std::set<PcPair> &synchronised,
+                   Joins &joins) {
         for (const Acquired &each : found_) {
             known = joins.join(known, each.known);
             if (!each.is_volatile) synchronised.insert(each.pair);
         }
-        for (const Acquired &each : found_) {
-            is_settled &= synchronised.count(each.pair);
-            for (const Acquired &other : each.overlooked)
-                is_settled &= synchronised.count(other.pair);
-        }
-        if (!is_settled) synchronise(past(), synchronised, joins);
+        auto tells = [](const Acquired &one, const Known &other) {
+            return !one.is_volatile && Knowledge::covers(one.known, other);
+        };
+        auto is_settled = [&](const Acquired &one) {
+            return synchronised.count(one.pair) || Knowledge::covers(far, one.known) ||
+                   std::ranges::any_of(found_, [&](auto &each) { return tells(each, one.known); });
+        };
+        for (const Acquired &each : found_)
+            if (!is_settled(each) || !std::ranges::all_of(each.overlooked, is_settled)) {
+                synchronise(past(), synchronised, joins);
+                break;
+            }
         return known;
     }
 

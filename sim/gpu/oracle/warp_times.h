@@ -46,6 +46,8 @@ public:
     static WarpTimes join(const WarpTimes &one, const WarpTimes &other) {
         if (!other.root_ || one == other) return one;
         if (!one.root_) return other;
+        if (one.has(other)) return one.join_part(other);
+        if (other.has(one)) return other.join_part(one);
         WarpTimes joined = one, more = other;
         align(joined, more);
         PartRef root = join(joined.root_, more.root_, joined.bits_);
@@ -69,6 +71,33 @@ private:
             return range;
         }
     };
+
+    // Whether the root of another stands for a part of the leaves of this one's.
+    bool has(const WarpTimes &other) const {
+        return bits_ > other.bits_ && other.number_ >> (bits_ - other.bits_) == number_;
+    }
+
+    // Join with another, of which this one has the root.
+    WarpTimes join_part(const WarpTimes &other) const {
+        WarpTimes joined;
+        joined.root_ = join_part(root_, bits_, other);
+        joined.number_ = number_, joined.bits_ = bits_;
+        return joined;
+    }
+
+    static PartRef join_part(const PartRef &part, int bits, WarpTimes other) {
+        if (!part)
+            while (other.bits_ < bits) other.lift();
+        if (bits == other.bits_) return join(part, other.root_, bits);
+        int place = place_of(other.number_, bits - BITS - other.bits_);
+        const auto &branch = static_cast<const Branch &>(*part);
+        PartRef joined = join_part(branch.parts[place], bits - BITS, other);
+        if (joined == branch.parts[place]) return part;
+        auto made = new Branch(branch);
+        made->change();
+        made->parts[place] = std::move(joined);
+        return PartRef(made);
+    }
 
     static int place_of(uint32_t number, int bits) { return number >> bits & (WIDTH - 1); }
 

@@ -8,8 +8,11 @@
 
 // What accesses of the threads of a warp communicate to others.
 struct Pasts : Counted {
-    Known common;
-    std::vector<Known> lanes;  // none if they have the same
+    const Known common;
+    const std::vector<Known> lanes;  // none if they have the same
+
+    Pasts(const Known &common, std::vector<Known> lanes)
+        : common(common), lanes(std::move(lanes)) {}
 
     const Known &of(int lane) const { return lanes.empty() ? common : lanes[lane]; }
 };

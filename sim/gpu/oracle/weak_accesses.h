@@ -298,16 +298,19 @@ private:
     // What accesses of the warp communicate.
     Ref<const Pasts> pasts(RunningWarp &warp) {
         if (warp.team.pasts) return warp.team.pasts;
-        auto made = new Pasts();
-        made->common = sc_fences_.past(warp.actors[0].clock, warp.actors[0].place);
+        const Known &common = sc_fences_.past(warp.actors[0].clock, warp.actors[0].place);
+        std::vector<Known> lanes;
         for (size_t lane = 1; lane < warp.actors.size(); lane++) {
             const Warp &actor = warp.actors[lane];
             const Known &past = sc_fences_.past(actor.clock, actor.place);
-            if (made->lanes.empty() && past == made->common) continue;
-            made->lanes.resize(LANES, made->common);
-            made->lanes[lane] = past;
+            if (lanes.empty() && past == common) continue;
+            lanes.resize(LANES, common);
+            lanes[lane] = past;
         }
-        return warp.team.pasts = Ref<const Pasts>(made);
+        // The warps of a block have the same ones behind a barrier.
+        if (!last_pasts_ || last_pasts_->common != common || last_pasts_->lanes != lanes)
+            last_pasts_ = Ref<const Pasts>(new Pasts(common, std::move(lanes)));
+        return warp.team.pasts = last_pasts_;
     }
 
     // Adds the access to the locations of a group whose lanes are not left to others.
@@ -452,7 +455,7 @@ private:
     bool writes_ = false, is_new_ = false;
     const Knowledge *far_ = nullptr;
     LanesAt at_{};
-    Ref<const Pasts> pasts_;
+    Ref<const Pasts> pasts_, last_pasts_;
     std::vector<Group> groups_;
     std::vector<Word> words_;
 };

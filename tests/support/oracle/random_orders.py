@@ -1,6 +1,7 @@
 """Random memory orders for the accesses and fences of a trace, barriers of warps, and clusters."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -29,6 +30,23 @@ def with_random_orders(trace: Trace, rng: Random) -> Trace:
         if kind <= EventKind.FENCE and (event["strong"] or kind == EventKind.FENCE):
             event["order"] = rng.choice(_CHOICES.get(kind, _OTHERS))
     return Trace(trace.header, events, trace.lanes)
+
+
+def with_others_between(trace: Trace, rng: Random) -> Trace:
+    """The trace with blocks that do nothing between its own: numbers of warps are far apart."""
+    events = trace.events
+    # Blocks of a cluster are placed one after the other.
+    firsts = np.flatnonzero((events["kind"] == EventKind.BLOCK_PLACED) & (events["size"] == 0))
+    counts = [rng.choice((0, 1, 20)) for _ in firsts]
+    others = np.zeros(2 * sum(counts), events.dtype)
+    others["kind"] = np.tile([EventKind.BLOCK_PLACED, EventKind.BLOCK_RETIRED], sum(counts))
+    geometry = trace.header.geometry
+    others["sm"], others["warp_count"][::2] = geometry.sm_count, 32
+    rows = np.repeat(firsts, 2 * np.array(counts))
+    others["first_lane"] = events["first_lane"][rows]
+    wider = replace(geometry, sm_count=geometry.sm_count + 1, warps_per_sm=32)
+    header = replace(trace.header, geometry=wider)
+    return Trace(header, np.insert(events, rows, others), trace.lanes)
 
 
 def with_clusters(trace: Trace, rng: Random, size: int = 2) -> Trace:

@@ -15,6 +15,7 @@ from tests.support.oracle.lane_locks import lane_locks_trace
 from tests.support.oracle.programs import ALL, BLOCK, DEVICE, Program
 from tests.support.oracle.random_orders import (
     with_clusters,
+    with_others_between,
     with_partial_barriers,
     with_random_orders,
     with_warp_barriers,
@@ -39,7 +40,9 @@ def _trace(seed):
         trace = with_warp_barriers(trace, rng)
     if seed % 4 > 1:
         trace = with_partial_barriers(trace, rng)
-    return with_clusters(trace, rng, rng.choice((2, 3))) if seed % 8 in (1, 2) else trace
+    if seed % 8 in (1, 2):
+        trace = with_clusters(trace, rng, rng.choice((2, 3)))
+    return with_others_between(trace, rng) if seed % 5 == 0 else trace
 
 
 def _is_independent(seed):
@@ -217,6 +220,25 @@ def test_a_fence_far_back_still_orders(independent, lanes, scope):
         for form in (PtxOracle, CompiledOracle)
     )
     assert not plain.races
+    assert _content(plain) == _content(fast)
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_weak_accesses_communicate_the_past_of_their_own_warp(independent):
+    program = Program()
+    program.fence((0, 1), DEVICE)
+    program.weak_store((0, 1), 0x40)
+    program.weak_store((0, 0), 0)
+    program.fence((0, 0), DEVICE)
+    program.weak_store((0, 0), 0x80)
+    program.weak_load((1, 0), 0x80)
+    program.fence((1, 0), DEVICE)
+    program.weak_load((1, 0), 0)
+    plain, fast = (
+        form(OracleRule.CAUSALITY, independent).run(program.trace)
+        for form in (PtxOracle, CompiledOracle)
+    )
+    assert [race.address for race in plain.races] == [0x80]
     assert _content(plain) == _content(fast)
 
 
