@@ -34,7 +34,8 @@ def sources(*patterns: str) -> str:
 @cache
 def tools() -> str:
     """Hash of the versions of all packages that are installed, and of the compiler of programs."""
-    packages = sorted(f"{each.name} {each.version}" for each in distributions())
+    # A checkout has racetrap twice where it is the working folder, too.
+    packages = sorted({f"{each.name} {each.version}" for each in distributions()})
     compiler = run_tool(["gcc", "--version"], "") if shutil.which("gcc") else ""
     return content_key(packages, compiler)
 

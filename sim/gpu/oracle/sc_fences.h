@@ -36,10 +36,10 @@ public:
     // What precedes an access in causality order, as what it communicates to others.  Times of the
     // last fences stand for those up to the access, so warps behind a barrier have one past.
     const Known &past(const Clock &clock, const Place &place) {
-        Time last = last_of(place.warp);
         Block &block = blocks_[place.block];
         Time block_time = block.last_until(clock.block_time);
-        bool is_of_block = clock.mask == ALL_LANES && last <= block_time;
+        Time last = last_behind(block_time, place.warp);
+        bool is_of_block = clock.mask == ALL_LANES && !last;
         Past &past = is_of_block ? block.past : pasts_[place.warp];
         if (!past.is_of(clock, block_time, last)) {
             past.clock = clock;
@@ -101,9 +101,12 @@ public:
     }
 
 private:
-    Time last_of(int warp) const {
+    // Row of the last fence of a warp behind a time, or 0.
+    Time last_behind(Time time, int warp) const {
+        size_t leaf = warp / LANES;
+        if (leaf >= fences_.leaf_count() || fences_.last(leaf) <= time) return 0;
         const auto &fences = fences_.of(warp);
-        return fences.empty() ? 0 : fences.back().row;
+        return fences.empty() || fences.back().row <= time ? 0 : fences.back().row;
     }
 
     struct Past {
@@ -112,7 +115,7 @@ private:
         Known known;
 
         bool is_of(const Clock &other, Time block_time, Time time) const {
-            return (time <= block_time || last == time) && clock.block_time == block_time &&
+            return (!time || last == time) && clock.block_time == block_time &&
                    Knowledge::is_same_causality(clock.far, other.far) &&
                    clock.mask == other.mask &&
                    (clock.mask == ALL_LANES || clock.others == other.others);
