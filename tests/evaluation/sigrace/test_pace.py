@@ -48,9 +48,6 @@ def test_random_volume_with_several_scanners(scanners, decompressors):
         SIGRACE.presets["sigrace-tiny"].params, scanners=scanners, decompressors=decompressors
     )
     model = build_fast("sigrace-tiny", params)
-    steps = sum(
-        run.rdm_steps
-        for case in range(4)
-        for run in play(model, case, Random(f"scanners {scanners} {case}"), None)
-    )
-    assert steps > 4000
+    for case in range(4):
+        runs = list(play(model, case, Random(f"scanners {scanners} {case}"), None))
+        assert sum(run.rdm_steps for run in runs) > 1000
