@@ -26,7 +26,7 @@ from racetrap.sim.twins import numbers
 
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
-    "sim_events": (None, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_uint64, c_void_p]),
+    "sim_events": (None, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_uint64]),
     "sim_remaps": (None, [c_void_p, c_void_p, c_uint64, c_uint32, c_uint32]),
     "sim_run": (c_int, [c_void_p, c_uint64, c_uint64]),
 }
@@ -34,28 +34,8 @@ _FUNCTIONS: Functions = {
 #: Rows of a program's remaps and stops.
 PROGRAM_TWINS = (
     numbers("Remap", ("unit", "messages", "select", "map")),
-    numbers("Stop", ("event", "remaps", "messages", "unit", "events")),
+    numbers("Stop", ("event", "remaps", "messages")),
 )
-
-
-class Stop(NamedTuple):
-    """What must precede an event of a context.
-
-    Parameters
-    ----------
-    event : int
-        Number of the event.
-    remaps, messages : int
-        Remaps that are done, and messages that the RDM has taken, of all contexts.
-    unit, events : int
-        Events of that context that are taken.
-    """
-
-    event: int
-    remaps: int = 0
-    messages: int = 0
-    unit: int = 0
-    events: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,14 +62,13 @@ class Timing(SimulationTiming):
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, a digest of those with a transfer, and of the last run the cycles of the
-    first and the last event, and those in which an event had to wait, of all contexts."""
+    """Cycles since reset, a digest of those with a transfer, and the cycles of the first and the
+    last event of the last run."""
 
     cycles: int
     digest: int
     first_event: int
     last_event: int
-    stalls: int
 
 
 @dataclass
@@ -102,17 +81,14 @@ class Program:
         Events of each context, in its order; an array has them packed.
     remaps : list of (Remap, int)
         Changes of CoreToThread, in order, each with the number of its context's earlier messages.
-    stops : list of sequence of Stop, or of numpy.ndarray
-        For each context, by ascending event.
-    paces : list of numpy.ndarray
-        For each context, the least number of cycles between each event and the one before; without
-        them events follow each other as fast as they are taken.
+    stops : list of list of (int, int, int)
+        For each context: event number, and the numbers of remaps done and messages taken, over all
+        contexts, that must precede it.
     """
 
     events: list[Any]
     remaps: list[tuple[Remap, int]] = field(default_factory=list)
-    stops: list[Any] = field(default_factory=list)
-    paces: list[NDArray[np.uint32]] = field(default_factory=list)
+    stops: list[list[tuple[int, int, int]]] = field(default_factory=list)
 
 
 class FastSim(Simulation[Timing, SimStats]):
@@ -162,8 +138,7 @@ class FastSim(Simulation[Timing, SimStats]):
             Messages that the RDM must have finished, and trap records, of all contexts.
         """
         for unit, events in enumerate(program.events):
-            stops = program.stops[unit] if program.stops else []
-            self._load(unit, events, stops, program.paces[unit] if program.paces else None)
+            self._load(unit, events, program.stops[unit] if program.stops else [])
         rows = [(self._unit(remap), due, *self._writes(remap)) for remap, due in program.remaps]
         remaps = self._buffers["remaps"] = np.array(rows, dtype=np.uint64)
         select, mapping = map(self.map.address, ("MAP_SELECT", "MAP"))
@@ -184,19 +159,15 @@ class FastSim(Simulation[Timing, SimStats]):
         self,
         unit: int,
         events: Sequence[CoreEvent] | NDArray[np.uint32],
-        stops: Sequence[Stop] | NDArray[np.uint64],
-        pace: NDArray[np.uint32] | None,
+        stops: list[tuple[int, int, int]],
     ) -> None:
         layout = self._params.event_layout
         words = events if isinstance(events, np.ndarray) else pack_tuples(layout, events)
         gates = np.array(stops, dtype=np.uint64)
         self._buffers["events", unit], self._buffers["stops", unit] = words, gates
-        if pace is not None:
-            self._buffers["pace", unit] = pace
         self._library.sim_events(
-            self._sim, unit, words.ctypes.data, len(events), gates.ctypes.data, len(stops),
-            None if pace is None else pace.ctypes.data,
-        )  # fmt: skip
+            self._sim, unit, words.ctypes.data, len(events), gates.ctypes.data, len(stops)
+        )
 
     # Results ----------------------------------------------------------------------------
 
