@@ -8,7 +8,7 @@ Ref: CUDA C++ Programming Guide (13.0), "Asynchronous Concurrent Execution".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,8 +21,6 @@ from racetrap.golden_model.events import EventKind, Scope, Space, lanes_of
 from racetrap.golden_model.trace import Trace
 from racetrap.golden_model.trace.container.arrays import bit_counts, ranges
 from racetrap.golden_model.trace.gpu.operations import Operations
-
-_IsStrong = Callable[[np.ndarray], np.ndarray]
 
 
 class _Accesses(NamedTuple):
@@ -61,15 +59,13 @@ class _Operation:
         Its first event, and the one after its last.
     kernel : int
         Number of the latest launch, including its own.
-    is_strong : callable
+    strong : numpy.ndarray
         As of ``concurrent_races``.
     """
 
-    def __init__(
-        self, trace: Trace, begin: int, end: int, kernel: int, is_strong: _IsStrong
-    ) -> None:
+    def __init__(self, trace: Trace, begin: int, end: int, kernel: int, strong: np.ndarray) -> None:
         self._trace, self._begin, self._end = trace, begin, end
-        self._kernel, self._is_strong = kernel, is_strong
+        self._kernel, self._strong = kernel, strong
         self._is_copy = trace.events["kind"][begin] != EventKind.KERNEL_BEGIN
 
     @property
@@ -91,7 +87,7 @@ class _Operation:
         owner = np.repeat(rows, counts)
         kind = events["kind"][owner]
         sizes = lanes["value"] if self._is_copy else events["size"][owner].astype(np.uint64)
-        strong = self._is_strong(events)[owner]
+        strong = self._strong[owner + self._begin]
         found = _Accesses(
             lanes["address"], lanes["address"] + sizes, events["pc"][owner], owner + self._begin,
             (kind != EventKind.LOAD) & (kind != EventKind.COPY_READ), strong,
@@ -114,7 +110,7 @@ class _Operation:
         return party(kernel, row, next(n for n, first in lanes if first <= address < first + size))
 
 
-def _operations(trace: Trace, rows: np.ndarray, is_strong: _IsStrong) -> list[_Operation]:
+def _operations(trace: Trace, rows: np.ndarray, strong: np.ndarray) -> list[_Operation]:
     kind = trace.events["kind"]
     ends = iter(np.flatnonzero(kind == EventKind.KERNEL_END).tolist())
     found, kernels = [], 0
@@ -122,7 +118,7 @@ def _operations(trace: Trace, rows: np.ndarray, is_strong: _IsStrong) -> list[_O
         is_kernel = bool(kind[begin] == EventKind.KERNEL_BEGIN)
         kernels += is_kernel
         end = next(ends) + 1 if is_kernel else begin + 1
-        found.append(_Operation(trace, begin, end, max(kernels - 1, 0), is_strong))
+        found.append(_Operation(trace, begin, end, max(kernels - 1, 0), strong))
     return found
 
 
@@ -192,21 +188,21 @@ def are_concurrent(events: np.ndarray) -> bool:
     return next(_unordered(Operations.of(events)), None) is not None
 
 
-def concurrent_races(trace: Trace, is_strong: _IsStrong) -> Result:
+def concurrent_races(trace: Trace, strong: np.ndarray) -> Result:
     """Races of a trace between concurrent operations.
 
     Parameters
     ----------
     trace : Trace
         The trace.
-    is_strong : callable
-        Which of some events may conflict with such events of another kernel or copy.
+    strong : numpy.ndarray
+        Events that may conflict with such events of another kernel or copy.
     """
     order = Operations.of(trace.events)
-    pairs = list(_unordered(order))
-    operations = _operations(trace, order.rows, is_strong) if pairs else []
-    return Result([
+    operations = _operations(trace, order.rows, strong)
+    races = [
         race
-        for first, second in pairs
+        for first, second in _unordered(order)
         for race in _races_of(operations[first], operations[second])
-    ])  # fmt: skip
+    ]
+    return Result(races)

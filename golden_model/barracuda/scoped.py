@@ -63,7 +63,7 @@ class ScopedOracle:
     def run(self, trace: Trace) -> Result:
         """Races and barrier divergences of all kernels of a trace, and races between them."""
         kernels = [_Analysis(kernel).run() for kernel in kernels_of(trace)]
-        return merge([*kernels, concurrent_races(trace, device_atomics)])
+        return merge([*kernels, concurrent_races(trace, device_atomics(trace.events))])
 
 
 class _Analysis(KernelAnalysis):

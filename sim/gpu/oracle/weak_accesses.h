@@ -298,7 +298,7 @@ private:
     // What accesses of the warp communicate.
     Ref<const Pasts> pasts(RunningWarp &warp) {
         if (warp.team.pasts) return warp.team.pasts;
-        const Known &common = sc_fences_.past(warp.actors[0].clock, warp.actors[0].place);
+        const Known common = sc_fences_.past(warp.actors[0].clock, warp.actors[0].place);
         std::vector<Known> lanes;
         for (size_t lane = 1; lane < warp.actors.size(); lane++) {
             const Warp &actor = warp.actors[lane];

@@ -89,7 +89,7 @@ class PtxOracle:
         """Races, unordered strong pairs and barrier divergences of all kernels of a trace, and
         races between kernels or copies that nothing orders."""
         results = [self.run_kernel(kernel) for kernel in kernels_of(trace)]
-        return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
+        return merge([*results, concurrent_races(trace, self._rule.may_conflict(trace.events))])
 
     def run_kernel(self, kernel: Kernel) -> Result:
         """The same of one kernel."""

@@ -243,6 +243,25 @@ def test_weak_accesses_communicate_the_past_of_their_own_warp(independent):
     assert _content(plain) == _content(fast)
 
 
+def test_weak_accesses_communicate_the_past_of_their_own_lane():
+    """Of two lanes with an access in common one knows more."""
+    program = Program(blocks=3)
+    program.weak_store((1, 0), 0)
+    program.fence((1, 0), DEVICE)
+    program.store((1, 0), 0x80, order=MemoryOrder.RELAXED)
+    program.load((0, 0), 0x80, lanes=2, order=MemoryOrder.RELAXED)
+    program.fence((0, 0), DEVICE, lanes=2, order=MemoryOrder.ACQUIRE)
+    program.weak_store((0, 0), 0x100, lanes=3, stride=4)
+    program.weak_load((2, 0), 0x104)
+    program.fence((2, 0), DEVICE)
+    program.weak_load((2, 0), 0)
+    plain, fast = (
+        form(OracleRule.CAUSALITY, True).run(program.trace) for form in (PtxOracle, CompiledOracle)
+    )
+    assert [race.address for race in plain.races] == [0x104]
+    assert _content(plain) == _content(fast)
+
+
 def test_too_many_warps(monkeypatch):
     monkeypatch.setattr(compiled_oracle, "_MOST_WARPS", 3)
     with pytest.raises(ValueError, match=r"Warps of a kernel must be at most 3, not 4"):
