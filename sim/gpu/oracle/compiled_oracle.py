@@ -169,8 +169,10 @@ class CompiledOracle:
         ValueError
             If a kernel has more warps than can be distinguished.
         """
+        strong = self._rule.may_conflict(trace.events)
+        _library()
         results = [self.run_kernel(kernel) for kernel in kernels_of(trace)]
-        return merge([*results, concurrent_races(trace, self._rule.may_conflict)])
+        return merge([*results, concurrent_races(trace, strong)])
 
     def run_kernel(self, kernel: Kernel) -> Result:
         """The same of one kernel."""
