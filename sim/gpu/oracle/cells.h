@@ -71,9 +71,7 @@ public:
     void add(const MessageRef &message) {
         if (!many_) many_ = std::make_unique<Many>();
         auto &messages = many_->messages;
-        auto last = std::ranges::find_if(messages.rbegin(), messages.rend(), [&](Sent &each) {
-            return each.message->access.is_of_thread(message->access);
-        });
+        auto last = last_of_thread(messages, *message);
         if (last != messages.rend()) last->is_last = false;
         messages.push_back({message});
         if (messages.size() > LANES) is_cut |= many_->compact_messages(*this);
@@ -175,6 +173,14 @@ private:
         bool is_last = true;
     };
 
+    // The one that was put in last of those of a message's thread.
+    static std::vector<Sent>::reverse_iterator last_of_thread(std::vector<Sent> &sent,
+                                                              const Message &message) {
+        return std::ranges::find_if(sent.rbegin(), sent.rend(), [&](const Sent &each) {
+            return each.message->access.is_of_thread(message.access);
+        });
+    }
+
     static uint64_t thread_of(int warp, int lane) { return (uint64_t)warp * LANES + lane; }
 
     struct Many {
@@ -223,9 +229,7 @@ private:
             bool is_cut = false;
             for (size_t i = messages.size(); i--;) {
                 const Message &message = *messages[i].message;
-                auto later = std::ranges::find_if(kept.rbegin(), kept.rend(), [&](Sent &each) {
-                    return each.message->access.is_of_thread(message.access);
-                });
+                auto later = last_of_thread(kept, message);
                 if (later != kept.rend() && !later->is_last && later->message->observers.empty())
                     continue;
                 if (kept.size() == MOST_MESSAGES) {

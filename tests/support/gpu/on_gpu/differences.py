@@ -1,4 +1,4 @@
-"""What a GPU as the subject shows otherwise than the executor: each needs a sentence that says why.
+"""Differences between a GPU as the subject and the executor: each needs a sentence that says why.
 
 The sentences are in ``explanations.toml``.
 """

@@ -1,4 +1,4 @@
-"""What is measured, as tasks that several processes take from one list."""
+"""Tasks of a measurement, which several processes take from one list."""
 
 from __future__ import annotations
 
