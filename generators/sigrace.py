@@ -54,6 +54,8 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "trap_depth": (1, 2, 3, 4, 5),
     "link_depth": (2, 3, 4, 5, 32),
     "pc_bits": (8, 20, 32),
+    "scanners": (1, 1, 2, 3, 4, 7),
+    "decompressors": (1, 1, 2, 3),
 }
 
 #: The first kinds are the method's, the others are overhead of the hardware.
@@ -62,7 +64,7 @@ _STATE_KINDS = {
     "timestamps_to_reach": r"\.core_unit_\d+\.state\.trt",
     "read_write_sets": r"\.core_unit_\d+\.(sets|signatures)",
     "conflict_signatures": r"\.core_unit_\d+\.traps$",
-    "history_queues": r"\.rdm\.controller\.queues",
+    "history_queues": r"\.rdm\.controller\.search\.search_\d+\.queues",
     "trap_records": r"\.core_unit_\d+\.traps\.",
     "compressors": r"\.core_unit_\d+\.compressor",
     "core_pipelines": r"\.core_unit_\d+",

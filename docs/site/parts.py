@@ -33,6 +33,7 @@ from docs.site.ptx_support import instructions_table, types_table
 from docs.site.python_api import api_reference
 from docs.site.results import results_table
 from docs.site.runtime_protocol import protocol_messages
+from docs.site.sigrace_pace import pace_table
 from docs.site.sweep_plot import metadata_plot
 from docs.site.thread_programs import (
     program_chapters,
@@ -69,6 +70,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "python-api": api_reference,
     "runtime-protocol": protocol_messages,
     "signature-configurations": signature_configurations,
+    "sigrace-message-cycles": partial(pace_table, "cycles a message"),
+    "sigrace-stalls": partial(pace_table, "core stalls"),
     "small-thread-programs": small_programs_table,
     "store-decisions": partial(decision_table, "store"),
     "thread-program-chapters": program_chapters,

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun, run_hardware
+from racetrap.evaluation.sigrace.pace import Pace, measure_pace
 from racetrap.evaluation.sigrace.races import (
     Existing,
     Injected,
@@ -27,7 +28,7 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict
 
-PartResult: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | None
+PartResult: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | Pace | None
 #: Program, size and threads of a recording to be made, or a file that has one.
 _Source: TypeAlias = "tuple[str, str, int] | Recording"
 
@@ -55,7 +56,7 @@ class ProgramPart:
     Parameters
     ----------
     part : str
-        ``"figures"``, ``"existing"``, ``"injected"``, ``"verdict"`` or ``"hardware"``.
+        ``"figures"``, ``"existing"``, ``"injected"``, ``"verdict"``, ``"hardware"`` or ``"pace"``.
     program, size : str
         The program, and the size of its run; it has a thread for each core.  The name and no size
         if it was recorded before.
@@ -96,6 +97,8 @@ class ProgramResult:
         Verdicts of oracle and ThreadSanitizer; none of a recording alone.
     hardware : HardwareRun or None
         Result on the hardware, if it ran.
+    pace : tuple of Pace
+        Its cores at their own pace on hardware with some scanners each, if they ran.
     """
 
     program: str
@@ -104,11 +107,13 @@ class ProgramResult:
     injected: tuple[Injected, ...]
     verdict: ProgramVerdict | None = None
     hardware: HardwareRun | None = None
+    pace: tuple[Pace, ...] = ()
 
 
 def parts_of(
     programs: Sequence[str], size: str, params: SigraceParams, runs: int, seed: int,
     model: FastModel[SigraceParams] | None = None, hardware_size: str = "tiny",
+    machines: Sequence[FastModel[SigraceParams]] = (),
 ) -> dict[str, list[ProgramPart]]:  # fmt: skip
     """Parts of some programs, by program, long ones first.
 
@@ -127,12 +132,18 @@ def parts_of(
     model : FastModel or None
         Hardware to run on, too.
     hardware_size : str
-        Size of the runs on it.
+        Size of the runs on hardware.
+    machines : sequence of FastModel
+        Hardware to run on at the cores' own pace.
     """
     return {
         name: [
             *(ProgramPart(part, name, size, params) for part in ("existing", "figures")),
             *([ProgramPart("hardware", name, hardware_size, params, seed, model)] if model else []),
+            *(
+                ProgramPart("pace", name, hardware_size, params, seed, machine)
+                for machine in machines
+            ),
             ProgramPart("verdict", name, size, params),
             *(ProgramPart("injected", name, size, params, seed + run) for run in range(runs)),
         ]
@@ -179,10 +190,11 @@ def gather(
         mine: dict[str, Any] = {
             part.part: result
             for part, result in zip(parts[name], made, strict=True)
-            if part.part != "injected"
+            if part.part not in ("injected", "pace")
         }
         injected = tuple(result for result in made if isinstance(result, Injected))
-        programs.append(ProgramResult(name, injected=injected, **mine))
+        pace = tuple(result for result in made if isinstance(result, Pace))
+        programs.append(ProgramResult(name, injected=injected, pace=pace, **mine))
     return programs
 
 
@@ -214,10 +226,15 @@ def _hardware(part: ProgramPart) -> HardwareRun | None:
     return None if part.model is None else run_hardware(part.model, _trace_of(part), part.seed)
 
 
+def _pace(part: ProgramPart) -> Pace | None:
+    return None if part.model is None else measure_pace(part.model, _trace_of(part), part.seed)
+
+
 _PARTS: dict[str, Callable[[ProgramPart], PartResult]] = {
     "figures": lambda part: make_figures(_trace_of(part), part.params),
     "existing": lambda part: existing_races(_trace_of(part), part.params),
     "injected": _injected,
     "verdict": lambda part: program_verdict(part.program, part.size, part.params.cores),
     "hardware": _hardware,
+    "pace": _pace,
 }

@@ -30,6 +30,7 @@ from racetrap.evaluation.sigrace.line_tables import (
     figure_10d,
 )
 from racetrap.evaluation.sigrace.opportunities import figure_9
+from racetrap.evaluation.sigrace.pace_table import pace_table
 from racetrap.evaluation.sigrace.race_tables import (
     existing_table,
     injected_table,
@@ -71,6 +72,7 @@ def make_tables(results: Sequence[ProgramResult], params: SigraceParams) -> list
         storage_table(params),
         verdict_table(results),
         hardware_table(results),
+        pace_table(results),
     ]
 
 

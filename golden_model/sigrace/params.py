@@ -110,6 +110,11 @@ class SigraceParams(Parameters):
         tools choose.
     protection : bool
         Whether a register says who may access the registers.
+    scanners : int
+        BlockHistoryQueues that the RDM searches at once, each in a memory with those of every
+        ``scanners``-th thread.
+    decompressors : int
+        Messages that the RDM decompresses at once, each from every ``decompressors``-th core.
 
     Raises
     ------
@@ -138,11 +143,17 @@ class SigraceParams(Parameters):
     trace_port: bool = True
     macro_words: int = integer(0, 0, 1 << 16, came_later=True)
     protection: bool = later_switch()
+    scanners: int = integer(1, 1, 16, came_later=True)
+    decompressors: int = integer(1, 1, 8, came_later=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.filters % 2:
             raise ValueError(f"Parameter filters must be even, not {self.filters}")
+        for name, limit in (("scanners", "threads"), ("decompressors", "cores")):
+            value, most = getattr(self, name), getattr(self, limit)
+            if value > most:
+                raise ValueError(f"Parameter {name} must be at most {limit} = {most}, not {value}")
         if self.lsb_bits > MAX_BITMAP_LSB_BITS and (self.form is Form.SETS or self.one_hot_lsb):
             raise ValueError(
                 f"Parameter lsb_bits must be at most {MAX_BITMAP_LSB_BITS} with "

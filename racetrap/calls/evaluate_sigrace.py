@@ -14,6 +14,7 @@ from racetrap.commands.shared.input_files import given_name
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import input_errors
 from racetrap.evaluation.sigrace.opportunities import prediction
+from racetrap.evaluation.sigrace.pace import build_machines
 from racetrap.evaluation.sigrace.races import Existing, Injected
 from racetrap.evaluation.sigrace.runs import (
     PartResult,
@@ -70,10 +71,13 @@ def evaluate(
         recordings = _recordings(programs)
     started = time.perf_counter()
     is_on_hardware = hardware_size != "none"
-    model = None
+    model, machines = None, None
     if is_on_hardware:
         model = work.attempt(lambda: build_fast(_PRESET.name, _PRESET.params))
-    parts = parts_of(names, size, _PRESET.params, budget, seed, model, hardware_size)
+        machines = work.attempt(build_machines) if names else None
+    parts = parts_of(
+        names, size, _PRESET.params, budget, seed, model, hardware_size, machines or ()
+    )
     for name, (recording, params) in recordings.items():
         own = model if params == _PRESET.params else None
         parts[name] = parts_of_recording(name, recording, params, budget, seed, own)

@@ -246,7 +246,8 @@ class EvaluateSigrace(LongWorkDocument, SigraceFacts):
         "`figure-7a`, `figure-7a-programs`, `figure-7b`, `figure-7b-programs`, `figure-8`, "
         "`existing`, `injected`, `outcomes`, `figure-9`, `figure-9a`, `figure-9b`, `figure-9c`, "
         "`figure-9d`, `instructions`, `messages`, `figure-10c`, `figure-10d`, `storage`, "
-        "`verdicts`, `hardware`: rows with the columns of the printed tables, numbers unrounded",
+        "`verdicts`, `hardware`, `pace`: rows with the columns of the printed tables, numbers "
+        "unrounded",
     ]
     injected: Annotated[dict[str, list[Injected]], "by program, a record for each run"]
     verdicts: Annotated[

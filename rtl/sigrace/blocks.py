@@ -22,6 +22,7 @@ from racetrap.rtl.sigrace.intersection import Intersection
 from racetrap.rtl.sigrace.rdm import Rdm
 from racetrap.rtl.sigrace.registers import compile_registers
 from racetrap.rtl.sigrace.scanner import Scanner
+from racetrap.rtl.sigrace.search import Search
 from racetrap.rtl.sigrace.signature_bank import SignatureBank
 from racetrap.rtl.sigrace.system import SigraceSystem
 from racetrap.rtl.sigrace.trap_check import TrapCheck
@@ -32,6 +33,7 @@ def blocks(params: SigraceParams) -> list[HardwareBlock]:
     units = params.cores * params.contexts
     is_hashed = params.form is Form.HASHED
     sets = "signature_bank" if is_hashed else "address_set"
+    queues = -(-params.threads // params.scanners)  # of the largest memory
     make_sets = partial(SignatureBank if is_hashed else AddressSet, params)
     return [
         HardwareBlock("core_unit", partial(CoreUnit, params), units),
@@ -40,11 +42,12 @@ def blocks(params: SigraceParams) -> list[HardwareBlock]:
         HardwareBlock("trap_check", partial(TrapCheck, params), units),
         HardwareBlock("compressor", partial(Compressor, params), units),
         HardwareBlock("rdm", partial(Rdm, params), 1),
-        HardwareBlock("decompressor", partial(Decompressor, params), 1),
+        HardwareBlock("decompressor", partial(Decompressor, params), params.decompressors),
         HardwareBlock("core_to_thread", partial(CoreToThread, params), 1),
-        HardwareBlock("history_queues", partial(HistoryQueues, params), 1),
-        HardwareBlock("scanner", partial(Scanner, params), 1),
-        HardwareBlock("intersection", partial(Intersection, params), 1),
+        HardwareBlock("search", partial(Search, params), 1),
+        HardwareBlock("history_queues", partial(HistoryQueues, params, queues), params.scanners),
+        HardwareBlock("scanner", partial(Scanner, params), params.scanners),
+        HardwareBlock("intersection", partial(Intersection, params), params.scanners),
         HardwareBlock("conflict_log", partial(ConflictLog, params), 1),
         HardwareBlock("registers", partial(RegisterBlock, compile_registers(params)), 1),
         HardwareBlock("system", partial(SigraceSystem, params), 1, is_large=True),

@@ -36,7 +36,7 @@ class Decompressor(wiring.Component):
     """Turns the flits of a Summary message into timestamp and signatures.
 
     One field a cycle: header, 32 bits of the timestamp, a run of a bitmap, a USB value, and so on;
-    three more cycles for a message.  A message that does not decode exactly, to its last flit, is
+    two more cycles for a message.  A message that does not decode exactly, to its last flit, is
     consumed and passed on as malformed, with the header as received and undefined timestamp and
     signatures.  ``i.ready`` depends on flip-flops only.
 
@@ -51,6 +51,9 @@ class Decompressor(wiring.Component):
         Flits of messages.
     o : ``Out(stream.Signature(summary_layout))``
         Decompressed messages.
+    o_complete : ``Out(1)``
+        The message has come in whole: it is offered from the next cycle on, and the next flit
+        belongs to another one.
     o_idle : ``Out(1)``
         No part of a message is here.
     """
@@ -60,6 +63,7 @@ class Decompressor(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(struct_layout(params.flit_layout))),
             "o": Out(stream.Signature(struct_layout(params.summary_layout))),
+            "o_complete": Out(1),
             "o_idle": Out(1),
         })  # fmt: skip
 
@@ -76,7 +80,7 @@ class Decompressor(wiring.Component):
         timestamp = Signal(words * FLIT_BITS)
         m.d.comb += [
             restart.eq(self.o.valid & self.o.ready),
-            unpacker.i_restart.eq(restart),
+            unpacker.i_restart.eq(self.o_complete),
             decoder.i_bits.eq(unpacker.o_bits),
             self.o.p.timestamp.eq(timestamp),
             self.o.p.read.eq(decoder.o_read),
@@ -97,6 +101,7 @@ class Decompressor(wiring.Component):
             with m.State("END"):
                 # Remaining bits must be the padding of the last flit.
                 with m.If(unpacker.o_ended & (unpacker.o_count < FLIT_BITS)):
+                    m.d.comb += self.o_complete.eq(1)
                     m.next = "DONE"
                 with m.Else():
                     m.next = "SWALLOW"
@@ -104,6 +109,7 @@ class Decompressor(wiring.Component):
                 m.d.comb += unpacker.i_swallow.eq(1)
                 m.d.sync += self.o.p.is_malformed.eq(1)
                 with m.If(unpacker.o_ended):
+                    m.d.comb += self.o_complete.eq(1)
                     m.next = "DONE"
             with m.State("DONE"):
                 m.d.comb += self.o.valid.eq(1)

@@ -5,13 +5,16 @@ Ref: SigRace (ISCA'09) Sections 3.2 and 3.3.1, Fig. 5(a); Section 4.3.
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Signal
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import COUNTERS
 from racetrap.rtl.common.axi import AxiLiteSignature
+from racetrap.rtl.common.bits import one_hot_select
 from racetrap.rtl.common.layout import struct_layout
 from racetrap.rtl.common.message_arbiter import MessageArbiter
 from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS, RegisterBlock
@@ -19,16 +22,17 @@ from racetrap.rtl.common.stream import StreamFifo, assign_stream
 from racetrap.rtl.sigrace.conflict_log import ConflictLog
 from racetrap.rtl.sigrace.core_to_thread import CoreToThread
 from racetrap.rtl.sigrace.decompressor import Decompressor
-from racetrap.rtl.sigrace.rdm_controller import RdmController, step_signature
+from racetrap.rtl.sigrace.rdm_controller import RdmController, trace_member, trace_ports
 from racetrap.rtl.sigrace.registers import compile_registers, supplied_constants
 
 
 class Rdm(wiring.Component):
-    """Links, decompressor, CoreToThread, BlockHistoryQueues with their scanner, log, registers.
+    """Links, decompressors, CoreToThread, BlockHistoryQueues with their scanners, log, registers.
 
-    One message is decompressed while the one before it is compared; links are served round
-    robin, a message at a time.  Nothing is checked before ``CONTROL.enable`` is set.  No
-    combinational path leads from a ``valid`` input to a ``ready`` output.
+    Messages are decompressed while the one before is compared.  A decompressor serves every
+    ``decompressors``-th link round robin, a message at a time.  Nothing is checked before
+    ``CONTROL.enable`` is set.  No combinational path leads from a ``valid`` input to a ``ready``
+    output.
 
     Parameters
     ----------
@@ -48,7 +52,8 @@ class Rdm(wiring.Component):
     o_idle : ``Out(1)``
         No message, flush or clearing of the log is in progress here.
     trace : ``Out(step_signature(params))``
-        Every step, without back-pressure; only with ``trace_port``.
+        Every step, without back-pressure; only with ``trace_port``.  With several ``scanners``
+        there is an array of one for each.
     """
 
     def __init__(self, params: SigraceParams):
@@ -62,7 +67,7 @@ class Rdm(wiring.Component):
             "o_idle": Out(1),
         }
         if params.trace_port:
-            members["trace"] = Out(step_signature(params))
+            members["trace"] = trace_member(params)
         super().__init__(members)
 
     def elaborate(self, platform):
@@ -74,9 +79,11 @@ class Rdm(wiring.Component):
         m.submodules.log = log = ConflictLog(params)
         connect(m, flipped(self.s_axil), registers.s_axil)
         if params.trace_port:
-            connect(m, controller.o_step, flipped(self.trace))
+            for step, port in zip(controller.o_step, trace_ports(self.trace), strict=True):
+                connect(m, step, flipped(port))
 
-        is_empty = self._elaborate_links(m, controller)
+        is_empty = Signal()
+        m.d.comb += is_empty.eq(self._elaborate_links(m, controller))
         self._connect_tables(m, controller, core_to_thread, log)
         self._connect_control(m, registers, controller)
         self._connect_software(m, registers, core_to_thread, log)
@@ -90,31 +97,52 @@ class Rdm(wiring.Component):
         m.d.sync += self.irq.eq(registers.control.irq_enable & (log.o_reasons != 0))
         return m
 
-    def _elaborate_links(self, m: Module, controller: RdmController) -> Signal:
+    def _elaborate_links(self, m: Module, controller: RdmController) -> Value:
         """From the links to the controller; returns whether this path is empty."""
-        flit = struct_layout(self._params.flit_layout)
-        m.submodules.arbiter = arbiter = MessageArbiter(flit, self._params.cores)
-        m.submodules.decompressor = decompressor = Decompressor(self._params)
-        empty = []
-        for core, link in enumerate(self.i_message):
-            m.submodules[f"link_{core}"] = fifo = StreamFifo(flit, self._params.link_depth)
-            connect(m, flipped(link), fifo.i)
-            connect(m, fifo.o, arbiter.i[core])
-            empty.append(fifo.o_empty)
-        # All flits of a message come over one link.
-        source = Signal.like(arbiter.o.p.source)
+        params, several = self._params, self._params.decompressors
+        links = []
+        for core, port in enumerate(self.i_message):
+            fifo = StreamFifo(struct_layout(params.flit_layout), params.link_depth)
+            m.submodules[f"link_{core}"] = fifo
+            connect(m, flipped(port), fifo.i)
+            links.append(fifo)
+        ways = [self._elaborate_way(m, number, links[number::several]) for number in range(several)]
+        # Round robin: the first that offers a message after the one served last.
+        offered, after = Cat(one.o.valid for one, *_ in ways), Signal(several)
+        candidates = Mux((offered & after).any(), offered & after, offered)
+        grant = Signal(several)
+        m.d.comb += [
+            grant.eq(candidates & -candidates),
+            controller.i.valid.eq(offered.any()),
+            Value.cast(controller.i.p.summary).eq(
+                one_hot_select(grant, (Value.cast(one.o.payload) for one, *_ in ways))
+            ),
+            controller.i.p.link.eq(one_hot_select(grant, (link for _, link, _ in ways))),
+        ]
+        for (decompressor, *_), chosen in zip(ways, grant, strict=True):
+            m.d.comb += decompressor.o.ready.eq(chosen & controller.i.ready)
+        with m.If(controller.i.valid & controller.i.ready):
+            m.d.sync += after.eq(Cat(grant[:number].any() for number in range(several)))
+        return Cat(*(link.o_empty for link in links), *(is_empty for *_, is_empty in ways)).all()
+
+    def _elaborate_way(
+        self, m: Module, number: int, links: Sequence[StreamFifo]
+    ) -> tuple[Decompressor, Value, Value]:
+        """A decompressor for some links, the link of its message, and whether it has none."""
+        params = self._params
+        arbiter = MessageArbiter(struct_layout(params.flit_layout), len(links))
+        m.submodules[f"arbiter_{number}"] = arbiter
+        m.submodules[f"decompressor_{number}"] = decompressor = Decompressor(params)
+        for fifo, port in zip(links, arbiter.i, strict=True):
+            connect(m, fifo.o, port)
+        assign_stream(m, decompressor.i, arbiter.o, arbiter.o.p.flit)
+        # All flits of a message come over one link, and the next one's come while it is offered.
+        source, link = Signal.like(arbiter.o.p.source), Signal(range(params.cores))
         with m.If(arbiter.o.valid & arbiter.o.ready):
             m.d.sync += source.eq(arbiter.o.p.source)
-        assign_stream(m, decompressor.i, arbiter.o, arbiter.o.p.flit)
-        m.d.comb += [
-            controller.i.p.summary.eq(decompressor.o.payload),
-            controller.i.p.link.eq(source),
-            controller.i.valid.eq(decompressor.o.valid),
-            decompressor.o.ready.eq(controller.i.ready),
-        ]
-        is_empty = Signal()
-        m.d.comb += is_empty.eq(Cat(empty).all() & ~arbiter.o.valid & decompressor.o_idle)
-        return is_empty
+        with m.If(decompressor.o_complete):
+            m.d.sync += link.eq(source * params.decompressors + number)
+        return decompressor, link, ~arbiter.o.valid & decompressor.o_idle
 
     def _connect_tables(
         self, m: Module, controller: RdmController, table: CoreToThread, log: ConflictLog

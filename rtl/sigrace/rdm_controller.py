@@ -1,4 +1,4 @@
-"""Controller of the Race Detection Module: check, scan of all other queues, push.
+"""Controller of the Race Detection Module: check, search of all other queues, push.
 
 Ref: SigRace (ISCA'09) Section 3.2, Fig. 2 and 5(a); Section 4.3.1.
 """
@@ -16,13 +16,12 @@ from racetrap.golden_model.sigrace.packets import Drop, RdmStepKind, Relation
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.rdm import COUNTERS
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.sigrace.history_queue import HistoryQueues
-from racetrap.rtl.sigrace.scanner import Scanner
+from racetrap.rtl.sigrace.search import Search
 
 
-def pulses_layout() -> data.StructLayout:
-    """One bit for each event that the golden model counts."""
-    return data.StructLayout(dict.fromkeys(COUNTERS, 1))
+def counts_layout(params: SigraceParams) -> data.StructLayout:
+    """Events in a cycle, for each counter of the golden model."""
+    return data.StructLayout(dict.fromkeys(COUNTERS, params.scanners.bit_length()))
 
 
 def arrival_layout(params: SigraceParams) -> data.StructLayout:
@@ -34,15 +33,27 @@ def arrival_layout(params: SigraceParams) -> data.StructLayout:
 
 
 def step_signature(params: SigraceParams) -> stream.Signature:
-    """The trace port: a stream of steps without back-pressure."""
+    """A scanner's trace port: a stream of steps without back-pressure."""
     return stream.Signature(struct_layout(params.rdm_step_layout), always_ready=True)
 
 
-class RdmController(wiring.Component):
-    """Takes one message after the other; a scan sees the push of every earlier message.
+def trace_member(params: SigraceParams) -> wiring.Member:
+    """The RDM's trace port, or one for each scanner if there are several."""
+    port = Out(step_signature(params))
+    return port if params.scanners == 1 else port.array(params.scanners)
 
-    A message takes three cycles (two if it is dropped), plus one for each thread, plus n + 2 for
-    each queue of which n > 0 entries are compared.  ``i.ready`` depends on flip-flops only.
+
+def trace_ports(trace) -> list:
+    """The trace ports of a member :func:`trace_member`, one for each scanner."""
+    return list(trace) if isinstance(trace, (list, tuple)) else [trace]
+
+
+class RdmController(wiring.Component):
+    """Takes one message after the other; a search sees the push of every earlier message.
+
+    A message takes three cycles (two if it is dropped), and as many as the scanner that takes
+    longest: one for each of its queues, plus n + 2 for each of which n > 0 entries are compared.
+    ``i.ready`` depends on flip-flops only.
 
     Parameters
     ----------
@@ -71,10 +82,10 @@ class RdmController(wiring.Component):
         The log is full.
     o_pushed, o_clear_log : ``Out(1)``
         The message goes into its queue; the log must be cleared.
-    o_count : ``Out(pulses_layout())``
-        One pulse for each event that is counted.
-    o_step : ``Out(step_signature(params))``
-        Every step, in order.
+    o_count : ``Out(counts_layout(params))``
+        Events that are counted.
+    o_step : ``Out(step_signature(params))``, ``.array(scanners)``
+        Comparisons of each scanner, in order; after them, at the first, the end of the message.
     """
 
     def __init__(self, params: SigraceParams):
@@ -92,124 +103,115 @@ class RdmController(wiring.Component):
             "i_log_full": In(1),
             "o_pushed": Out(1),
             "o_clear_log": Out(1),
-            "o_count": Out(pulses_layout()),
-            "o_step": Out(step_signature(params)),
+            "o_count": Out(counts_layout(params)),
+            "o_step": Out(step_signature(params)).array(params.scanners),
         })  # fmt: skip
-        self._other = Signal(range(params.threads))
-        self._lost = Signal(params.threads)
 
     def elaborate(self, platform):
         m = Module()
-        m.submodules.queues = queues = HistoryQueues(self._params)
-        m.submodules.scanner = scanner = Scanner(self._params)
-        thread = self.o_arrival.summary.header.thread
+        m.submodules.search = search = Search(self._params)
         flush, clear_log = Signal(), Signal()
         m.d.sync += [
-            flush.eq(self.i_flush | (flush & ~queues.i_flush)),
+            flush.eq(self.i_flush | (flush & ~search.i_flush)),
             clear_log.eq(self.i_clear_log | (clear_log & ~self.o_clear_log)),
         ]
-        self._connect(m, queues, scanner)
+        self._connect(m, search)
 
         with m.FSM() as fsm:
             with m.State("IDLE"):
                 # Ready is set below.
-                m.d.comb += [queues.i_flush.eq(flush), self.o_clear_log.eq(clear_log)]
+                m.d.comb += [search.i_flush.eq(flush), self.o_clear_log.eq(clear_log)]
                 with m.If(self.i.valid & self.i.ready):
                     m.d.sync += self.o_arrival.eq(self.i.payload)
                     m.next = "CHECK"
             with m.State("CHECK"):
-                m.d.sync += [self._other.eq(0), self._lost.eq(0)]
                 m.d.comb += self.o_follow.eq(1)
-                m.next = "QUEUE"
                 with m.If(~self.i_enable | (self.i_drop != Drop.NONE)):
                     m.next = "IDLE"
-            with m.State("QUEUE"):
-                with m.If((self._other == thread) | (queues.o_count == 0)):
-                    self._next_queue(m)
                 with m.Else():
-                    m.d.comb += [queues.i_open.eq(1), scanner.i_start.eq(1)]
-                    m.next = "SCAN"
-            with m.State("SCAN"):
-                with m.If(scanner.o_done):
-                    m.d.sync += self._lost.bit_select(self._other, 1).eq(scanner.o_lost)
-                    self._next_queue(m)
+                    m.d.comb += search.i_start.eq(1)
+                    m.next = "SEARCH"
+            with m.State("SEARCH"):
+                with m.If(search.o_done):
+                    m.next = "PUSH"
             with m.State("PUSH"):
-                m.d.comb += [
-                    queues.i_thread.eq(thread),
-                    queues.i_push.valid.eq(1),
-                    self.o_pushed.eq(1),
-                ]
+                m.d.comb += [search.i_push.eq(1), self.o_pushed.eq(1)]
                 m.next = "IDLE"
         m.d.comb += [
             self.i.ready.eq(fsm.ongoing("IDLE") & ~flush & ~clear_log),
             self.o_idle.eq(self.i.ready),
         ]
-        self._elaborate_steps(m, fsm.ongoing("CHECK"), scanner)
+        is_check = fsm.ongoing("CHECK")
+        self._elaborate_counters(m, is_check, search)
+        self._elaborate_steps(m, is_check, search)
         return m
 
-    def _next_queue(self, m: Module) -> None:
-        m.d.sync += self._other.eq(self._other + 1)
-        m.next = "QUEUE"
-        with m.If(self._other == self._params.threads - 1):
-            m.next = "PUSH"
-
-    def _connect(self, m: Module, queues: HistoryQueues, scanner: Scanner) -> None:
+    def _connect(self, m: Module, search: Search) -> None:
         summary = self.o_arrival.summary
-        for block in (queues.i_push.p, scanner.i_message):
-            for name in ("timestamp", "read", "write"):
-                m.d.comb += block[name].eq(summary[name])
+        for name in ("timestamp", "read", "write"):
+            m.d.comb += search.i_message[name].eq(summary[name])
         m.d.comb += [
-            queues.i_thread.eq(self._other),
-            queues.i_position.eq(scanner.o_position),
-            scanner.i_entry.eq(queues.o_entry),
-            scanner.i_count.eq(queues.o_count),
-            scanner.i_thread.eq(summary.header.thread),
-            scanner.i_other.eq(self._other),
-            scanner.i_log_full.eq(self.i_log_full),
+            search.i_thread.eq(summary.header.thread),
+            search.i_log_full.eq(self.i_log_full),
         ]
-        wiring.connect(m, scanner.o_log, wiring.flipped(self.o_log))
+        wiring.connect(m, search.o_log, wiring.flipped(self.o_log))
 
-    def _elaborate_steps(self, m: Module, is_check: Value, scanner: Scanner) -> None:
-        """Steps for the trace port, and pulses for the counters."""
-        step, comparison, count = self.o_step.payload, scanner.o_comparison.p, self.o_count
-        header = self.o_arrival.summary.header
-        is_dropped = is_check & self.i_enable & (self.i_drop != Drop.NONE)
-        is_conflict = scanner.o_comparison.valid & (comparison.conflict != 0)
-        for name in ("core", "context", "thread", "sequence", "cause"):
-            m.d.comb += step[name].eq(header[name])
+    def _is_dropped(self, is_check: Value) -> Value:
+        return is_check & self.i_enable & (self.i_drop != Drop.NONE)
+
+    def _elaborate_counters(self, m: Module, is_check: Value, search: Search) -> None:
+        """Connect the amounts for the counters."""
+        count, compared = self.o_count, search.o_comparison
         m.d.comb += [
-            self.o_step.valid.eq(scanner.o_comparison.valid | self.o_pushed | is_dropped),
             count.messages.eq(self.o_pushed),
             count.ignored.eq(is_check & ~self.i_enable),
-            count.comparisons.eq(scanner.o_comparison.valid),
+            count.comparisons.eq(sum(one.valid for one in compared)),
             count.intersections.eq(
-                scanner.o_comparison.valid & (comparison.relation == Relation.UNORDERED)
+                sum(one.valid & (one.p.relation == Relation.UNORDERED) for one in compared)
             ),
-            count.conflicts.eq(is_conflict),
-            count.lost_windows.eq(scanner.o_done & scanner.o_lost),
-            count.log_dropped.eq(is_conflict & self.i_log_full),
+            count.conflicts.eq(sum(one.valid & (one.p.conflict != 0) for one in compared)),
+            count.lost_windows.eq(search.o_loses),
+            count.log_dropped.eq(search.o_dropped),
         ]
         for drop in Drop:
             if drop != Drop.NONE:
                 m.d.comb += count[f"dropped_{drop.name.lower()}"].eq(
-                    is_dropped & (self.i_drop == drop)
+                    self._is_dropped(is_check) & (self.i_drop == drop)
                 )
+
+    def _elaborate_steps(self, m: Module, is_check: Value, search: Search) -> None:
+        """Steps for the trace port: the first scanner's stream has the ends of messages, too."""
+        is_dropped = self._is_dropped(is_check)
         digest = self._digest(m) if self._params.trace_port else 0
+        for compared, port in zip(search.o_comparison, self.o_step, strict=True):
+            self._elaborate_comparison(m, compared, port)
+        first = self.o_step[0].payload
         with m.If(self.o_pushed):
             m.d.comb += [
-                step.kind.eq(RdmStepKind.PUSH),
-                step.lost.eq(self._lost),
-                step.digest.eq(digest),
+                self.o_step[0].valid.eq(1),
+                first.kind.eq(RdmStepKind.PUSH),
+                first.lost.eq(search.o_lost),
+                first.digest.eq(digest),
             ]
         with m.Elif(is_dropped):
-            m.d.comb += [step.kind.eq(RdmStepKind.DROP), step.drop.eq(self.i_drop)]
-        with m.Else():
+            m.d.comb += [
+                self.o_step[0].valid.eq(1),
+                first.kind.eq(RdmStepKind.DROP),
+                first.drop.eq(self.i_drop),
+            ]
+
+    def _elaborate_comparison(self, m: Module, compared, port) -> None:
+        step, header = port.payload, self.o_arrival.summary.header
+        for name in ("core", "context", "thread", "sequence", "cause"):
+            m.d.comb += step[name].eq(header[name])
+        m.d.comb += port.valid.eq(compared.valid)
+        with m.If(compared.valid):
             m.d.comb += [
                 step.kind.eq(RdmStepKind.COMPARE),
-                step.other.eq(self._other),
-                step.position.eq(comparison.position),
-                step.relation.eq(comparison.relation),
-                step.conflict.eq(comparison.conflict),
+                *(
+                    step[name].eq(compared.p[name])
+                    for name in ("other", "position", "relation", "conflict")
+                ),
             ]
 
     def _digest(self, m: Module) -> Signal:

@@ -18,7 +18,8 @@ RDL_FILE = Path(__file__).with_name("sigrace.rdl")
 
 def register_parameters(params: SigraceParams) -> dict[str, int]:
     """Parameters of the description for an instance."""
-    return {"HAS_PROTECTION": params.protection}
+    # Each scanner may have one of an event in a cycle.
+    return {"HAS_PROTECTION": params.protection, "INCREMENT_BITS": params.scanners.bit_length()}
 
 
 def compile_registers(params: SigraceParams) -> AddrmapNode:

@@ -5,9 +5,6 @@ Ref: SigRace (ISCA'09) Section 3.2, Fig. 2 and 5(a).
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
-
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -15,13 +12,14 @@ from amaranth.lib.wiring import In, Out
 from racetrap.golden_model.sigrace.packets import Relation
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.rtl.common.layout import struct_layout
-from racetrap.rtl.sigrace.intersection import Intersection, intersections
+from racetrap.rtl.sigrace.intersection import Intersection
 from racetrap.rtl.sigrace.timestamp_comparator import TimestampComparator
 
 
 def comparison_layout(params: SigraceParams) -> data.StructLayout:
-    """One comparison: age of the entry, ``Relation``, and ``Conflict``."""
+    """One comparison: queue, age of the entry, ``Relation``, and ``Conflict``."""
     return data.StructLayout({
+        "other": range(params.threads),
         "position": range(params.history_depth),
         "relation": 2,
         "conflict": 3,
@@ -34,7 +32,7 @@ class Scanner(wiring.Component):
     One entry a cycle: it is read, compared and intersected, and judged in three successive cycles;
     entries read beyond an early end are discarded.  A queue of n entries takes n + 2 cycles from
     ``i_start`` to ``o_done``.  To log a conflict the entry is read again, which takes four extra
-    cycles; while the log is full, conflicts take none.
+    cycles, or more until ``i_may_log``; while the log is full, conflicts take none.
 
     Parameters
     ----------
@@ -57,8 +55,10 @@ class Scanner(wiring.Component):
         Comparisons.
     i_log_full : ``In(1)``
         Conflicts cannot be logged.
-    o_log : ``Out(stream.Signature(log_layout, always_ready=True))``
-        Conflicts to log.
+    i_may_log : ``In(1)``
+        It is this queue's turn to log.
+    o_log : ``Out(stream.Signature(3, always_ready=True))``
+        ``Conflict`` between the message and ``i_entry``, to log.
     o_done : ``Out(1)``
         The scan ends in this cycle.
     o_lost : ``Out(1)``
@@ -78,7 +78,8 @@ class Scanner(wiring.Component):
             "i_entry": In(block),
             "o_comparison": Out(stream.Signature(comparison_layout(params), always_ready=True)),
             "i_log_full": In(1),
-            "o_log": Out(stream.Signature(struct_layout(params.log_layout), always_ready=True)),
+            "i_may_log": In(1),
+            "o_log": Out(stream.Signature(3, always_ready=True)),
             "o_done": Out(1),
             "o_lost": Out(1),
         })  # fmt: skip
@@ -127,7 +128,8 @@ class Scanner(wiring.Component):
             with m.State("WAIT"):
                 judge()
             with m.State("FETCH"):
-                m.next = "LOG"
+                with m.If(self.i_may_log):
+                    m.next = "LOG"
             with m.State("LOG"):
                 m.d.comb += self.o_log.valid.eq(1)
                 m.d.sync += self.o_position.eq(logged.position + 1)
@@ -140,7 +142,6 @@ class Scanner(wiring.Component):
     def _elaborate_units(self, m: Module) -> data.View:
         """Comparators; returns the register of the comparison that is being logged."""
         logged = Signal(self.o_comparison.p.shape())
-        entry = self.o_log.p
         m.submodules.comparator = comparator = TimestampComparator(self._params)
         m.submodules.intersection = intersection = Intersection(self._params)
         unordered = comparator.o_relation == Relation.UNORDERED
@@ -151,21 +152,9 @@ class Scanner(wiring.Component):
             comparator.i_other.eq(self.i_other),
             intersection.i_message.eq(self.i_message),
             intersection.i_entry.eq(self.i_entry),
+            self.o_comparison.p.other.eq(self.i_other),
             self.o_comparison.p.relation.eq(comparator.o_relation),
             self.o_comparison.p.conflict.eq(Mux(unordered, intersection.o_conflict, 0)),
-            entry.thread.eq(self.i_thread),
-            entry.other.eq(self.i_other),
-            entry.conflict.eq(logged.conflict),
-            entry.thread_timestamp.eq(self.i_message.timestamp),
-            entry.other_timestamp.eq(self.i_entry.timestamp),
-            entry.signature.eq(
-                reduce(
-                    or_,
-                    (
-                        Mux(logged.conflict & kind, both, 0)
-                        for kind, both in intersections(self.i_message, self.i_entry).items()
-                    ),
-                )
-            ),
+            self.o_log.p.eq(logged.conflict),
         ]
         return logged

@@ -17,7 +17,7 @@ from racetrap.rtl.common.registers import REGISTER_ADDRESS_BITS
 from racetrap.rtl.common.stream import assign_stream
 from racetrap.rtl.sigrace.core_unit import CoreUnit
 from racetrap.rtl.sigrace.rdm import Rdm
-from racetrap.rtl.sigrace.rdm_controller import step_signature
+from racetrap.rtl.sigrace.rdm_controller import trace_member, trace_ports
 from racetrap.rtl.sigrace.step_recorder import core_trace_signature
 
 
@@ -54,7 +54,7 @@ class SigraceSystem(wiring.Component):
     trace_core : ``Out(core_trace_signature(params)).array(cores * contexts)``
         Every event of each context; only with ``trace_port``.
     trace_rdm : ``Out(step_signature(params))``
-        Every step of the RDM; only with ``trace_port``.
+        Every step of the RDM; only with ``trace_port``, and an array with several ``scanners``.
     """
 
     def __init__(self, params: SigraceParams):
@@ -74,7 +74,7 @@ class SigraceSystem(wiring.Component):
         }
         if params.trace_port:
             members["trace_core"] = Out(core_trace_signature(params)).array(units)
-            members["trace_rdm"] = Out(step_signature(params))
+            members["trace_rdm"] = trace_member(params)
         super().__init__(members)
 
     def elaborate(self, platform):
@@ -83,7 +83,8 @@ class SigraceSystem(wiring.Component):
         m.submodules.rdm = rdm = Rdm(params)
         connect(m, flipped(self.s_axil), rdm.s_axil)
         if params.trace_port:
-            connect(m, rdm.trace, flipped(self.trace_rdm))
+            for step, port in zip(trace_ports(rdm.trace), trace_ports(self.trace_rdm), strict=True):
+                connect(m, step, flipped(port))
         units, idle = [], [rdm.o_idle]
         for core in range(params.cores):
             of_core = [self._elaborate_unit(m, core, context) for context in range(params.contexts)]

@@ -7,11 +7,12 @@ from functools import partial
 from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.sigrace.environment import Slot
-from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, Trap
+from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, Trap
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware
 from racetrap.tb.port_coverage import watch_streams
 from racetrap.tb.register_agent import RegisterAgent, SoftwareThread, poll
+from racetrap.tb.sigrace.rdm_monitors import rdm_monitors
 from racetrap.tb.sigrace.scoreboard import ScoreboardComponent
 from racetrap.tb.sigrace.state_check import check_state
 from racetrap.tb.stream_agent import SinkAgent, StreamAgent, StreamMonitor
@@ -75,9 +76,7 @@ class SigraceEnvironment(uvm_env):
                 f"trace_core_{number}", self, f"trace_core__{number}", params.core_step_layout,
                 partial(_core_step, place),
             ))  # fmt: skip
-        self._trace_rdm = StreamMonitor(
-            "trace_rdm", self, "trace_rdm", params.rdm_step_layout, RdmStep
-        )
+        self._trace_rdm = rdm_monitors(self, "trace_rdm", params)
         self.scoreboard = ScoreboardComponent("scoreboard", self)
 
     def connect_phase(self) -> None:
@@ -88,7 +87,8 @@ class SigraceEnvironment(uvm_env):
             sink.monitor.connect(scoreboard.traps)
         for trace in self._traces:
             trace.connect(scoreboard.core_steps)
-        self._trace_rdm.connect(scoreboard.rdm_steps)
+        for trace in self._trace_rdm:
+            trace.connect(scoreboard.rdm_steps)
         testbench, coverage = self._testbench, scoreboard.coverage
         pins, units = testbench.pins, range(len(self.contexts))
         watch_streams(testbench, coverage, "event", [f"i_event__{n}__" for n in units])

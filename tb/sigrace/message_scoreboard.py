@@ -11,6 +11,7 @@ from racetrap.golden_model.sigrace.packets import RdmStep
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.sigrace.coverage import Coverage
+from racetrap.sim.cosim.sigrace.due_steps import DueSteps
 from racetrap.sim.cosim.sigrace.random_messages import link_of
 from racetrap.tb.subscriber import Subscriber
 from racetrap.tb.testbench import Testbench
@@ -53,7 +54,7 @@ class MessageScoreboard(uvm_component):
         self.rdm = Rdm(self._params)
         self._parts: list[list[int]] = [[] for _ in cores]
         self._coming: list[deque[tuple[int, ...]]] = [deque() for _ in cores]
-        self._due: deque[RdmStep] = deque()
+        self._due = DueSteps(self._params.scanners)
 
     @property
     def is_scanning(self) -> bool:
@@ -63,7 +64,7 @@ class MessageScoreboard(uvm_component):
     def settle(self) -> None:
         """Check that all messages have been taken; ignored ones make no steps."""
         if self._due:
-            raise Mismatch(f"Steps of a message that are missing must number 0: {self._due[0]}")
+            raise Mismatch(f"Steps of a message that are missing must number 0: {self._due.next()}")
         for link, coming in enumerate(self._coming):
             while coming and not self.rdm.enabled:
                 self.rdm.message(coming.popleft(), link)
@@ -80,7 +81,7 @@ class MessageScoreboard(uvm_component):
     def _step(self, step: RdmStep) -> None:
         if not self._due:
             self._begin(step)
-        expected = self._due.popleft()
+        expected = self._due.take(step)
         if step != expected:
             raise Mismatch(f"Message {self.messages}: {difference('step', step, expected)}")
         self.messages += not self._due
@@ -93,5 +94,5 @@ class MessageScoreboard(uvm_component):
         steps = self.rdm.message(self._coming[link].popleft(), link)
         if not steps:
             raise Mismatch(f"Message must be ignored, not make {step}")
-        self._due.extend(steps)
+        self._due.begin(steps)
         self.coverage.message(steps, entries)

@@ -8,12 +8,12 @@ from functools import partial
 from pyuvm import ConfigDB, uvm_env
 
 from racetrap.golden_model.sigrace.environment import Remap
-from racetrap.golden_model.sigrace.packets import RdmStep
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.sigrace.rdm_software import RdmSoftware
 from racetrap.tb.register_agent import RegisterAgent, SoftwareThread, poll
 from racetrap.tb.sigrace.message_scoreboard import Flit, MessageScoreboard
-from racetrap.tb.stream_agent import StreamAgent, StreamMonitor, play_together
+from racetrap.tb.sigrace.rdm_monitors import rdm_monitors
+from racetrap.tb.stream_agent import StreamAgent, play_together
 from racetrap.tb.testbench import Testbench
 
 _CYCLES_PER_MESSAGE = 3_000
@@ -49,7 +49,7 @@ class RdmEnvironment(uvm_env):
             )
             for link in range(params.cores)
         ]
-        self._trace = StreamMonitor("trace", self, "trace", params.rdm_step_layout, RdmStep)
+        self._traces = rdm_monitors(self, "trace", params)
         self.scoreboard = MessageScoreboard("scoreboard", self)
         self.saturate = pins.writer("i_saturated", 0)
         self._idle, self._irq = pins.reader("o_idle"), pins.reader("irq")
@@ -57,7 +57,8 @@ class RdmEnvironment(uvm_env):
     def connect_phase(self) -> None:
         for link in self._links:
             link.monitor.connect(self.scoreboard.flits)
-        self._trace.connect(self.scoreboard.steps)
+        for trace in self._traces:
+            trace.connect(self.scoreboard.steps)
         software = RdmSoftware(self.registers.port, self._testbench.params, poll)
         self.software = SoftwareThread(software)
 

@@ -102,8 +102,8 @@ _PLACES = {
         ),
         Patch(
             "rtl/sigrace/rdm_controller.py", "count.comparisons.eq(",
-            "count.loads_checked.eq(scanner.o_comparison.valid"
-            " & (comparison.relation == Relation.PRECEDES)),\n            count.comparisons.eq(",
+            "count.loads_checked.eq(sum(one.valid & (one.p.relation == Relation.PRECEDES)"
+            " for one in compared)),\n            count.comparisons.eq(",
         ),
     ),
 }  # fmt: skip

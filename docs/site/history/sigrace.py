@@ -9,6 +9,11 @@ from typing import Any
 from docs.site.history.limit import Figures, outcome_figures
 from racetrap.evaluation.sigrace.figures import CHOSEN
 
+#: What the names of the figures of cores at their own pace begin with.
+PACE = "programs with threads at their own pace, "
+#: Columns of the table that are kept, and their units.
+_PACES = {"cycles a message": "cycles", "core stalls": "cycles"}
+
 
 def bench_figures(found: Mapping[str, Any]) -> Figures:
     """Figures in its part of the JSON of `racetrap bench`."""
@@ -48,3 +53,7 @@ def evaluate_figures(found: Mapping[str, Any]) -> Figures:
         if row["program"] != "Total"
     )
     yield f"{name}: reports that are no race", "races", unreal
+    for row in tables["pace"]:
+        machine = f"scanners {row['scanners']}, decompressors {row['decompressors']}"
+        for column, unit in _PACES.items():
+            yield f"{PACE}{column}, {row['program']}: {machine}", unit, row[column]

@@ -16,7 +16,7 @@ from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.fast.packing import pack_tuples
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program, Stop
 from racetrap.sim.cosim.sigrace.scoreboard import Scoreboard
 
 
@@ -131,12 +131,12 @@ def _play(
         unit = core * params.contexts + context
         if isinstance(command, Remap):
             program.remaps.append((command, board.messages_due(core, context)))
-            program.stops[unit].append((len(program.events[unit]), len(program.remaps), 0))
+            program.stops[unit].append(Stop(len(program.events[unit]), remaps=len(program.remaps)))
             board.remap(command)
         else:
             blocks = board.event(core, context, command.event)
             if blocks and in_order:
-                program.stops[unit].append((len(program.events[unit]), 0, sent))
+                program.stops[unit].append(Stop(len(program.events[unit]), messages=sent))
             sent += blocks
             program.events[unit].append(command.event)
     places = [(core, context) for core in range(params.cores) for context in range(params.contexts)]

@@ -20,11 +20,12 @@ _PLACE = ("kind", "core", "context")
 
 def _ports(params: SigraceParams) -> list[PortGroup]:
     units = params.cores * params.contexts
+    rdm_trace = "trace_rdm__{}__" if params.scanners > 1 else "trace_rdm__"
     return [
         PortGroup("EventPort", "event", "i_event__{}__", _STREAM, units),
         PortGroup("TrapPort", "trap", "o_trap__{}__", _STREAM, units),
         PortGroup("CoreTracePort", "trace_core", "trace_core__{}__", _TRACE, units),
-        PortGroup("RdmTracePort", "trace_rdm", "trace_rdm__", _TRACE),
+        PortGroup("RdmTracePort", "trace_rdm", rdm_trace, _TRACE, params.scanners),
         LITE,
     ]
 
@@ -35,6 +36,7 @@ def _constants(params: SigraceParams) -> dict[str, int]:
     return {
         "UNITS": params.cores * params.contexts,
         "CONTEXTS": params.contexts,
+        "SCANNERS": params.scanners,
         "EVENT_WORDS": words_of_bits(params.event_layout.width),
         "TRAP_WORDS": words_of_bits(params.trap_layout.width),
         "CORE_STEP_WORDS": words_of_bits(params.core_step_layout.width),

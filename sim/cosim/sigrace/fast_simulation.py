@@ -26,15 +26,36 @@ from racetrap.sim.twins import numbers
 
 #: Functions of shim.cpp besides those of every library.
 _FUNCTIONS: Functions = {
-    "sim_events": (None, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_uint64]),
+    "sim_events": (None, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_uint64, c_void_p]),
     "sim_remaps": (None, [c_void_p, c_void_p, c_uint64, c_uint32, c_uint32]),
     "sim_run": (c_int, [c_void_p, c_uint64, c_uint64]),
 }
 
+
+class Stop(NamedTuple):
+    """What must precede an event of a context.
+
+    Parameters
+    ----------
+    event : int
+        Number of the event.
+    remaps, messages : int
+        Remaps that are done, and messages that the RDM has taken, of all contexts.
+    unit, events : int
+        Events of that context that are taken.
+    """
+
+    event: int
+    remaps: int = 0
+    messages: int = 0
+    unit: int = 0
+    events: int = 0
+
+
 #: Rows of a program's remaps and stops.
 PROGRAM_TWINS = (
     numbers("Remap", ("unit", "messages", "select", "map")),
-    numbers("Stop", ("event", "remaps", "messages")),
+    numbers("Stop", Stop._fields),
 )
 
 
@@ -62,13 +83,14 @@ class Timing(SimulationTiming):
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, a digest of those with a transfer, and the cycles of the first and the
-    last event of the last run."""
+    """Cycles since reset, a digest of those with a transfer, and of the last run the cycles of the
+    first and the last event, and those in which an event had to wait, of all contexts."""
 
     cycles: int
     digest: int
     first_event: int
     last_event: int
+    stalls: int
 
 
 @dataclass
@@ -81,14 +103,17 @@ class Program:
         Events of each context, in its order; an array has them packed.
     remaps : list of (Remap, int)
         Changes of CoreToThread, in order, each with the number of its context's earlier messages.
-    stops : list of list of (int, int, int)
-        For each context: event number, and the numbers of remaps done and messages taken, over all
-        contexts, that must precede it.
+    stops : list of sequence of Stop, or of numpy.ndarray
+        For each context, by ascending event.
+    paces : list of numpy.ndarray
+        For each context, the least number of cycles between each event and the one before; without
+        them events follow each other as fast as they are taken.
     """
 
     events: list[Any]
     remaps: list[tuple[Remap, int]] = field(default_factory=list)
-    stops: list[list[tuple[int, int, int]]] = field(default_factory=list)
+    stops: list[Any] = field(default_factory=list)
+    paces: list[NDArray[np.uint32]] = field(default_factory=list)
 
 
 class FastSim(Simulation[Timing, SimStats]):
@@ -136,9 +161,15 @@ class FastSim(Simulation[Timing, SimStats]):
             Events and remaps.
         messages, traps : int
             Messages that the RDM must have finished, and trap records, of all contexts.
+
+        Raises
+        ------
+        ValueError
+            If a stop has another number of fields than ``Stop``, or a pace of events.
         """
         for unit, events in enumerate(program.events):
-            self._load(unit, events, program.stops[unit] if program.stops else [])
+            stops = program.stops[unit] if program.stops else []
+            self._load(unit, events, stops, program.paces[unit] if program.paces else None)
         rows = [(self._unit(remap), due, *self._writes(remap)) for remap, due in program.remaps]
         remaps = self._buffers["remaps"] = np.array(rows, dtype=np.uint64)
         select, mapping = map(self.map.address, ("MAP_SELECT", "MAP"))
@@ -159,15 +190,29 @@ class FastSim(Simulation[Timing, SimStats]):
         self,
         unit: int,
         events: Sequence[CoreEvent] | NDArray[np.uint32],
-        stops: list[tuple[int, int, int]],
+        stops: Sequence[Stop] | NDArray[np.uint64],
+        pace: NDArray[np.uint32] | None,
     ) -> None:
         layout = self._params.event_layout
         words = events if isinstance(events, np.ndarray) else pack_tuples(layout, events)
         gates = np.array(stops, dtype=np.uint64)
+        # The library reads so many rows of this size, whatever lies there.
+        if len(stops) and gates.shape[1:] != (len(Stop._fields),):
+            raise ValueError(
+                f"Stops of context {unit} must have the {len(Stop._fields)} fields of Stop, "
+                f"not {len(stops[0])}"
+            )
+        if pace is not None and len(pace) != len(events):
+            raise ValueError(
+                f"Pace of context {unit} must be of its {len(events)} events, not {len(pace)}"
+            )
         self._buffers["events", unit], self._buffers["stops", unit] = words, gates
+        if pace is not None:
+            self._buffers["pace", unit] = pace
         self._library.sim_events(
-            self._sim, unit, words.ctypes.data, len(events), gates.ctypes.data, len(stops)
-        )
+            self._sim, unit, words.ctypes.data, len(events), gates.ctypes.data, len(stops),
+            None if pace is None else pace.ctypes.data,
+        )  # fmt: skip
 
     # Results ----------------------------------------------------------------------------
 

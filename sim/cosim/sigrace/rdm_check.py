@@ -15,6 +15,7 @@ from racetrap.golden_model.sigrace.packets import LogEntry, RdmStep
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, compare_counters, difference
+from racetrap.sim.cosim.sigrace.due_steps import DueSteps
 
 
 class RdmCheck:
@@ -47,7 +48,7 @@ class RdmCheck:
         self._coming: list[deque[FinishedBlock | Remap]] = [
             deque() for _ in range(params.cores * params.contexts)
         ]
-        self._due: deque[RdmStep] = deque()  # steps of the message in progress
+        self._due = DueSteps(params.scanners)  # of the message in progress
         self.messages = self.steps = 0
 
     def add(self, item: FinishedBlock | Remap) -> None:
@@ -63,7 +64,7 @@ class RdmCheck:
         """Compare a step seen on the trace port."""
         if not self._due:
             self._begin(step)
-        expected = self._due.popleft()
+        expected = self._due.take(step)
         if step != expected:
             self._fail(difference("step", step, expected))
         self.steps += 1
@@ -73,7 +74,7 @@ class RdmCheck:
     def settle(self) -> None:
         """Check that all messages have been taken; ignored ones make no steps."""
         if self._due:
-            self._fail(f"{len(self._due)} steps missing, next {self._due[0]}")
+            self._fail(f"{len(self._due)} steps missing, next {self._due.next()}")
         for coming in self._coming:
             self._remap(coming)
             while coming and not self.rdm.enabled:
@@ -117,7 +118,7 @@ class RdmCheck:
         steps = self._take(coming)
         if not steps:
             self._fail(f"message must be ignored, not make {step}")
-        self._due.extend(steps)
+        self._due.begin(steps)
         if self._on_message is not None:
             self._on_message(steps, entries)
 

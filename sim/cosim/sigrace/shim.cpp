@@ -6,12 +6,14 @@
 
 // A `Remap` is a change of CoreToThread, which waits until the RDM has taken messages of the context;
 // a `Stop` an event before which a context waits until so many remaps are done, and the RDM has taken
-// so many messages of all contexts.
+// so many messages of all contexts, and another context has so many of its events taken.
 
-// Events of one context.
+// Events of one context; with a pace, cycles between an event and the one before.
 struct Queue : Source<EventPort, EVENT_WORDS> {
     const Stop* stops = nullptr;
     uint64_t stop_count = 0, next_stop = 0;
+    const uint32_t* pace = nullptr;
+    uint64_t last_taken = 0;
 };
 
 class Sim : public Testbench {
@@ -25,11 +27,13 @@ class Sim : public Testbench {
     }
 
     void play(uint32_t unit, const uint32_t* words, uint64_t count, const Stop* stops,
-              uint64_t stop_count) {
+              uint64_t stop_count, const uint32_t* pace) {
         queues[unit].begin(words, count);
         queues[unit].stops = stops;
         queues[unit].stop_count = stop_count;
         queues[unit].next_stop = 0;
+        queues[unit].pace = pace;
+        queues[unit].last_taken = now;
     }
 
     void remap(const Remap* remaps_, uint64_t count, uint32_t select, uint32_t map) {
@@ -53,7 +57,8 @@ class Sim : public Testbench {
     }
 
     Stats stats() const override {
-        return {.cycles = now, .digest = digest.value(), .first_event = first_event, .last_event = last_event};
+        return {.cycles = now, .digest = digest.value(), .first_event = first_event, .last_event = last_event,
+                .stalls = stalls};
     }
 
     // Steps of each context, then the trap records of each, then the steps of the RDM.
@@ -76,6 +81,7 @@ class Sim : public Testbench {
         bool moved = false;
         for (int unit = 0; unit < UNITS; unit++) {
             moved |= queues[unit].sample(ports.event[unit]);
+            stalls += queues[unit].offered && !ports.event[unit].ready;
             if (ports.trap[unit].valid && ports.trap[unit].ready) {
                 traps[unit].take(ports.trap[unit].payload, TRAP_WORDS, now);
                 moved = true;
@@ -91,6 +97,7 @@ class Sim : public Testbench {
     void advance() override {
         for (int unit = 0; unit < UNITS; unit++)
             if (queues[unit].advance(ports.event[unit])) {
+                queues[unit].last_taken = now;
                 if (!accepted++) first_event = now;
                 last_event = now;
             }
@@ -114,6 +121,7 @@ class Sim : public Testbench {
     uint32_t select_address = 0, map_address = 0;
     uint64_t messages_of[UNITS] = {};
     uint64_t accepted = 0, messages_done = 0, remaps_done = 0, first_event = 0, last_event = 0;
+    uint64_t stalls = 0;
     int remap_writes = 0;  // register writes begun of the remap in progress
 
     void begin() {
@@ -123,7 +131,7 @@ class Sim : public Testbench {
             messages_of[unit] = 0;
         }
         rdm.clear();
-        accepted = messages_done = remaps_done = quiet = 0;
+        accepted = messages_done = remaps_done = stalls = quiet = 0;
     }
 
     static uint64_t total(const Trace (&traces)[UNITS]) {
@@ -137,9 +145,12 @@ class Sim : public Testbench {
         while (queue.next_stop < queue.stop_count) {
             const Stop& stop = queue.stops[queue.next_stop];
             if (stop.event > queue.next) break;
-            if (stop.remaps > remaps_done || stop.messages > messages_done) return false;
+            if (stop.remaps > remaps_done || stop.messages > messages_done ||
+                stop.events > queues[stop.unit].next)
+                return false;
             queue.next_stop++;
         }
+        if (queue.pace && now < queue.last_taken + queue.pace[queue.next]) return false;
         return !random.percent(timing.idle_percent);
     }
 
@@ -159,8 +170,14 @@ class Sim : public Testbench {
     }
 
     bool sample_rdm() {
-        if (!ports.trace_rdm.valid) return false;
-        rdm.take(ports.trace_rdm.payload, RDM_STEP_WORDS, now);
+        bool moved = false;
+        for (int scanner = 0; scanner < SCANNERS; scanner++) moved |= sample_rdm(ports.trace_rdm[scanner]);
+        return moved;
+    }
+
+    bool sample_rdm(const RdmTracePort& port) {
+        if (!port.valid) return false;
+        rdm.take(port.payload, RDM_STEP_WORDS, now);
         uint32_t word = rdm.words[RDM_STEP_WORDS * (rdm.count() - 1)];
         if ((word >> KIND_OFFSET & KIND_MASK) == KIND_COMPARE) return true;
         messages_done++;
@@ -175,8 +192,8 @@ extern "C" {
 
 Testbench* sim_new(uint64_t seed) { return new Sim(seed); }
 void sim_events(Sim* sim, uint32_t unit, const uint32_t* words, uint64_t count, const Stop* stops,
-                uint64_t stop_count) {
-    sim->play(unit, words, count, stops, stop_count);
+                uint64_t stop_count, const uint32_t* pace) {
+    sim->play(unit, words, count, stops, stop_count, pace);
 }
 void sim_remaps(Sim* sim, const Remap* remaps, uint64_t count, uint32_t select, uint32_t map) {
     sim->remap(remaps, count, select, map);

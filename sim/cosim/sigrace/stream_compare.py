@@ -1,6 +1,6 @@
 """Comparison of a recorded program on the fast co-simulation with the compiled model, as arrays.
 
-Cores run at full speed, and there are no rollbacks: a core's events depend on the program alone.
+There are no rollbacks: a core's events depend on the program alone.
 The compiled RDM takes the messages in the hardware's order.
 
 Ref: SigRace (ISCA'09) Section 3.
@@ -8,7 +8,7 @@ Ref: SigRace (ISCA'09) Section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,45 @@ import numpy as np
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.layout import Layout
 from racetrap.golden_model.sigrace.environment import Environment, Remap
-from racetrap.golden_model.sigrace.packets import CoreEvent, CoreStep, RdmStep, RdmStepKind
+from racetrap.golden_model.sigrace.packets import (
+    CoreEvent,
+    CoreOp,
+    CoreStep,
+    RdmStep,
+    RdmStepKind,
+)
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.trace.threads.schema import THREAD_DTYPE
 from racetrap.sim.cosim.comparison.mismatch import Mismatch, difference
 from racetrap.sim.cosim.fast.packing import nested, pack_records, unpack_column, unpack_records
 from racetrap.sim.cosim.sigrace.fast_compare import RunResult
-from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program, Stop
 from racetrap.sim.cpu.sigrace.compiled_sigrace import prepare_sigrace
 from racetrap.sim.cpu.sigrace.core_stream import EVENT_COLUMNS, STEP_COLUMNS, CoreStream
+
+
+def awaited_releases(steps: np.ndarray, other: int, released: np.ndarray, place: int) -> np.ndarray:
+    """Rows of ``Stop``: acquires of a thread that learn of releases of another one.
+
+    Parameters
+    ----------
+    steps, released : numpy.ndarray
+        Steps of the core units of both, as of ``CoreStream.steps``.
+    other, place : int
+        The other thread, and its context.
+    """
+    syncs = np.flatnonzero(steps["op"] == CoreOp.SYNC_REACHED)
+    learns = np.flatnonzero((steps["op"] == CoreOp.TS_WRITE) & (steps["index"] == other))
+    releases = np.flatnonzero(released["op"] == CoreOp.SYNC_REACHED)
+    times, learned = released["own"][releases], steps["data"][learns]
+    found = np.searchsorted(times, learned)
+    known = found < len(times)
+    known[known] = times[found[known]] == learned[known]  # the others lie in an earlier run
+    rows = np.zeros((int(known.sum()), len(Stop._fields)), np.uint64)
+    rows[:, Stop._fields.index("event")] = syncs[np.searchsorted(syncs, learns[known]) - 1]
+    rows[:, Stop._fields.index("unit")] = place
+    rows[:, Stop._fields.index("events")] = releases[found[known]] + 1
+    return rows
 
 
 class StreamCompare:
@@ -38,6 +68,9 @@ class StreamCompare:
         Its parameters.
     threads : int
         Threads of the program, each on its own context.
+    paced : bool
+        Let each core commit an instruction a cycle, and wait for the synchronisations that its
+        thread waited for; else cores run as fast as their units take events.
 
     Raises
     ------
@@ -45,8 +78,10 @@ class StreamCompare:
         If the machine has too few contexts.
     """
 
-    def __init__(self, sim: FastSim, params: SigraceParams, threads: int) -> None:
-        self._sim, self._params = sim, params
+    def __init__(
+        self, sim: FastSim, params: SigraceParams, threads: int, *, paced: bool = False
+    ) -> None:
+        self._sim, self._params, self._is_paced = sim, params, paced
         Environment().check_threads(threads, self._params)
         self._stream = CoreStream(prepare_sigrace(), self._params, threads)
         self._units = []
@@ -100,11 +135,27 @@ class StreamCompare:
         for unit, steps in zip(self._units, columns, strict=True):
             own = [steps[name] for name in EVENT_COLUMNS]
             program.events[unit] = pack_records(params.event_layout, own)
+        if self._is_paced:
+            self._set_pace(program, columns)
         self._sim.run(program, self._stream.messages, 0)
         self._sim.rdm.wait_idle()
         for unit, steps in zip(self._units, columns, strict=True):
             self._compare(unit, steps)
         return sum(map(len, columns))
+
+    def _set_pace(self, program: Program, columns: Sequence[np.ndarray]) -> None:
+        """Give each event its instructions, and each acquire the releases that it learns of."""
+        units = range(self._params.cores * self._params.contexts)
+        program.paces = [np.zeros(0, np.uint32) for _ in units]
+        program.stops = [[] for _ in units]
+        for unit, steps in zip(self._units, columns, strict=True):
+            program.paces[unit] = steps["instructions"].astype(np.uint32)
+            program.stops[unit] = np.concatenate([
+                awaited_releases(steps, other, columns[other], place)
+                for other, place in enumerate(self._units)
+            ])  # fmt: skip
+            rows = program.stops[unit]
+            program.stops[unit] = rows[np.argsort(rows[:, 0], kind="stable")]
 
     def _compare_rdm(self) -> int:
         """Compare the steps of the RDM; return their number."""
@@ -121,8 +172,18 @@ class StreamCompare:
             raise Mismatch(f"RDM: {error}") from None
         if self._stream.messages:
             raise Mismatch(f"RDM: {self._stream.messages} messages must come, but are missing")
-        self._compare_words("RDM", layout, RdmStep, seen, golden)
+        self._compare_words("RDM", layout, RdmStep, seen[self._order(seen)], golden)
         return len(golden)
+
+    def _order(self, seen: np.ndarray) -> np.ndarray:
+        """Order in which the golden model makes the steps seen.
+
+        Each scanner makes those of its queues in order: by thread, newest entry first.
+        """
+        layout = self._params.rdm_step_layout
+        other, kind = (unpack_column(layout, seen, name) for name in ("other", "kind"))
+        ends = kind != int(RdmStepKind.COMPARE)
+        return np.lexsort((other, ends, np.cumsum(ends) - ends))
 
     def _compare_registers(self, golden: dict[str, int]) -> None:
         """Compare conflict log, reasons of a rollback, and counters."""

@@ -16,7 +16,7 @@ from tests.support.sigrace.results import EXISTING, result
 def play(monkeypatch, made, asked=None):
     """Programs whose results are as of ``made``; their parts go to ``asked``."""
     parts = {name: getattr(made, name) for name in ("figures", "existing", "verdict", "hardware")}
-    parts["injected"] = None
+    parts["injected"] = parts["pace"] = None
 
     def make(part):
         if asked is not None:

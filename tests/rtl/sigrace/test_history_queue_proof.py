@@ -31,7 +31,7 @@ class HistoryHarness(Harness):
 
     def __init__(self, case: Case):
         self._module = modules_with([_FILE], case.bug)[_FILE]
-        self._queues = self._module.HistoryQueues(_PARAMS)
+        self._queues = self._module.HistoryQueues(_PARAMS, _THREADS)
         super().__init__(case, {
             "i_thread": In(range(_THREADS)), "i_open": In(1), "i_position": In(range(_DEPTH)),
             "i_push": In(1), "i_entry": In(_PARAMS.history_layout.width), "i_flush": In(1),
@@ -46,7 +46,7 @@ class HistoryHarness(Harness):
         m.submodules.queues = inner.fragment
         pushes = self.i_push
         m.d.comb += [
-            queues.i_thread.eq(self.i_thread), queues.i_open.eq(self.i_open),
+            queues.i_queue.eq(self.i_thread), queues.i_open.eq(self.i_open),
             queues.i_position.eq(self.i_position), queues.i_push.valid.eq(self.i_push),
             Value.cast(queues.i_push.p).eq(self.i_entry), queues.i_flush.eq(self.i_flush),
             Assume(self.i_thread < _THREADS), Assume(self.i_position < _DEPTH),
@@ -118,12 +118,12 @@ PROOF = Proof(
             "Mux(age + slot >= depth, slot + age - depth, slot + age)",
         ),
         "into-the-queue-beside": Patch(
-            _FILE, "write.addr.eq(self.i_thread * depth + next_head)",
-            "write.addr.eq(self.i_thread * 2 + next_head)",
+            _FILE, "write.addr.eq(self.i_queue * depth + next_head)",
+            "write.addr.eq(self.i_queue * 2 + next_head)",
         ),
         "count-without-end": Patch(_FILE, "with m.If(self.o_count != depth):", "if True:"),
         "flush-of-one": Patch(
-            _FILE, "[count.eq(0) for count in counts]", "counts[self.i_thread].eq(0)"
+            _FILE, "[count.eq(0) for count in counts]", "counts[self.i_queue].eq(0)"
         ),
     },
     cycles=8,

@@ -20,11 +20,18 @@ CONFIGURATIONS = {
     "small": SMALL,
     "hashed": replace(SMALL, form=Form.HASHED),
     "one core, one thread": replace(SMALL, cores=1, threads=1, sequence_bits=2),
-    "contexts": replace(SMALL, contexts=3, threads=9, history_depth=3, log_depth=5, log_blocks=1),
-    "more threads": replace(SMALL, cores=3, threads=7, history_depth=5, log_depth=1),
-    "depth 1": replace(SMALL, cores=4, threads=4, history_depth=1, log_depth=3, log_blocks=3),
+    "contexts": replace(
+        SMALL, contexts=3, threads=9, history_depth=3, log_depth=5, log_blocks=1, scanners=4,
+        decompressors=2,
+    ),
+    "more threads": replace(
+        SMALL, cores=3, threads=7, history_depth=5, log_depth=1, scanners=7, decompressors=3
+    ),
+    "depth 1": replace(
+        SMALL, cores=4, threads=4, history_depth=1, log_depth=3, log_blocks=3, scanners=2
+    ),
     "depth 2": replace(SMALL, history_depth=2, one_hot_lsb=True, lsb_bits=6),
-}
+}  # fmt: skip
 
 
 class Traffic:
@@ -171,13 +178,14 @@ def test_everything_happens():
     assert wanted | {("lost", True), ("lost", False)} <= seen
 
 
-def test_queues_are_one_memory_without_reset():
+def test_queues_of_a_scanner_are_one_memory_without_reset():
     """Block memory has one read and one write port; the entries are nowhere else."""
-    params = replace(SMALL, threads=5, history_depth=5)
-    queues = state_bits(Rdm(params))["top.controller.queues"]
-    entries = params.threads * params.history_depth
-    assert queues.memory_bits == entries * params.history_layout.width
-    assert queues.flip_flops < params.history_layout.width
+    params = replace(SMALL, threads=5, history_depth=5, scanners=2)
+    bits = state_bits(Rdm(params))
+    for scanner, queues in enumerate((3, 2)):
+        held = bits[f"top.controller.search.search_{scanner}.queues"]
+        assert held.memory_bits == queues * params.history_depth * params.history_layout.width
+        assert held.flip_flops < params.history_layout.width
 
 
 @pytest.mark.parametrize(

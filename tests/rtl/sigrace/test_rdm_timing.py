@@ -3,6 +3,7 @@
 Times do not depend on the size of signatures, which are small here.
 """
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.packets import RdmStepKind
 from racetrap.golden_model.sigrace.params import SigraceParams
+from tests.support.campaign import later_but
 from tests.support.sigrace.messages import random_message, random_set
 from tests.support.sigrace.rdm_bench import RdmBench, read, write
 
@@ -49,9 +51,17 @@ def cycles_by_message(bench) -> list[tuple[int, int]]:
     return result
 
 
-def test_exact_cycles():
+def searched(scanners: int, entries: int) -> int:
+    """Cycles of a message of thread 0 from check to push, if no conflict is logged."""
+    # An entry a cycle and 3 more for a queue; one cycle for the own queue.
+    of_queue = [1, *[entries + 3] * (THREADS - 1)]
+    return max(sum(of_queue[scanner::scanners]) for scanner in range(scanners)) + 1
+
+
+@pytest.mark.parametrize("scanners", later_but(lambda number: number == 7, [1, 2, 4, 7, 8]))
+def test_exact_cycles(scanners):
     """All queues are full of blocks of time 1 to 16, one of which has written something."""
-    bench = RdmBench(PARAMS)
+    bench = RdmBench(replace(PARAMS, scanners=scanners))
     rng = Random("timing")
     last = [
         message(rng, 0, DEPTH, 100, 0),
@@ -71,12 +81,11 @@ def test_exact_cycles():
 
     bench.run(software)
     worst, logging, usual = cycles_by_message(bench)[-3:]
-    # 7 queues of 16 unordered entries: an entry a cycle and 3 more for a queue; own queue; push.
-    assert worst == (7 * (16 + 3) + 2, 7 * 16)
-    # The same with a conflict: its entry is read again.
-    assert logging == (7 * (16 + 3) + 2 + 4, 7 * 16)
+    assert worst == (searched(scanners, DEPTH), 7 * DEPTH)
+    # The same with a conflict: its entry is read again, once the queues before it are done.
+    assert logging == (worst[0] + {1: 4, 2: 4, 4: 8, 7: 7, 8: 8}[scanners], 7 * DEPTH)
     # The newest entry of each queue precedes the message.
-    assert usual == (7 * (1 + 3) + 2, 7)
+    assert usual == (searched(scanners, 1), 7)
 
 
 @pytest.mark.campaign

@@ -80,14 +80,14 @@ def test_intersection(one_hot):
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 7, 8, 9])
 def test_queues(depth):
     params = replace(SMALL, threads=3, history_depth=depth)
-    dut = HistoryQueues(params)
+    dut = HistoryQueues(params, params.threads)
     width = params.history_layout.width
     rng = Random(f"queues {depth}")
     golden = [HistoryQueue(params) for _ in range(3)]
     was_full = []
 
     async def compare(ctx, thread):
-        ctx.set(dut.i_thread, thread)
+        ctx.set(dut.i_queue, thread)
         entries = list(golden[thread].entries)
         assert ctx.get(dut.o_count) == len(entries)
         await pulse(ctx, dut.i_open)
@@ -99,7 +99,7 @@ def test_queues(depth):
     async def testbench(ctx):
         for _ in range(6 * depth + 10):
             thread, entry = rng.randrange(3), rng.getrandbits(width)
-            ctx.set(dut.i_thread, thread)
+            ctx.set(dut.i_queue, thread)
             await put(ctx, dut.i_push, entry)
             golden[thread].push(entry)
             was_full.append(golden[thread].is_full)

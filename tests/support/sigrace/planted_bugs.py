@@ -122,8 +122,8 @@ PLANTED_BUGS: dict[str, PlantedBug] = {
         "message_tests",
     ),
     "own-queue-compared": _bug(
-        "sigrace/rdm_controller.py",
-        "(self._other == thread) | (queues.o_count == 0)",
+        "sigrace/queue_search.py",
+        "(self.o_other == self.i_thread) | (queues.o_count == 0)",
         "(queues.o_count == 0)",
         "message_tests",
     ),

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from amaranth.hdl import Value
 
-from racetrap.golden_model.sigrace.packets import RdmStep
+from racetrap.golden_model.sigrace.packets import RdmStep, RdmStepKind
 from racetrap.golden_model.sigrace.params import WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm as GoldenRdm
 from racetrap.rtl.common.axi import AxiResponse
 from racetrap.rtl.sigrace.rdm import Rdm
+from racetrap.rtl.sigrace.rdm_controller import trace_ports
 from racetrap.rtl.sigrace.registers import compile_registers
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.streams import Idle, never_idle, put_all, random_idle, shared, simulate
@@ -124,8 +125,6 @@ class RdmBench:
     async def _observe(self, ctx):
         dut, controller, registers = self.dut, self.dut.controller, self.dut.registers
         signals = {
-            "step": dut.trace.valid,
-            "payload": Value.cast(dut.trace.payload),
             "check": controller.o_follow,
             "link": controller.o_arrival.link,
             "enable": controller.i_enable,
@@ -137,13 +136,16 @@ class RdmBench:
             "thread": registers.map.thread.data,
             "valid": registers.map.valid.data,
         }
+        traces = trace_ports(dut.trace)
+        steps = [part for one in traces for part in (one.valid, Value.cast(one.payload))]
         cycle = 0
         flush = clear = 0
         while True:
-            _, _, *values = await ctx.tick().sample(*signals.values())
-            now = dict(zip(signals, values, strict=True))
-            if now["step"]:
-                self.steps.append((cycle, now["payload"]))
+            _, _, *values = await ctx.tick().sample(*steps, *signals.values())
+            now = dict(zip(signals, values[len(steps) :], strict=True))
+            for valid, payload in zip(values[: len(steps) : 2], values[1::2], strict=False):
+                if valid:
+                    self.steps.append((cycle, payload))
             if now["check"]:
                 self.events.append(("message", now["link"], now["enable"]))
                 self.checks.append(cycle)
@@ -173,12 +175,24 @@ class RdmBench:
             else:
                 self.model.clear_log()
         assert [next(one, None) for one in waiting] == [None] * len(waiting)
-        layout = self.params.rdm_step_layout
-        got = [layout.unpack(step) for _, step in self.steps]
+        got = self._in_order()
         for number, (one, other) in enumerate(zip(got, expected, strict=False)):
             assert one == other._asdict(), f"step {number} of seed {self.seed}: {one}, not {other}"
         assert len(got) == len(expected)
         self.expected = expected
+
+    def _in_order(self) -> list[dict[str, int]]:
+        """The hardware's steps, those of each message by thread: its scanners work at once."""
+        layout = self.params.rdm_step_layout
+        steps: list[dict[str, int]] = []
+        message: list[dict[str, int]] = []
+        for _, word in self.steps:
+            step = layout.unpack(word)
+            message.append(step)
+            if step["kind"] != RdmStepKind.COMPARE:
+                steps += [*sorted(message[:-1], key=lambda one: one["other"]), step]
+                message = []
+        return steps + message
 
     async def _compare_registers(self, ctx) -> None:
         for name, value in self.model.counters.items():

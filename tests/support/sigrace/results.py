@@ -8,6 +8,7 @@ from typing import Any
 
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun
+from racetrap.evaluation.sigrace.pace import Pace
 from racetrap.evaluation.sigrace.races import Existing, Injected, RaceCount
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.golden_model.sigrace.missed import RaceOutcome
@@ -48,6 +49,7 @@ INJECTED = Injected(
 )
 VERDICT = ProgramVerdict("fft", ("8",), 100, True, frozenset({("a", "b")}), frozenset({("a", "b")}))
 HARDWARE = HardwareRun(100, 150, 10, 400, 20, "")
+PACE = Pace(1, 1, 10, 30.0, 900, 70, 7)
 
 
 @cache
@@ -67,5 +69,6 @@ def result(program: str = "fft", **parts: Any) -> ProgramResult:
         "injected": (INJECTED,),
         "verdict": VERDICT._replace(name=program),
         "hardware": HARDWARE,
+        "pace": (PACE,),
     }
     return ProgramResult(program, **defaults | parts)

@@ -13,7 +13,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "tiny": {},
     "hashed-two-contexts": {
         **_SMALL, "contexts": 2, "threads": 4, "form": "hashed", "one_hot_lsb": True,
-        "sequence_bits": 4,
+        "sequence_bits": 4, "scanners": 3, "decompressors": 2,
     },
     "one-of-all": {
         **_SMALL, "cores": 1, "contexts": 3, "threads": 2, "history_depth": 1, "usb_limit": 1,
@@ -21,4 +21,4 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 #: The same for the Race Detection Module alone.
-RDM: dict[str, Any] = {**_SMALL, "contexts": 2, "threads": 4}
+RDM: dict[str, Any] = {**_SMALL, "contexts": 2, "threads": 4, "scanners": 2}

@@ -30,6 +30,8 @@ _SIGRACE = {
             {"configuration": "B2_S2", "regular %": 2.5, "irregular %": None},
             {"configuration": "B1_S1", "regular %": 9.0, "irregular %": 9.0},
         ],
+        "pace": [{"program": "a", "scanners": 7, "decompressors": 2, "cycles a message": 20.5,
+                  "core stalls": 30}],
     },
 }  # fmt: skip
 _MONITOR = {"entries": 4, "races": 9, "possible": 5, "imprecise": 2, "lost": 0}
@@ -112,6 +114,10 @@ _MUTANTS = {
             ("programs with threads, size tiny, 2 programs: false intersections of B2_S2, "
              "regular programs", "%", 2.5),
             ("programs with threads, size tiny, 2 programs: reports that are no race", "races", 1),
+            ("programs with threads at their own pace, cycles a message, a: "
+             "scanners 7, decompressors 2", "cycles", 20.5),
+            ("programs with threads at their own pace, core stalls, a: "
+             "scanners 7, decompressors 2", "cycles", 30),
         ]),
         ("evaluate noncoherent", _NONCOHERENT, [
             ("random traces of accelerators, seed 1, mode thesis: first race missed", "of 30", 4),

@@ -1,11 +1,12 @@
 """Registers, runs and the ways in which a simulation ends early."""
 
+import numpy as np
 import pytest
 
 from racetrap.golden_model.sigrace.environment import Remap
 from racetrap.golden_model.sigrace.packets import CoreEvent, CoreOp, RdmStepKind
 from racetrap.sim.cosim.fast.simulation import SimulationError
-from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program, Timing
+from racetrap.sim.cosim.sigrace.fast_simulation import FastSim, Program, Stop, Timing
 
 _BLOCK = [
     CoreEvent(CoreOp.COLLECT_ON),
@@ -23,7 +24,7 @@ def test_registers(sim):
 
 
 def test_one_block(sim, model):
-    sim.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
+    sim.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[Stop(0, remaps=1)], []]), 1, 0)
     assert [step.event for step in sim.core_steps(0)] == _BLOCK
     assert sim.core_steps(0)[-1].sent == 1
     assert not sim.core_steps(1)
@@ -40,7 +41,7 @@ def test_a_remap_waits_for_its_messages(sim):
     program = Program(
         [[*_BLOCK, *again], []],
         [(Remap(0, 0, 0), 0), (Remap(0, 0, 2), 1)],
-        [[(0, 1, 0), (len(_BLOCK), 2, 0)], []],
+        [[Stop(0, remaps=1), Stop(len(_BLOCK), remaps=2)], []],
     )
     sim.run(program, 2, 0)
     assert [(step.kind, step.thread) for step in sim.rdm_steps()] == [
@@ -48,8 +49,20 @@ def test_a_remap_waits_for_its_messages(sim):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        ({"stops": [[], [(0, 1, 0)]]}, "Stops of context 1 must have the 5 fields of Stop, not 3"),
+        ({"paces": [np.zeros(2, np.uint32)] * 2}, "Pace of context 0 must be of its 3 events"),
+    ],
+)
+def test_rows_that_the_library_would_misread(sim, parts, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        sim.run(Program([_BLOCK, []], **parts), 1, 0)
+
+
 def test_silence_ends_the_run(sim):
-    program = Program([_BLOCK, []], [(Remap(0, 0, 0), 1)], [[(0, 1, 0)], []])
+    program = Program([_BLOCK, []], [(Remap(0, 0, 0), 1)], [[Stop(0, remaps=1)], []])
     with pytest.raises(
         SimulationError, match=r"nothing moved for 5001 cycles .*: 0 messages and 0 of 1 remaps "
         r"done, events waiting and in flight by context 3\+0 0\+0",
@@ -60,7 +73,7 @@ def test_silence_ends_the_run(sim):
 def test_simulations_are_independent(model):
     with FastSim(model) as one, FastSim(model) as other:
         one.rdm.control()
-        one.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[(0, 1, 0)], []]), 1, 0)
+        one.run(Program([_BLOCK, []], [(Remap(0, 0, 0), 0)], [[Stop(0, remaps=1)], []]), 1, 0)
         assert other.stats.cycles < one.stats.cycles
         assert other.rdm.counters()["messages"] == 0
 

@@ -8,6 +8,7 @@ from racetrap.sim.cosim.comparison.mismatch import Mismatch
 from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.stream_compare import StreamCompare
 from racetrap.sim.cpu.sigrace.core_stream import CoreStream
+from tests.support.sigrace.programs import ThreadProgram
 from tests.support.threads.random_traces import random_thread_trace
 
 _PARAMS = SIGRACE.presets["sigrace-tiny"].params
@@ -34,6 +35,26 @@ def test_random_programs(model, seed):
     assert events > 400
     assert steps > messages > 20
     assert conflicts > 0
+
+
+def _cycles(model, program, paced):
+    trace = program.trace()
+    with FastSim(model, seed=3) as sim:
+        compare = StreamCompare(sim, _PARAMS, trace.header.threads, paced=paced)
+        return compare.run(trace.events).cycles
+
+
+def test_cores_keep_their_pace_and_wait_as_their_threads_waited(model):
+    """Thread 1 locks when thread 0 has unlocked, and both work for 300 instructions."""
+    ordered, free = ThreadProgram(2), ThreadProgram(2)
+    for thread in range(2):
+        for program, mutex in ((ordered, 0x9000), (free, 0x9000 + 16 * thread)):
+            program.lock(thread, mutex)
+            program.store(thread, 0x1000 + 64 * thread, instructions=300)
+            program.unlock(thread, mutex)
+    assert _cycles(model, ordered, paced=False) < 200
+    assert 300 < _cycles(model, free, paced=True) < 500
+    assert 600 < _cycles(model, ordered, paced=True) < 800
 
 
 def test_a_machine_with_too_few_contexts(model):
