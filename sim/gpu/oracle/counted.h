@@ -1,14 +1,19 @@
-// Objects that count who refers to them, of one thread of control.
+// Objects that count who refers to them, of one thread of control, in the pool of their analysis.
 #pragma once
 
 #include <cstdint>
 #include <utility>
+
+#include "pool.h"
 
 class Counted {
 public:
     Counted() = default;
     Counted(const Counted &) {}
     Counted &operator=(const Counted &) = delete;
+
+    static void *operator new(size_t size) { return Pool::take(size); }
+    static void operator delete(void *object, size_t size) { Pool::give(object, size); }
 
     bool is_shared() const { return count_ > 1; }
 

@@ -11,15 +11,22 @@ public:
         : judging_{settings.independent != 0, settings.volatile_may_conflict != 0, {}},
           most_warps_(settings.most_warps), number_(settings.first_event) {}
 
+    ~Oracle() {
+        Pool::Use use(pool_);
+        kernel_.reset();
+    }
+
     // Takes events whose lanes are the records from a number on.  Returns the warps of a kernel
     // that has too many, or 0.
     uint64_t feed(const Event *events, uint64_t count, const LaneRecord *records,
                   uint64_t first_lane) {
+        Pool::Use use(pool_);
         note_access_pcs(events, count);
         for (const Event *event = events; event < events + count; event++, number_++) {
             if (event->kind == KERNEL_BEGIN) kernel_.emplace(judging_, number_);
             if (event->kind == KERNEL_END) end();
             if (!kernel_) continue;
+            if (event->kind <= ATOMIC) expect(records + (event->first_lane - first_lane));
             kernel_->step(*event, records + (event->first_lane - first_lane));
             if (kernel_->warp_count() > most_warps_) return kernel_->warp_count();
         }
@@ -29,6 +36,7 @@ public:
     // Ends a kernel.
     void end() {
         if (!kernel_) return;
+        Pool::Use use(pool_);
         KernelFound ends{};
         for (const Found &each : kernel_->found()) found.push_back(each);
         for (const PcPair &each : kernel_->synchronised) synchronised.push_back(each);
@@ -54,6 +62,15 @@ private:
                 judging_.access_pcs.insert(*(last = event->pc));
     }
 
+    // Has the lanes of some later accesses fetched: most of an analysis of weak accesses waits for
+    // them.  There need not be so many.
+    static void expect(const LaneRecord *records) {
+        constexpr size_t BYTES = LANES * sizeof(LaneRecord), LINE = 64;
+        uintptr_t ahead = (uintptr_t)records + 3 * BYTES;
+        for (size_t i = 0; i < BYTES; i += LINE) __builtin_prefetch((void *)(ahead + i));
+    }
+
+    Pool pool_;  // ends last
     Judging judging_;
     uint64_t most_warps_, number_;
     std::optional<Analysis> kernel_;

@@ -34,6 +34,7 @@ public:
     void place(const Event &event) {
         int block = blocks_.size(), first = warps_.size(), count = event.warp_count;
         block_at_[key(event)] = block;
+        last_key_ = NO_KEY;
         int cluster = event.size ? blocks_.back().cluster : block;
         int threads = (count - 1) * LANES + __builtin_popcount(event.mask ? event.mask : ALL_LANES);
         blocks_.push_back({event.grid_block, first, count, threads, cluster});
@@ -59,7 +60,12 @@ public:
         return !--blocks_[of.cluster].left;
     }
 
-    int block_of(const Event &event) const { return block_at_.at(key(event)); }
+    // Warps of a block mostly follow each other.
+    int block_of(const Event &event) const {
+        if (uint64_t asked = key(event); asked != last_key_)
+            last_block_ = block_at_.at(asked), last_key_ = asked;
+        return last_block_;
+    }
     int warp_of(const Event &event) const {
         int block = block_of(event);
         return blocks_[block].first_warp + event.warp - first_in_slot_[block];
@@ -95,6 +101,7 @@ public:
     size_t warp_count() const { return warps_.size(); }
 
 private:
+    static constexpr uint64_t NO_KEY = ~(uint64_t)0;
     static uint64_t key(const Event &event) { return (uint64_t)event.sm << 8 | event.slot; }
 
     std::vector<PlacedBlock> blocks_;
@@ -102,4 +109,6 @@ private:
     std::vector<int32_t> warp_block_;
     std::vector<std::unique_ptr<RunningWarp>> warps_;
     std::unordered_map<uint64_t, int> block_at_;  // by SM and slot
+    mutable uint64_t last_key_ = NO_KEY;          // that was asked for, and its block
+    mutable int last_block_ = 0;
 };

@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    static constexpr int BITS = 4, WIDTH = 1 << BITS;
+    static constexpr int BITS = 3, WIDTH = 1 << BITS;
     struct Branch : Part {
         std::array<PartRef, WIDTH> parts;
 

@@ -1,5 +1,9 @@
 """The judge of a run that goes on: what it finds, and what it keeps."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import zip_longest
+
 import numpy as np
 import pytest
 
@@ -20,19 +24,44 @@ def _without_parts(trace):
     return Trace(trace.header, events, trace.lanes)
 
 
+def _parts(trace):
+    """Arguments by which a run is fed with five events at a time."""
+    lanes = np.append(trace.events["first_lane"], len(trace.lanes)).astype(int)
+    for first in range(0, len(trace), 5):
+        end = min(first + 5, len(trace))
+        yield trace.events[first:end], trace.lanes[lanes[first] : lanes[end]], int(lanes[first])
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_parts_of_a_run_are_judged_like_the_whole(seed):
     trace, independent = _without_parts(_trace(seed)), _is_independent(seed)
     judge = RunningJudge(OracleRule.CAUSALITY, independent)
-    lanes = np.append(trace.events["first_lane"], len(trace.lanes)).astype(int)
-    for first in range(0, len(trace), 5):
-        end = min(first + 5, len(trace))
-        part = trace.lanes[lanes[first] : lanes[end]]
-        judge.feed(trace.events[first:end], part, int(lanes[first]))
+    for part in _parts(trace):
+        judge.feed(*part)
     running, whole = judge.end(), judge_trace(trace, "causality", independent)
     assert _content(running.result) == _content(whole.result)
     assert running.ordered_by_lockstep == whole.ordered_by_lockstep
     assert running.events == whole.events == len(trace)
+
+
+def test_runs_in_turn_are_judged_apart():
+    """Of each trace two: one whose end another thread asks for, one that is closed half-way."""
+    traces = [_without_parts(_trace(seed)) for seed in (3, 4)]
+    oracles = [CompiledOracle(OracleRule.CAUSALITY, _is_independent(seed)) for seed in (3, 4)]
+    with ExitStack() as runs_end, ThreadPoolExecutor(1) as thread:
+        half, runs = [
+            [runs_end.enter_context(oracle.running()) for oracle in oracles] for _ in range(2)
+        ]
+        for number, parts in enumerate(zip_longest(*map(_parts, traces))):
+            for run, part in zip(half + runs, parts * 2, strict=True):
+                if part:
+                    run.feed(*part)
+            if number == 5:
+                for run in half:
+                    run.close()
+        found = [thread.submit(run.end).result() for run in runs]
+    for oracle, trace, each in zip(oracles, traces, found, strict=True):
+        assert _content(each) == _content(oracle.run(trace))
 
 
 def test_concurrent_kernels_are_told():
