@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.golden_model.events import (
@@ -65,7 +67,10 @@ class _Generator(RandomRun):
         )
 
     def replace(self, block: Block, warp: int) -> list[Event]:
-        """Retire a block: its slot is taken again at once, or when another's is."""
+        """Retire a block: its slot is taken again at once, or when another's is.
+
+        Those of an SM that are taken together exchange their warps.
+        """
         for each in range(block.first_warp, block.first_warp + block.warps):
             self._branches.pop((block.sm, each), None)
         retired = Event(EventKind.BLOCK_RETIRED, block.sm, block.slot)
@@ -73,7 +78,12 @@ class _Generator(RandomRun):
         if self._blocks and self._rng.random() < 0.5:
             self._empty.append(block)
             return [retired]
-        taken, self._empty = [block, *self._empty], []
+        taken = []
+        for _, blocks in groupby(sorted([block, *self._empty]), attrgetter("sm")):
+            before = [*blocks]
+            slots = self._rng.sample([each.slot for each in before], len(before))
+            taken += [each._replace(slot=slot) for each, slot in zip(before, slots, strict=True)]
+        self._empty = []
         self._blocks += taken
         return [retired, *map(self._place, taken)]
 
@@ -96,7 +106,9 @@ class _Generator(RandomRun):
         lanes = self._active(block, warp)
         if draw < 0.5:
             size = 1 << rng.randrange(6)
-            lanes = (1 << size) - 1 << size * rng.randrange(WARP_SIZE // size)
+            # Half of them of the lane that most accesses have.
+            lane = self._lane if rng.random() < 0.5 else rng.randrange(WARP_SIZE)
+            lanes = (1 << size) - 1 << (lane & -size)
         elif draw < 0.8:
             lanes = lanes & rng.getrandbits(WARP_SIZE) or lanes
         return [Event(EventKind.WARP_BARRIER, block.sm, block.slot, warp, pc=self.pc(), mask=lanes)]

@@ -118,8 +118,8 @@ STYLES: dict[str, Style] = {
     ),
     # One lane after another of few warps, between barriers of any of their lanes.
     "wandering": replace(
-        _DEFAULT, sms=1, blocks=1, words=2, locality=1.0, warp_barriers=0.3, branches=0.02,
-        lanes=2, wander=0.5, partial=0.0, barriers=0.01, fences=0.01, atomics=0.1, volatile=0.0,
+        _DEFAULT, sms=1, blocks=1, words=2, locality=1.0, warp_barriers=0.35, branches=0.02,
+        lanes=2, wander=0.1, partial=0.0, barriers=0.01, fences=0.01, atomics=0.1, volatile=0.0,
         named=0.05, shared=0.0, sizes=(4,),
     ),
     # Blocks that start while clocks restart.

@@ -1,5 +1,6 @@
 """Random runs: legal, repeatable, and of all kinds."""
 
+from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 
@@ -54,6 +55,26 @@ def test_any_lane_is_the_only_one_of_two_accesses_in_a_row():
         if len(event.lanes) == 1
     ]
     assert {lane for lane, after in pairwise(only) if lane == after} == set(range(32))
+
+
+def test_the_next_block_of_a_slot_may_have_other_warps():
+    """Only then does it matter which warps the tracker remembers of the block before."""
+    taken = defaultdict(set)
+    for event in random_events(_TINY, _REGION, STYLES["restarts"], 1, 500):
+        if event.kind == EventKind.BLOCK_PLACED:
+            taken[event.sm, event.slot].add(event.warp)
+    assert taken == {(sm, slot): {0, 2} for sm in range(2) for slot in range(2)}
+
+
+def test_lanes_access_memory_behind_a_barrier_that_they_pass_alone():
+    """A tile that is taken for another must make a difference."""
+    found = {
+        after.lanes[0].lane
+        for before, after in pairwise(random_events(_TINY, _REGION, STYLES["wandering"], 1, 5000))
+        if before.kind == EventKind.WARP_BARRIER and before.mask.bit_count() == 1
+        if [1 << lane.lane for lane in after.lanes[:1]] == [before.mask]
+    }
+    assert len(found) > 8
 
 
 def test_rates_above_1_are_refused():
