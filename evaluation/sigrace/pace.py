@@ -8,7 +8,6 @@ Ref: SigRace (ISCA'09) Sections 3.2 and 5.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from racetrap.generators.sigrace import SIGRACE
 from racetrap.golden_model.sigrace.packets import RdmStepKind
@@ -19,8 +18,9 @@ from racetrap.sim.cosim.sigrace.fast_simulation import FastSim
 from racetrap.sim.cosim.sigrace.stream_compare import StreamCompare
 
 _PRESET = SIGRACE.presets["sigrace"]
-#: Scanners and decompressors that are compared, from the preset's on.
-MACHINES = ((1, 1), (2, 1), (4, 2), (7, 2))
+#: Scanners and decompressors that are compared: the preset's; a scanner for each other thread, but
+#: for eight queues; one for each queue.
+MACHINES = ((1, 1), (7, 2), (8, 4))
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,31 @@ class Pace:
     message_cycles : float
         Cycles from a message's end in the RDM to the next one's, on the mean, with cores that
         commit as fast as they can.
+    search_cycles, decompression_cycles : float
+        Of those, cycles in which the RDM compares a message, and in which it only decompresses;
+        in the others it has none.
     cycles : int
         Cycles of the program with cores that commit an instruction a cycle, and wait where their
         threads waited.
-    core_stalls, link_stalls : int
-        Of those, cycles in which an event of a core, or a flit of a link, had to wait, over all.
+    core_stalls, rdm_stalls : int
+        Of those, cycles in which an event of a core had to wait, over all cores, and those in which
+        the core's link took nothing either.
     """
 
     scanners: int
     decompressors: int
     messages: int
     message_cycles: float
+    search_cycles: float
+    decompression_cycles: float
     cycles: int
     core_stalls: int
-    link_stalls: int
+    rdm_stalls: int
+
+    @property
+    def idle_cycles(self) -> float:
+        """Cycles a message in which the RDM has none."""
+        return self.message_cycles - self.search_cycles - self.decompression_cycles
 
 
 def build_machines() -> list[FastModel[SigraceParams]]:
@@ -85,17 +96,20 @@ def measure_pace(model: FastModel[SigraceParams], trace: ThreadTrace, seed: int)
     params = model.params
     with FastSim(model, seed) as sim:
         StreamCompare(sim, params, trace.header.threads).run(trace.events)
-        steps = zip(sim.rdm_steps(), sim.rdm_cycles(), strict=True)
-        ends = [cycle for step, cycle in steps if step.kind == RdmStepKind.PUSH]
+        full_speed = _cycles_a_message(sim)
     with FastSim(model, seed) as sim:
         compare = StreamCompare(sim, params, trace.header.threads, paced=True)
         run = compare.run(trace.events)
         return Pace(
-            params.scanners, params.decompressors, run.messages, _mean_step(ends), run.cycles,
-            sim.stats.stalls, sim.rdm.counters()["stall_cycles"],
+            params.scanners, params.decompressors, run.messages, *full_speed, run.cycles,
+            sim.stats.stalls, sim.stats.rdm_stalls,
         )  # fmt: skip
 
 
-def _mean_step(cycles: list[int]) -> float:
-    steps = [after - before for before, after in pairwise(cycles)]
-    return sum(steps) / len(steps) if steps else 0.0
+def _cycles_a_message(sim: FastSim) -> tuple[float, float, float]:
+    """All of a run, those of searches, and those of decompression, from the first end on."""
+    steps = zip(sim.rdm_steps(), sim.rdm_cycles(), strict=True)
+    ends = [cycle for step, cycle in steps if step.kind != RdmStepKind.COMPARE]
+    spent = ends[-1] - ends[0] if ends else 0, sim.stats.searching, sim.stats.decompressing
+    first, second, third = (cycles / max(len(ends) - 1, 1) for cycles in spent)
+    return first, second, third

@@ -27,9 +27,10 @@ _TABLES = ("LUT4", "SB_LUT4")
 
 def _cost(found: _Json) -> Figures:
     for table in found["tables"]:
+        changed = f" with {', '.join(table['settings'])}," if table["settings"] else ""
         for block in table["blocks"]:
             for target, cost in block["costs"].items():
-                name = f"{block['block']} of {table['preset']} on {target}"
+                name = f"{block['block']} of {table['preset']}{changed} on {target}"
                 if synthesis := cost["synthesis"]:
                     tables = sum(synthesis["cells"].get(cell, 0) for cell in _TABLES)
                     yield f"{name}: look-up tables", "LUT", tables
@@ -37,6 +38,8 @@ def _cost(found: _Json) -> Figures:
                         whole = f"{name}: the same with carry chains and LUT RAM"
                         yield whole, "LUT", synthesis["lut"]
                     yield f"{name}: flip-flops", "FF", synthesis["ff"]
+                    if synthesis["block_ram"]:
+                        yield f"{name}: block RAMs", "RAM", synthesis["block_ram"]
                 if fmax := cost["fmax_mhz"]:
                     yield f"{name}: median Fmax", "MHz", fmax["median"]
 

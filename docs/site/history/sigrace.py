@@ -11,8 +11,11 @@ from racetrap.evaluation.sigrace.figures import CHOSEN
 
 #: What the names of the figures of cores at their own pace begin with.
 PACE = "programs with threads at their own pace, "
-#: Columns of the table that are kept, and their units.
-_PACES = {"cycles a message": "cycles", "core stalls": "cycles"}
+#: Columns of the table that are kept of each machine, and parts of a message's cycles that are kept
+#: of those with so many scanners: with few of them nearly all is comparing.
+_PACES = ("cycles a message", "cycles", "for the RDM")
+_PARTS = ("comparing", "decompressing", "none")
+_MANY = 7
 
 
 def bench_figures(found: Mapping[str, Any]) -> Figures:
@@ -55,5 +58,9 @@ def evaluate_figures(found: Mapping[str, Any]) -> Figures:
     yield f"{name}: reports that are no race", "races", unreal
     for row in tables["pace"]:
         machine = f"scanners {row['scanners']}, decompressors {row['decompressors']}"
-        for column, unit in _PACES.items():
-            yield f"{PACE}{column}, {row['program']}: {machine}", unit, row[column]
+        for column in _PACES:
+            yield f"{PACE}{column}, {row['program']}: {machine}", "cycles", row[column]
+        if row["scanners"] >= _MANY:
+            name = f"{PACE}parts with {row['scanners']} scanners, {row['program']}"
+            for part in _PARTS:
+                yield f"{name}: {part}", "cycles", row[part]

@@ -129,7 +129,7 @@ class Internals:
         if self.there is not None and index not in self.there:
             return "{" + ", ".join(f"absent_{self.member}_{name}" for name in self.widths) + "}"
         path = _instance_path(top, self.path, index)
-        names = (f"top.rootp->{path}__DOT__{name}" for name, _ in self.widths.values())
+        names = (f"top.rootp->{path}__DOT__{_member(name)}" for name, _ in self.widths.values())
         return "{" + ", ".join(names) + "}"
 
 

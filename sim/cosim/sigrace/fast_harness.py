@@ -37,6 +37,7 @@ def _constants(params: SigraceParams) -> dict[str, int]:
         "UNITS": params.cores * params.contexts,
         "CONTEXTS": params.contexts,
         "SCANNERS": params.scanners,
+        "DECOMPRESSORS": params.decompressors,
         "EVENT_WORDS": words_of_bits(params.event_layout.width),
         "TRAP_WORDS": words_of_bits(params.trap_layout.width),
         "CORE_STEP_WORDS": words_of_bits(params.core_step_layout.width),
@@ -49,7 +50,15 @@ def _constants(params: SigraceParams) -> dict[str, int]:
 
 
 def _internals(params: SigraceParams) -> list[Internals]:
-    return [unit_gates(params.cores * params.contexts)]
+    idle, waits = {"idle": ("o_idle", 1)}, {"valid": ("i__valid", 1), "ready": ("i__ready", 1)}
+    return [
+        unit_gates(params.cores * params.contexts),
+        Internals("Controller", "controller", "rdm.controller", idle, 1),
+        Internals(
+            "Decompressor", "decompressor", "rdm.decompressor_{}", idle, params.decompressors
+        ),
+        Internals("Link", "link", "rdm.link_{}", waits, params.cores),
+    ]
 
 
 def _instances(params: SigraceParams) -> list[Instances]:

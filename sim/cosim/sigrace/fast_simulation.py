@@ -83,14 +83,30 @@ class Timing(SimulationTiming):
 
 
 class SimStats(NamedTuple):
-    """Cycles since reset, a digest of those with a transfer, and of the last run the cycles of the
-    first and the last event, and those in which an event had to wait, of all contexts."""
+    """Cycles of the simulation and of its last run.
+
+    Parameters
+    ----------
+    cycles, digest : int
+        Cycles since reset, and a digest of those with a transfer.
+    first_event, last_event : int
+        Cycles of the first and the last event of the last run.
+    stalls, rdm_stalls : int
+        Cycles of it in which an event had to wait, of all contexts, and those in which its core's
+        link took nothing either.
+    searching, decompressing : int
+        Cycles between its first and its last message's end in which the RDM compared a message, and
+        in which it only decompressed.
+    """
 
     cycles: int
     digest: int
     first_event: int
     last_event: int
     stalls: int
+    rdm_stalls: int
+    searching: int
+    decompressing: int
 
 
 @dataclass

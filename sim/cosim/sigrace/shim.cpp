@@ -16,6 +16,15 @@ struct Queue : Source<EventPort, EVENT_WORDS> {
     uint64_t last_taken = 0;
 };
 
+// Cycles between the ends of messages.
+struct Work {
+    uint64_t counted = 0, since_end = 0;
+    void end(bool counts) {
+        if (counts) counted += since_end;
+        since_end = 0;
+    }
+};
+
 class Sim : public Testbench {
   public:
     explicit Sim(uint64_t seed) : Testbench(seed) {
@@ -58,7 +67,8 @@ class Sim : public Testbench {
 
     Stats stats() const override {
         return {.cycles = now, .digest = digest.value(), .first_event = first_event, .last_event = last_event,
-                .stalls = stalls};
+                .stalls = stalls, .rdm_stalls = rdm_stalls, .searching = searching.counted,
+                .decompressing = decompressing.counted};
     }
 
     // Steps of each context, then the trap records of each, then the steps of the RDM.
@@ -81,7 +91,10 @@ class Sim : public Testbench {
         bool moved = false;
         for (int unit = 0; unit < UNITS; unit++) {
             moved |= queues[unit].sample(ports.event[unit]);
-            stalls += queues[unit].offered && !ports.event[unit].ready;
+            const Link& link = ports.link[unit / CONTEXTS];
+            bool waits = queues[unit].offered && !ports.event[unit].ready;
+            stalls += waits;
+            rdm_stalls += waits && link.valid && !link.ready;
             if (ports.trap[unit].valid && ports.trap[unit].ready) {
                 traps[unit].take(ports.trap[unit].payload, TRAP_WORDS, now);
                 moved = true;
@@ -91,6 +104,7 @@ class Sim : public Testbench {
                 moved = true;
             }
         }
+        count_work();
         return sample_rdm() || moved;
     }
 
@@ -121,7 +135,8 @@ class Sim : public Testbench {
     uint32_t select_address = 0, map_address = 0;
     uint64_t messages_of[UNITS] = {};
     uint64_t accepted = 0, messages_done = 0, remaps_done = 0, first_event = 0, last_event = 0;
-    uint64_t stalls = 0;
+    uint64_t stalls = 0, rdm_stalls = 0;
+    Work searching, decompressing;
     int remap_writes = 0;  // register writes begun of the remap in progress
 
     void begin() {
@@ -131,7 +146,8 @@ class Sim : public Testbench {
             messages_of[unit] = 0;
         }
         rdm.clear();
-        accepted = messages_done = remaps_done = stalls = quiet = 0;
+        accepted = messages_done = remaps_done = stalls = rdm_stalls = quiet = 0;
+        searching = decompressing = {};
     }
 
     static uint64_t total(const Trace (&traces)[UNITS]) {
@@ -169,6 +185,14 @@ class Sim : public Testbench {
         remap_writes++;
     }
 
+    // What the RDM does in a cycle.
+    void count_work() {
+        bool searches = !ports.controller[0].idle, decompresses = false;
+        for (auto& each : ports.decompressor) decompresses |= !each.idle;
+        searching.since_end += searches;
+        decompressing.since_end += !searches && decompresses;
+    }
+
     bool sample_rdm() {
         bool moved = false;
         for (int scanner = 0; scanner < SCANNERS; scanner++) moved |= sample_rdm(ports.trace_rdm[scanner]);
@@ -180,6 +204,7 @@ class Sim : public Testbench {
         rdm.take(port.payload, RDM_STEP_WORDS, now);
         uint32_t word = rdm.words[RDM_STEP_WORDS * (rdm.count() - 1)];
         if ((word >> KIND_OFFSET & KIND_MASK) == KIND_COMPARE) return true;
+        for (Work* work : {&searching, &decompressing}) work->end(messages_done != 0);
         messages_done++;
         uint32_t unit = (word >> CORE_OFFSET & CORE_MASK) * CONTEXTS + (word >> CONTEXT_OFFSET & CONTEXT_MASK);
         if (unit < UNITS) messages_of[unit]++;

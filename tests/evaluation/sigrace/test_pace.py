@@ -24,11 +24,16 @@ def test_a_program(sigrace_tiny):
     # A message takes the cycles of its three flits at least.
     assert pace.message_cycles > 3
     assert pace.cycles > int(trace.events["instructions"].sum()) // 2
-    assert pace.core_stalls > 0
+    # A message every 4,000 cycles never waits.
+    assert 0 == pace.rdm_stalls < pace.core_stalls
+    assert pace.search_cycles > 3
+    assert pace.decompression_cycles > 3
+    assert pace.idle_cycles >= 0
 
 
 def test_totals_are_of_each_machine():
-    one, other = Pace(1, 1, 11, 50.0, 900, 70, 7), Pace(7, 2, 11, 20.0, 800, 30, 3)
+    one = Pace(1, 1, 11, 50.0, 30.0, 8.0, 900, 70, 7)
+    other = Pace(7, 2, 11, 20.0, 4.0, 6.0, 800, 30, 3)
     results = [
         result("fft", pace=(one, other)),
         result("lu", pace=(replace(one, messages=31, message_cycles=10.0), other)),
@@ -36,8 +41,8 @@ def test_totals_are_of_each_machine():
     ]
     rows = [tuple(row.values()) for row in pace_table(results).to_json()]
     assert [row[0] for row in rows] == ["fft", "fft", "lu", "lu", "Total", "Total"]
-    assert rows[4] == ("Total", 1, 1, 42, 20.0, 1800, 140, 14)
-    assert rows[5] == ("Total", 7, 2, 22, 20.0, 1600, 60, 6)
+    assert rows[4] == ("Total", 1, 1, 42, 20.0, 30.0, 8.0, -18.0, 1800, 140, 14)
+    assert rows[5] == ("Total", 7, 2, 22, 20.0, 4.0, 6.0, 10.0, 1600, 60, 6)
 
 
 @pytest.mark.campaign

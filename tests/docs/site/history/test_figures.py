@@ -30,10 +30,20 @@ _SIGRACE = {
             {"configuration": "B2_S2", "regular %": 2.5, "irregular %": None},
             {"configuration": "B1_S1", "regular %": 9.0, "irregular %": 9.0},
         ],
-        "pace": [{"program": "a", "scanners": 7, "decompressors": 2, "cycles a message": 20.5,
-                  "core stalls": 30}],
+        "pace": [{"program": "a", "scanners": 1, "decompressors": 1, "cycles a message": 50.5,
+                  "cycles": 900, "for the RDM": 70},
+                 {"program": "a", "scanners": 7, "decompressors": 2, "cycles a message": 20.5,
+                  "comparing": 9.5, "decompressing": 8, "none": 3, "cycles": 800,
+                  "for the RDM": 30}],
     },
 }  # fmt: skip
+_CHANGED = {"tables": [{
+    "preset": "sigrace", "settings": ["filters=4", "scanners=7"],
+    "blocks": [{"block": "rdm", "costs": {"ice40": {
+        "synthesis": {"cells": {"SB_LUT4": 50}, "lut": 50, "ff": 20, "block_ram": 0},
+        "fmax_mhz": None,
+    }}}],
+}]}  # fmt: skip
 _MONITOR = {"entries": 4, "races": 9, "possible": 5, "imprecise": 2, "lost": 0}
 _NONCOHERENT = {
     "seed": 1,
@@ -67,7 +77,12 @@ _MUTANTS = {
             ("bank of scord on ecp5: look-up tables", "LUT", 2000),
             ("bank of scord on ecp5: the same with carry chains and LUT RAM", "LUT", 2400),
             ("bank of scord on ecp5: flip-flops", "FF", 900),
+            ("bank of scord on ecp5: block RAMs", "RAM", 14),
             ("bank of scord on ecp5: median Fmax", "MHz", 105.5),
+        ]),
+        ("cost sigrace --set filters=4 --set scanners=7", _CHANGED, [
+            ("rdm of sigrace with filters=4, scanners=7, on ice40: look-up tables", "LUT", 50),
+            ("rdm of sigrace with filters=4, scanners=7, on ice40: flip-flops", "FF", 20),
         ]),
         ("bench", BENCH, [
             ("co-simulation of scord, plain golden model", "accesses/s", 9e5),
@@ -114,10 +129,18 @@ _MUTANTS = {
             ("programs with threads, size tiny, 2 programs: false intersections of B2_S2, "
              "regular programs", "%", 2.5),
             ("programs with threads, size tiny, 2 programs: reports that are no race", "races", 1),
-            ("programs with threads at their own pace, cycles a message, a: "
-             "scanners 7, decompressors 2", "cycles", 20.5),
-            ("programs with threads at their own pace, core stalls, a: "
-             "scanners 7, decompressors 2", "cycles", 30),
+            *((f"programs with threads at their own pace, {name}, a: {of}", "cycles", value)
+              for name, of, value in [
+                ("cycles a message", "scanners 1, decompressors 1", 50.5),
+                ("cycles", "scanners 1, decompressors 1", 900),
+                ("for the RDM", "scanners 1, decompressors 1", 70),
+                ("cycles a message", "scanners 7, decompressors 2", 20.5),
+                ("cycles", "scanners 7, decompressors 2", 800),
+                ("for the RDM", "scanners 7, decompressors 2", 30),
+                ("parts with 7 scanners", "comparing", 9.5),
+                ("parts with 7 scanners", "decompressing", 8),
+                ("parts with 7 scanners", "none", 3),
+            ]),
         ]),
         ("evaluate noncoherent", _NONCOHERENT, [
             ("random traces of accelerators, seed 1, mode thesis: first race missed", "of 30", 4),

@@ -35,6 +35,38 @@ def test_one_block(sim, model):
     assert (sim.rdm.log(), sim.rdm.status()["reasons"]) == ([], 0)
 
 
+def _stores(number, size=4, instructions=50):
+    """Each is a block of its own if it has the instructions of one."""
+    return [
+        CoreEvent(CoreOp.STORE, data=64 * place, size=size, instructions=instructions)
+        for place in range(number)
+    ]
+
+
+def test_work_of_the_rdm_is_counted_between_messages(sim):
+    """One thread sends alone: no queue has anything to compare."""
+    events = [CoreEvent(CoreOp.COLLECT_ON), *_stores(5)]
+    sim.run(Program([events, []], [(Remap(0, 0, 0), 0)], [[Stop(0, remaps=1)], []]), 5, 0)
+    cycles = sim.rdm_cycles()
+    threads = 3
+    assert len(cycles) == 5
+    # Check, a cycle for each queue, and push.
+    assert sim.stats.searching == 4 * (threads + 2)
+    assert 4 * 3 < sim.stats.decompressing <= cycles[-1] - cycles[0] - sim.stats.searching
+
+
+def test_an_event_that_waits_for_its_own_unit_does_not_wait_for_the_rdm(sim):
+    """The second granule of an access takes a cycle."""
+    sim.run(Program([_stores(3, size=8, instructions=0), []]), 0, 0)
+    assert (sim.stats.stalls, sim.stats.rdm_stalls) == (2, 0)
+
+
+def test_cores_that_send_faster_than_the_rdm_takes_wait_for_it(sim):
+    events = [CoreEvent(CoreOp.COLLECT_ON), *_stores(40)]
+    sim.run(Program([events, events]), 80, 0)
+    assert 100 < sim.stats.rdm_stalls <= sim.stats.stalls
+
+
 def test_a_remap_waits_for_its_messages(sim):
     """The block before it is still that of the old thread, the one after it that of the new."""
     again = [CoreEvent(CoreOp.SWITCH_IN, index=2), *_BLOCK]
