@@ -70,9 +70,20 @@ def _bugaroo(found: _Json) -> Figures:
             yield f"{name}: variants {kind}, racy by the oracle", f"of {len(chosen)}", racy
 
 
+def _campaign(found: _Json) -> Figures:
+    """A run with a difference is none that is kept."""
+    for row in found.get("presets", ()):
+        unit = next(name for name in row if f"{name}_per_second" in row)
+        name = f"campaign of {row['preset']}, seed {row['seed']}"
+        yield f"{name}: compared without a difference", unit, row[unit]
+        yield f"{name}: cases", "cases", row["cases"]
+        yield f"{name}: length", "cycles", row["cycles"]
+
+
 #: Commands that have figures, and what reads them.
 MEASURING: Mapping[str, Callable[[_Json], Figures]] = {
     "bench": _bench,
+    "campaign": _campaign,
     "cost": _cost,
     "detection": detection.figures,
     "mutants": mutants.figures,

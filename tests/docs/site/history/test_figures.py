@@ -67,12 +67,22 @@ _MUTANTS = {
     "preset": "scord-tiny",
     "tables": {"blocks": [{"block": "bank", "mutants": 9, "killed": 7, "equivalent": 1}]},
 }
+_CAMPAIGN = {"presets": [{
+    "preset": "causality-v100-tiles", "cases": 2, "differences": 0, "accesses": 900, "races": 5,
+    "cycles": 4000, "accesses_per_cycle": 0.2, "accesses_per_second": 60, "seed": 51,
+}]}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("command", "found", "figures"),
     [
         ("mutants scord-tiny", _MUTANTS, [("mutants of scord-tiny, bank: killed", "of 8", 7)]),
+        ("campaign causality-v100-tiles --seed 51", _CAMPAIGN, [
+            ("campaign of causality-v100-tiles, seed 51: compared without a difference",
+             "accesses", 900),
+            ("campaign of causality-v100-tiles, seed 51: cases", "cases", 2),
+            ("campaign of causality-v100-tiles, seed 51: length", "cycles", 4000),
+        ]),
         ("cost scord", COST, [
             ("bank of scord on ecp5: look-up tables", "LUT", 2000),
             ("bank of scord on ecp5: the same with carry chains and LUT RAM", "LUT", 2400),
@@ -188,5 +198,5 @@ def test_another_region_is_another_figure():
     ("command", "found"), [("check a", {"findings": []}), ("cost scord", {"tables": []})]
 )
 def test_json_without_figures_is_refused(command, found):
-    with pytest.raises(ValueError, match=r"gives no figure: choose bench or cost or detection or "):
+    with pytest.raises(ValueError, match=r"gives no figure: choose bench or campaign or cost or "):
         figures_of(command.split(), found)
