@@ -36,9 +36,9 @@ class Pace:
     message_cycles : float
         Cycles from a message's end in the RDM to the next one's, on the mean, with cores that
         commit as fast as they can.
-    search_cycles, decompression_cycles : float
-        Of those, cycles in which the RDM compares a message, and in which it only decompresses;
-        in the others it has none.
+    search_cycles, decompression_cycles, idle_cycles : float
+        Of those, cycles in which the RDM compares a message, in which it only decompresses, and in
+        which it has none.
     cycles : int
         Cycles of the program with cores that commit an instruction a cycle, and wait where their
         threads waited.
@@ -53,14 +53,10 @@ class Pace:
     message_cycles: float
     search_cycles: float
     decompression_cycles: float
+    idle_cycles: float
     cycles: int
     core_stalls: int
     rdm_stalls: int
-
-    @property
-    def idle_cycles(self) -> float:
-        """Cycles a message in which the RDM has none."""
-        return self.message_cycles - self.search_cycles - self.decompression_cycles
 
 
 def build_machines() -> list[FastModel[SigraceParams]]:
@@ -106,10 +102,11 @@ def measure_pace(model: FastModel[SigraceParams], trace: ThreadTrace, seed: int)
         )  # fmt: skip
 
 
-def _cycles_a_message(sim: FastSim) -> tuple[float, float, float]:
-    """All of a run, those of searches, and those of decompression, from the first end on."""
+def _cycles_a_message(sim: FastSim) -> tuple[float, float, float, float]:
+    """All of a run, those of searches and of decompression, and the others, from the first end."""
     steps = zip(sim.rdm_steps(), sim.rdm_cycles(), strict=True)
     ends = [cycle for step, cycle in steps if step.kind != RdmStepKind.COMPARE]
-    spent = ends[-1] - ends[0] if ends else 0, sim.stats.searching, sim.stats.decompressing
-    first, second, third = (cycles / max(len(ends) - 1, 1) for cycles in spent)
-    return first, second, third
+    whole = ends[-1] - ends[0] if ends else 0
+    searching, decompressing = sim.stats.searching, sim.stats.decompressing
+    idle, count = whole - searching - decompressing, max(len(ends) - 1, 1)
+    return whole / count, searching / count, decompressing / count, idle / count

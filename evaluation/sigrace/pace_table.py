@@ -54,6 +54,7 @@ def _total(paces: Sequence[Pace]) -> Pace:
 
     return Pace(
         *_machine(paces[0]), sum(pace.messages for pace in paces), mean("message_cycles"),
-        mean("search_cycles"), mean("decompression_cycles"), sum(pace.cycles for pace in paces),
-        sum(pace.core_stalls for pace in paces), sum(pace.rdm_stalls for pace in paces),
+        mean("search_cycles"), mean("decompression_cycles"), mean("idle_cycles"),
+        sum(pace.cycles for pace in paces), sum(pace.core_stalls for pace in paces),
+        sum(pace.rdm_stalls for pace in paces),
     )  # fmt: skip

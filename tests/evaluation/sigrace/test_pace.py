@@ -32,8 +32,8 @@ def test_a_program(sigrace_tiny):
 
 
 def test_totals_are_of_each_machine():
-    one = Pace(1, 1, 11, 50.0, 30.0, 8.0, 900, 70, 7)
-    other = Pace(7, 2, 11, 20.0, 4.0, 6.0, 800, 30, 3)
+    one = Pace(1, 1, 11, 50.0, 30.0, 8.0, 12.0, 900, 70, 7)
+    other = Pace(7, 2, 11, 20.0, 4.0, 6.0, 10.0, 800, 30, 3)
     results = [
         result("fft", pace=(one, other)),
         result("lu", pace=(replace(one, messages=31, message_cycles=10.0), other)),
@@ -41,7 +41,7 @@ def test_totals_are_of_each_machine():
     ]
     rows = [tuple(row.values()) for row in pace_table(results).to_json()]
     assert [row[0] for row in rows] == ["fft", "fft", "lu", "lu", "Total", "Total"]
-    assert rows[4] == ("Total", 1, 1, 42, 20.0, 30.0, 8.0, -18.0, 1800, 140, 14)
+    assert rows[4] == ("Total", 1, 1, 42, 20.0, 30.0, 8.0, 12.0, 1800, 140, 14)
     assert rows[5] == ("Total", 7, 2, 22, 20.0, 4.0, 6.0, 10.0, 1600, 60, 6)
 
 

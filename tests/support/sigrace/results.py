@@ -49,7 +49,7 @@ INJECTED = Injected(
 )
 VERDICT = ProgramVerdict("fft", ("8",), 100, True, frozenset({("a", "b")}), frozenset({("a", "b")}))
 HARDWARE = HardwareRun(100, 150, 10, 400, 20, "")
-PACE = Pace(1, 1, 10, 30.0, 12.0, 15.0, 900, 70, 7)
+PACE = Pace(1, 1, 10, 30.0, 12.0, 15.0, 3.0, 900, 70, 7)
 
 
 @cache
