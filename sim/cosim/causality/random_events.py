@@ -105,7 +105,7 @@ class _Generator(RandomRun):
         rng, draw = self._rng, self._rng.random()
         lanes = self._active(block, warp)
         if draw < 0.5:
-            size = 1 << rng.randrange(6)
+            size = 1 << rng.randrange(rng.randint(1, 6))
             # Half of them of the lane that most accesses have.
             lane = self._lane if rng.random() < 0.5 else rng.randrange(WARP_SIZE)
             lanes = (1 << size) - 1 << (lane & -size)

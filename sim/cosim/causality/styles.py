@@ -79,7 +79,7 @@ class Style:
 
 _DEFAULT = Style()
 
-#: Styles by name.
+#: Styles by name, in the order in which cases have them.
 STYLES: dict[str, Style] = {
     # A little of everything.
     "mixed": _DEFAULT,
@@ -101,8 +101,12 @@ STYLES: dict[str, Style] = {
         _DEFAULT, words=2, locality=1.0, volatile=0.9, named=0.02, atomics=0.25, fences=0.15,
         sc=0.1, lanes=1, sizes=(4,), churn=0.05, device=0.9, shared=0.05,
     ),
-    # Bytes and vectors.
-    "sizes": replace(_DEFAULT, words=2, locality=1.0, sizes=(1, 1, 2, 4, 8, 16)),
+    # One lane after another of few warps, between barriers of any of their lanes.
+    "wandering": replace(
+        _DEFAULT, sms=1, blocks=1, words=2, locality=1.0, warp_barriers=0.4, branches=0.02,
+        lanes=2, wander=0.2, partial=0.0, barriers=0.01, fences=0.01, atomics=0.1, volatile=0.0,
+        named=0.05, shared=0.0, sizes=(4,),
+    ),
     # Lanes of few warps: branches, tiles, unequal stores.
     "lanes": replace(
         _DEFAULT, sms=1, blocks=1, words=2, locality=1.0, warp_barriers=0.2, branches=0.2, lanes=4,
@@ -116,12 +120,8 @@ STYLES: dict[str, Style] = {
     "streaming": replace(
         _DEFAULT, sms=64, blocks=8, warps=4, locality=0.2, lanes=WARP_SIZE, fences=0.02,
     ),
-    # One lane after another of few warps, between barriers of any of their lanes.
-    "wandering": replace(
-        _DEFAULT, sms=1, blocks=1, words=2, locality=1.0, warp_barriers=0.35, branches=0.02,
-        lanes=2, wander=0.1, partial=0.0, barriers=0.01, fences=0.01, atomics=0.1, volatile=0.0,
-        named=0.05, shared=0.0, sizes=(4,),
-    ),
+    # Bytes and vectors.
+    "sizes": replace(_DEFAULT, words=2, locality=1.0, sizes=(1, 1, 2, 4, 8, 16)),
     # Blocks that start while clocks restart.
     "restarts": replace(
         _DEFAULT, words=4, lanes=1, churn=0.2, fences=0.2, barriers=0.1, locality=1.0, sizes=(4,),
