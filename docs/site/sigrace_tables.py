@@ -9,9 +9,6 @@ from docs.site.history.sigrace import PACE
 from docs.site.kept_tables import NOTHING, KeptTables
 from docs.site.markdown import table
 
-#: What the names of figures of the module's cost begin with, if parameters are changed.
-_COST = "rdm of sigrace with "
-
 
 def pace_table(name: str, results: Iterable[Result] | None = None) -> str:
     """A kept figure of each program by scanners and decompressors, and the runs.
@@ -26,9 +23,9 @@ def pace_table(name: str, results: Iterable[Result] | None = None) -> str:
     return _shown(KeptTables(PACE, results), name, "program")
 
 
-def cost_table(setting: str, results: Iterable[Result] | None = None) -> str:
-    """Kept cost of the module with a changed parameter and any others behind it, and the runs."""
-    return _shown(KeptTables(_COST, results), setting, "parameters and target")
+def cost_table(block: str, setting: str, results: Iterable[Result] | None = None) -> str:
+    """Kept cost of a block with a changed parameter and any others behind it, and the runs."""
+    return _shown(KeptTables(f"{block} of sigrace with ", results), setting, "parameters, target")
 
 
 def _shown(kept: KeptTables, name: str, first: str) -> str:

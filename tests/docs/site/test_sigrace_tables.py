@@ -34,10 +34,10 @@ def test_cost_is_of_the_module_with_a_changed_parameter():
     results = _results("rdm of sigrace with ", {
         "filters=4, scanners=7, on ecp5: flip-flops": 8, "scanners=7, on ecp5: flip-flops": 9,
     })  # fmt: skip
-    shown = cost_table("filters=4", results)
+    shown = cost_table("rdm", "filters=4", results)
     assert "| scanners=7, on ecp5 | 8 |" in shown
     assert "9" not in shown.replace("2026", "")
 
 
 def test_nothing_is_kept():
-    assert cost_table("filters=4", []) == pace_table("cycles", []) == NOTHING
+    assert cost_table("rdm", "filters=4", []) == pace_table("cycles", []) == NOTHING
