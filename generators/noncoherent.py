@@ -71,6 +71,8 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     "window_bytes": (0, 0, 0, 0, 128, 4096, 1 << 16),
     "window_base": (0, 0, 1024),
     "write_through": (False, False, True),
+    "observes_bus": (False, False, True),
+    "bus_fifo_depth": (2, 3, 4, 5, 16, 1024),
 }
 
 #: The first kinds are the method's, the others are overhead of the hardware.

@@ -120,6 +120,8 @@ class CampaignRow(TypedDict):
     operations: Annotated[NotRequired[int], "bus monitor: operations"]
     rows: Annotated[NotRequired[int], "bus monitor: rows of operations compared"]
     compactions: Annotated[NotRequired[int], "bus monitor: merges of entries of full sets"]
+    bursts: Annotated[NotRequired[int], "bus monitor: bursts on the observed bus"]
+    bursts_lost: Annotated[NotRequired[int], "bus monitor: bursts that found the queue full"]
     operations_per_cycle: Annotated[NotRequired[float], "bus monitor"]
     operations_per_second: Annotated[NotRequired[int], "bus monitor"]
     races: Annotated[NotRequired[int], "ScoRD and bus monitor: races"]

@@ -9,7 +9,16 @@ from racetrap.sim.cosim.fast.harness import Harness
 from racetrap.sim.cosim.fast.memory_timing import AXI_TWINS, MemoryTiming
 from racetrap.sim.cosim.fast.ports import AXI_WRITE, LITE, PortGroup, words_of_bits
 from racetrap.sim.cosim.fast.simulation import simulation_twins
-from racetrap.sim.cosim.noncoherent.fast_simulation import SimStats
+from racetrap.sim.cosim.noncoherent.fast_simulation import BUS_TWINS, SimStats
+
+#: Signals of the observed bus.
+_BUS_SIGNALS = (
+    *(
+        f"{channel}{name}" for channel in ("ar", "aw")
+        for name in ("id", "addr", "len", "size", "burst", "valid", "ready")
+    ),
+    "rid", "rlast", "rvalid", "rready", "bid", "bvalid", "bready",
+)  # fmt: skip
 
 
 def _ports(params: NoncoherentParams) -> list[PortGroup]:
@@ -18,8 +27,7 @@ def _ports(params: NoncoherentParams) -> list[PortGroup]:
         PortGroup("TracePort", "trace", "trace__", ("valid", "payload")),
         PortGroup("ReportPort", "report", "m_axi_report__", AXI_WRITE),
         PortGroup(
-            "BusPort", "buses", "i_axi__", ("arvalid", "awvalid", "rvalid", "bvalid"),
-            int(params.observes_bus),
+            "BusPort", "buses", "i_axi__", _BUS_SIGNALS, int(params.observes_bus)
         ),
         LITE,
     ]  # fmt: skip
@@ -35,5 +43,5 @@ def _constants(params: NoncoherentParams) -> dict[str, int]:
 
 HARNESS = Harness(
     Path(__file__).parent, _ports, _constants, scripts=("fast_harness.py",),
-    twins=(*simulation_twins(MemoryTiming, SimStats), *AXI_TWINS),
+    twins=(*simulation_twins(MemoryTiming, SimStats), *AXI_TWINS, *BUS_TWINS),
 )  # fmt: skip

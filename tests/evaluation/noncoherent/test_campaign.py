@@ -21,7 +21,9 @@ def test_cases_agree_can_be_repeated_and_cover_every_bin(noncoherent_tiny):
     first, again = (run_case(Case(noncoherent_tiny, 1, 0)) for _ in range(2))
     assert first.difference == ""
     assert first.volume == first.counts["operations"] == 12_000
-    assert first.counts.keys() == {"operations", "rows", "races", "compactions", "cycles"}
+    assert first.counts.keys() == {
+        "operations", "rows", "races", "compactions", "bursts", "bursts_lost", "cycles"
+    }  # fmt: skip
     assert (first.counts, first.digest) == (again.counts, again.digest)
     coverage = Coverage(noncoherent_tiny.params)
     coverage.merge(first.coverage)
