@@ -15,7 +15,7 @@ class BusTraffic {
   public:
     std::vector<BusSeen> seen;  // cycles with a handshake that counts
 
-    // `busy`: chance of each channel's sides to be ready, in percent; `together`: bursts under way.
+    // `busy`: chance of each channel's sides to be ready, in percent; `together`: bursts in flight.
     void begin(const BusBurst* bursts, uint64_t count, uint64_t together_, uint32_t busy_) {
         all = {bursts, bursts + count};
         together = together_;
@@ -81,8 +81,8 @@ class BusTraffic {
     struct Left {
         uint32_t id, beats;
     };
-    // Bursts of one direction: those that wait, of which the next may be offered, and those under
-    // way, of which one may be answered.
+    // Bursts of one direction: those that wait, of which the next may be offered, and those in
+    // flight, of which one may be answered.
     struct Side {
         std::vector<BusBurst> waiting;
         std::vector<Left> left;

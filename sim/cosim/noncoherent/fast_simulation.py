@@ -62,7 +62,7 @@ class BusPlay(NamedTuple):
     bursts : sequence of (bool, Burst)
         Bursts, each a write or a read.
     together : int
-        Reads, and writes, that are under way at most.
+        Reads, and writes, that are in flight at most.
     busy : int
         Percentage of cycles in which a side of a channel is ready; with 0 nothing ever moves.
     """
