@@ -27,7 +27,10 @@ LATENCY = 5
 
 
 def _lookup(params: CausalityParams) -> data.StructLayout:
-    """A packet with its entry, unless that is the result of a packet close ahead."""
+    """A packet with its entry, unless that is the result of a packet close ahead.
+
+    If the result ``is_late``, it left stage 3 too late to be read from the memory of results.
+    """
     return data.StructLayout({
         "packet": struct_layout(params.packet_layout),
         "tag": params.tag_bits,
@@ -36,6 +39,8 @@ def _lookup(params: CausalityParams) -> data.StructLayout:
         "slot": slot_bits(params),
         "entry": struct_layout(params.entry_layout),
         "read_error": 1,
+        "late": struct_layout(params.entry_layout),
+        "is_late": 1,
         "is_forwarded": 1,
         "source": slot_bits(params),
     })  # fmt: skip
@@ -145,19 +150,19 @@ class CheckPipeline(wiring.Component):
         return Signal(shape, name=name, reset_less=True), Signal(name=f"{name}_valid")
 
     def _elaborate_entry(self, m: Module) -> tuple[Signal, Signal]:
-        """Stage 1: the entry is the one read, or the result of a packet that has left stage 3."""
+        """Stage 1: the entry is the one read, or the result of a packet that has left stage 3.
+
+        What is read comes late from block RAM: what is not read is chosen beside it.
+        """
         given, last = self.i.p, self.o_checked.p
         lookup, valid = self._stage(_lookup(self._params), "lookup")
         # The result memory does not forward a write at the clock edge of the read.
         older, older_valid = self._stage(checked_packet(self._params), "older")
-        entry = Signal.like(given.entry, name="entry")
-        m.d.comb += entry.eq(given.result)
-        with m.If(~given.is_forwarded):
-            m.d.comb += entry.eq(given.entry)
-        with m.Elif(self.o_checked.valid & (last.slot == given.source)):
-            m.d.comb += entry.eq(last.entry)
-        with m.Elif(older_valid & (older.slot == given.source)):
-            m.d.comb += entry.eq(older.entry)
+        leaves, has_left = Signal(name="leaves"), Signal(name="has_left")
+        m.d.comb += [
+            leaves.eq(self.o_checked.valid & (last.slot == given.source)),
+            has_left.eq(older_valid & (older.slot == given.source)),
+        ]
         m.d.sync += [
             older.eq(last),
             older_valid.eq(self.o_checked.valid),
@@ -167,8 +172,10 @@ class CheckPipeline(wiring.Component):
             lookup.monitored.eq(given.located.monitored),
             lookup.index.eq(given.located.index),
             lookup.slot.eq(given.slot),
-            lookup.entry.eq(entry),
+            lookup.entry.eq(Mux(given.is_forwarded, given.result, given.entry)),
             lookup.read_error.eq(given.read_error & ~given.is_forwarded),
+            lookup.late.eq(Mux(leaves, last.entry, older.entry)),
+            lookup.is_late.eq(given.is_forwarded & (leaves | has_left)),
             lookup.is_forwarded.eq(given.is_forwarded),
             lookup.source.eq(given.source),
         ]
@@ -178,9 +185,10 @@ class CheckPipeline(wiring.Component):
         """Stage 2: the packet two ahead has its result; the one ahead will have it in stage 3."""
         request, request_valid = self._stage(_request(self._params), "request")
         last, follows = self.o_checked.p, Signal()
-        carried = ("monitored", "index", "slot", "entry", "read_error")
+        carried = ("monitored", "index", "slot", "read_error")
         m.d.sync += [
             *(request[name].eq(lookup[name]) for name in carried),
+            request.entry.eq(Mux(lookup.is_late, lookup.late, lookup.entry)),
             *describe(request.access, lookup.packet, lookup.tag),
             request_valid.eq(valid),
             follows.eq(lookup.is_forwarded & request_valid & (request.slot == lookup.source)),

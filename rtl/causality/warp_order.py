@@ -21,7 +21,7 @@ from racetrap.rtl.common.layout import struct_layout
 #: What an entry's writer or reader is to an access: lanes that it does not come before, unless all
 #: is ordered, for one reason or another; by its own warp, by its block; an older block in the slot
 #: is another one.
-RELATION = data.StructLayout({"lanes": WARP_SIZE, "all_ordered": 2, "is_own": 1, "in_block": 1})
+RELATION = data.StructLayout({"lanes": WARP_SIZE, "all_ordered": 3, "is_own": 1, "in_block": 1})
 
 
 class WarpOrder(wiring.Component):
@@ -73,11 +73,11 @@ class WarpOrder(wiring.Component):
             self.o.is_own.eq(same_warp & is_current),
             self.o.in_block.eq((block_of(self._params, side) == packet.block) & is_current),
             others.eq(packet.lanes & ~(1 << side.lane)),
-            # A bit is found late: whoever looks at this unites the two reasons.
+            # Each is found late: whoever looks at this unites the three reasons.
             self.o.all_ordered[0].eq(by_bit),
-            self.o.all_ordered[1].eq(
-                is_known
-                | Mux(
+            self.o.all_ordered[1].eq(is_known),
+            self.o.all_ordered[2].eq(
+                Mux(
                     same_warp,
                     Mux(
                         is_current,

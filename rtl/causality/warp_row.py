@@ -209,7 +209,11 @@ class WarpRows(wiring.Component):
             m.d.sync += [swept.eq(0), of_epoch.eq(self.i_epoch & ~self.i_clear)]
         with m.Elif(self.o_busy):
             m.d.sync += swept.eq(swept + 1)
-        m.d.comb += self.o_busy.eq(swept != 2 * depth)
+        # A register: many look at it, and it would be compared from all bits.
+        with m.If(self.i_clear | self.i_epoch):
+            m.d.sync += self.o_busy.eq(1)
+        with m.Elif(swept == 2 * depth - 1):
+            m.d.sync += self.o_busy.eq(0)
         is_written = self._elaborate_branches(m, swept[1:], swept[0], of_epoch, depth)
         m.d.comb += self.i_row.ready.eq(~is_written & ~self.o_busy)
         self._elaborate_rows(m, swept[1:], of_epoch, depth)
@@ -288,7 +292,7 @@ class WarpRows(wiring.Component):
             older.eq(changed),
         ]
         m.d.comb += [
-            read.addr.eq(Mux(self.o_busy, swept, self.i_packet.warp)),
+            read.addr.eq(self.i_packet.warp),
             update.i.eq(self.o_branch),
             update.i_kind.eq(packet.kind),
             update.i_lanes.eq(packet.lanes),
@@ -320,4 +324,7 @@ class WarpRows(wiring.Component):
                 with m.If(self.o_busy & of_epoch):
                     m.d.comb += write.data.eq(read.data)
                     m.d.comb += [level.clock.eq(0) for level in write.data.levels]
+        if not params.independent_threads:
+            with m.If(self.o_busy):
+                m.d.comb += read.addr.eq(swept)
         return changed.valid

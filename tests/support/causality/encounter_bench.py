@@ -29,7 +29,7 @@ FILES = [
 ]
 
 
-_RELATION = Layout({"lanes": WARP_SIZE, "all_ordered": 2, "is_own": 1, "in_block": 1})
+_RELATION = Layout({"lanes": WARP_SIZE, "all_ordered": 3, "is_own": 1, "in_block": 1})
 
 
 class Encounter(wiring.Component):

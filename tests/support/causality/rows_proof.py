@@ -201,6 +201,7 @@ class RowsHarness(Harness):
         of_epoch = inner["of_epoch"] & busy
         return [
             swept <= 2 * depth,
+            busy == (swept != 2 * depth),
             *(each.warp < depth for each in self._packets[1:]),
             ~self._rows.o_busy | ~Cat(self._valid[1:]).any(),
             inner["is_following"] == self._valid[1],
