@@ -189,7 +189,7 @@ BUGS = {
     ),
     "older-result-not-taken": Patch(
         "causality/check_pipeline.py",
-        "with m.Elif(older_valid & (older.slot == given.source)):", "with m.Elif(0):",
+        "has_left.eq(older_valid & (older.slot == given.source))", "has_left.eq(0)",
     ),
     "fence-forgotten": Patch(
         "causality/detector_bank.py", "m.d.sync += fenced.eq(1)", "m.d.sync += fenced.eq(0)"
