@@ -139,13 +139,19 @@ def _watch(
     folder: Path,
     limits: Limits,
     progress: Callable[[], None],
+    is_interrupted: Callable[[], bool],
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Wait for the end of a program and of its followed child; return the reason to end them, empty
     if they have ended, and the waiting threads in a deadlock."""
     begin = since = time.monotonic()
     before = None
     while True:
-        if _ends(process, child, _POLL_SECONDS):
+        has_ended = _ends(process, child, _POLL_SECONDS)
+        if is_interrupted():
+            # The terminal has interrupted the program, too, which handles that itself.
+            _ends(process, child, _GRACE_SECONDS)
+            return "interrupted", ()
+        if has_ended:
             return "", ()
         progress()
         now = time.monotonic()
@@ -174,16 +180,26 @@ def _ends(process: subprocess.Popen[bytes], child: _Child, seconds: float) -> bo
 
 
 @contextmanager
-def _own_interrupts() -> Iterator[None]:
+def _own_interrupts() -> Iterator[Callable[[], bool]]:
     """Let an interrupt end only the program: handlers that watch for interrupts of this process, to
-    end it and its tools soon, get no signal."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    end it and its tools soon, get no signal.
+
+    Gives whether there has been one.  An exception instead might come within ``Popen.wait`` where
+    that has taken its lock, and whoever waited next would do so for ever.
+    """
+    noted: list[int] = []
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
+        yield lambda: False
         return
     descriptor = signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
     try:
-        yield
+        yield lambda: bool(noted)
     finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
 
 
@@ -235,13 +251,8 @@ def run_watched(
     text = ""
     waits: tuple[tuple[int, int], ...] = ()
     try:
-        with _own_interrupts():
-            try:
-                text, waits = _watch(process, child, folder, limits, progress)
-            except KeyboardInterrupt:
-                # The terminal has interrupted the program, too, which handles that itself.
-                _ends(process, child, _GRACE_SECONDS)
-                text = "interrupted"
+        with _own_interrupts() as is_interrupted:
+            text, waits = _watch(process, child, folder, limits, progress, is_interrupted)
     finally:
         if process.poll() is None:
             process.kill()

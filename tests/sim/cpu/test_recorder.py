@@ -16,6 +16,7 @@ from racetrap.golden_model.trace.threads.events import ThreadEventKind
 from racetrap.sim.cpu.compiler import compile_program
 from racetrap.sim.cpu.raw import used_bytes
 from racetrap.sim.cpu.recorder import RecordError, record
+from racetrap.sim.cpu.watched_process import _own_interrupts
 from tests.support.campaign import one_in
 from tests.support.threads.recordings import HEAD, accesses, counts, of_kind, record_text
 
@@ -291,6 +292,20 @@ def test_an_interrupted_program_leaves_its_trace(tmp_path):
     assert recorder.returncode == 0
     assert "Program interrupted; the trace ends there." in output
     assert len(read_thread_trace(target)) > 0
+
+
+def test_an_interrupt_is_noted_while_a_program_runs():
+    """As an exception it could come where the process' lock has been taken, which would stay so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with _own_interrupts() as is_interrupted:
+            assert not is_interrupted()
+            signal.raise_signal(signal.SIGINT)
+            assert is_interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _wait_for_records(folder, seconds=30.0):
