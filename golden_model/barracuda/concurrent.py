@@ -199,10 +199,10 @@ def concurrent_races(trace: Trace, strong: np.ndarray) -> Result:
         Events that may conflict with such events of another kernel or copy.
     """
     order = Operations.of(trace.events)
-    operations = _operations(trace, order.rows, strong)
-    races = [
+    pairs = list(_unordered(order))
+    operations = _operations(trace, order.rows, strong) if pairs else []
+    return Result([
         race
-        for first, second in _unordered(order)
+        for first, second in pairs
         for race in _races_of(operations[first], operations[second])
-    ]
-    return Result(races)
+    ])  # fmt: skip
