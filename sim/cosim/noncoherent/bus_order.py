@@ -33,12 +33,14 @@ class BusRows(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Steps, operations and bus cycles that have been gone through, and cycles that were taken."""
+    """Steps, operations and bus cycles that have been gone through, cycles that were taken, and
+    bursts of the others."""
 
-    step: int
-    operation: int
-    cycle: int
-    taken: int
+    step: int = 0
+    operation: int = 0
+    cycle: int = 0
+    taken: int = 0
+    lost: int = 0
 
 
 class BusOrder:
@@ -77,11 +79,12 @@ class BusOrder:
         Mismatch
             If no order gives the rows that were found.
         """
-        stack, furthest = [(_Place(0, 0, 0, 0), self._next(_Place(0, 0, 0, 0)))], _Place(0, 0, 0, 0)
+        furthest = _Place()
+        stack = [(furthest, self._next(furthest))]
         while stack:
             place, choices = stack[-1]
             if self._is_end(place):
-                return self._lost_by(each for each, _ in stack)
+                return place.lost + self._bursts(place.cycle, len(self._bus))
             furthest = max(furthest, place)
             following = next(choices, None)
             if following is None:
@@ -109,8 +112,12 @@ class BusOrder:
                 yield self._behind(place, number)
 
     def _behind(self, place: _Place, number: int) -> _Place:
-        rows = self._bus[number].rows
-        return _Place(place.step + len(rows), place.operation, number + 1, place.taken + 1)
+        step = place.step + len(self._bus[number].rows)
+        lost = place.lost + self._bursts(place.cycle, number)
+        return _Place(step, place.operation, number + 1, place.taken + 1, lost)
+
+    def _bursts(self, first: int, end: int) -> int:
+        return sum(each.bursts for each in self._bus[first:end])
 
     def _fits(self, place: _Place, seen: BusRows) -> bool:
         return self._matches(place.step, seen.rows) and seen.cycle < self._cycles[place.step]
@@ -126,20 +133,11 @@ class BusOrder:
         return (
             place.step == len(self._found)
             and place.operation == len(self._operations)
-            and not [
-                number for number in range(place.cycle, len(self._bus))
-                if not self._may_be_lost(number, place.taken)
-            ]
-        )  # fmt: skip
-
-    def _lost_by(self, places: Iterator[_Place]) -> int:
-        """Bursts of the cycles that were skipped on the way."""
-        lost, last = 0, _Place(0, 0, 0, 0)
-        for place in places:
-            end = place.cycle - (place.taken - last.taken)
-            lost += sum(each.bursts for each in self._bus[last.cycle : end])
-            last = place
-        return lost + sum(each.bursts for each in self._bus[last.cycle :])
+            and all(
+                self._may_be_lost(number, place.taken)
+                for number in range(place.cycle, len(self._bus))
+            )
+        )
 
     def _sentence(self, place: _Place) -> str:
         own = self._operations[place.operation : place.operation + 1]

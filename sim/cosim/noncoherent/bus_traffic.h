@@ -44,11 +44,11 @@ class BusTraffic {
         port.awvalid = writes.is_offered, port.awready = random.percent(busy);
         reads.answer(random, busy);
         writes.answer(random, busy);
-        port.rvalid = reads.is_answered(), port.rready = random.percent(busy);
-        port.bvalid = writes.is_answered(), port.bready = random.percent(busy);
-        port.rid = reads.is_answered() ? reads.answered().id : any(random).id;
-        port.bid = writes.is_answered() ? writes.answered().id : any(random).id;
-        port.rlast = reads.is_answered() ? reads.answered().beats == 1 : random.percent(50);
+        port.rvalid = reads.has_answer, port.rready = random.percent(busy);
+        port.bvalid = writes.has_answer, port.bready = random.percent(busy);
+        port.rid = reads.has_answer ? reads.answered().id : any(random).id;
+        port.bid = writes.has_answer ? writes.answered().id : any(random).id;
+        port.rlast = reads.has_answer ? reads.answered().beats == 1 : random.percent(50);
     }
 
     // Whether anything moved.
@@ -90,7 +90,6 @@ class BusTraffic {
         bool is_offered = false, has_answer = false;
 
         bool is_busy() const { return next < waiting.size() || !left.empty(); }
-        bool is_answered() const { return has_answer; }
         const Left& answered() const { return left[place]; }
 
         void offer(Random& random, uint32_t busy, uint64_t together) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -93,13 +93,13 @@ def check_bus_run(
         own = [[*rows_of(params, operation)] for operation in operations]
         order = BusOrder(params.bus_fifo_depth, [*filter(None, own)], seen, rows, sim.step_cycles())
         lost = order.lost()
-    result = _compared(sim, monitor, params, operations, rows, lost)
-    return replace(result, bursts=sum(each.bursts for each in seen), bursts_lost=lost)
+    bursts = sum(each.bursts for each in seen)
+    return _compared(sim, monitor, params, operations, rows, bursts, lost)
 
 
 def _compared(
     sim: FastSim, monitor: Monitor, params: NoncoherentParams, operations: Sequence[BusOperation],
-    rows: Sequence[Row], lost: int = 0,
+    rows: Sequence[Row], bursts: int = 0, lost: int = 0,
 ) -> RunResult:  # fmt: skip
     """Compare what a run has left with the golden model's steps of some rows."""
     compactions = monitor.compactions
@@ -116,7 +116,7 @@ def _compared(
         rows=len(steps),
         races=sum(step.dma.found + step.cache.found for step in steps),
         compactions=monitor.compactions - compactions,
-        bursts=0,
+        bursts=bursts,
         bursts_lost=lost,
         cycles=cycles[-1] - cycles[0] + 1 if cycles else 0,
         digest=sim.stats.digest,
