@@ -236,7 +236,7 @@ def record_program(
 ) -> Recording:
     """Run a program that ``racetrap cc`` or ``racetrap c++`` has built, and return its trace.
 
-    If a program crashes, returns a status other than 0, is interrupted (``KeyboardInterrupt``),
+    If a program crashes, returns a status other than 0, is interrupted (SIGINT),
     deadlocks or runs too long, the trace ends there, and its ``source`` says how it ended.
 
     Parameters

@@ -188,10 +188,9 @@ def _own_interrupts() -> Iterator[Callable[[], bool]]:
     that has taken its lock, and whoever waited next would do so for ever.
     """
     noted: list[int] = []
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
+    handler = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or handler in (signal.SIG_IGN, None):
         yield lambda: False
         return
     descriptor = signal.set_wakeup_fd(-1)
@@ -199,7 +198,7 @@ def _own_interrupts() -> Iterator[Callable[[], bool]]:
     try:
         yield lambda: bool(noted)
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, handler)
         signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
 
 
