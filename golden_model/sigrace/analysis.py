@@ -22,7 +22,7 @@ from racetrap.golden_model.sigrace.packets import (
 )
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, SigraceParams
 from racetrap.golden_model.sigrace.timestamp import relation
-from racetrap.golden_model.trace.threads.events import GRANULE_BYTES, GRANULE_LOG2
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2, bytes_used
 
 _CONFLICTING = 1 << 2  # the CT flag of CoreOp.MODE
 _ADDRESS_MASK = (1 << ADDRESS_BITS) - 1
@@ -165,8 +165,8 @@ def hits(
         for trap in unit.traps:
             first = address >> GRANULE_LOG2 << GRANULE_LOG2
             granule = first + (trap.address - first & _ADDRESS_MASK)
-            low, high = max(address - granule, 0), min(address + size - granule, GRANULE_BYTES)
-            yield Hit(number, granule, pc, bool(trap.is_write), (1 << high) - (1 << low))
+            used = bytes_used(granule, address, size)
+            yield Hit(number, granule, pc, bool(trap.is_write), used)
         unit.traps.clear()
     unit.blocks.clear()
 

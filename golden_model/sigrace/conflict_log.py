@@ -5,7 +5,7 @@ Ref: SigRace (ISCA'09) Section 3.3.1.
 
 from __future__ import annotations
 
-from enum import IntFlag
+from enum import IntFlag, StrEnum
 
 from racetrap.golden_model.sigrace.packets import Cause, LogEntry, Summary
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -17,6 +17,32 @@ class Reason(IntFlag):
     FULL = 1  # the log is full
     BLOCKS = 2  # log_blocks more blocks of the thread that found the first conflict
     SYNC = 4  # that thread has reached a synchronisation
+
+
+class RollbackWhen(StrEnum):
+    """When software answers a request of the RDM.
+
+    A request that is not answered waits until one is that is, or until the next checkpoint or the
+    program's end.
+    """
+
+    BLOCKS = "blocks"  # at once
+    SYNC = "sync"  # if the thread has reached a synchronisation, or the log is full
+    LOG_FULL = "log-full"  # if the log is full
+    CHECKPOINT = "checkpoint"  # never before a checkpoint or the program's end
+
+    @property
+    def reasons(self) -> Reason:
+        """Reasons that are answered."""
+        return _ANSWERED[self]
+
+
+_ANSWERED = {
+    RollbackWhen.BLOCKS: Reason.FULL | Reason.BLOCKS | Reason.SYNC,
+    RollbackWhen.SYNC: Reason.FULL | Reason.SYNC,
+    RollbackWhen.LOG_FULL: Reason.FULL,
+    RollbackWhen.CHECKPOINT: Reason(0),
+}
 
 
 class ConflictLog:
@@ -49,9 +75,14 @@ class ConflictLog:
         self._first = -1  # thread whose message found the first conflict
         self._blocks = -1  # its messages since then
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the next conflict will be dropped."""
+        return len(self.entries) == self._depth
+
     def add(self, entry: LogEntry) -> bool:
         """Log a conflict; return False if the log is full."""
-        if len(self.entries) == self._depth:
+        if self.is_full:
             return False
         self.entries.append(entry)
         if self._first < 0:
@@ -60,7 +91,7 @@ class ConflictLog:
 
     def pushed(self, summary: Summary) -> None:
         """Update the reasons after a message was queued."""
-        if len(self.entries) == self._depth:
+        if self.is_full:
             self.reasons |= Reason.FULL
         if summary.thread != self._first:
             return

@@ -23,6 +23,8 @@ class CoreToThread:
         Thread on each (core, context) that has one.
     expected : dict
         Sequence number expected from each (core, context).
+    numbers : dict
+        Number of the block expected from each: its sequence number, without wrapping.
     """
 
     def __init__(self, params: SigraceParams) -> None:
@@ -31,6 +33,7 @@ class CoreToThread:
         self.expected = {
             (core, context): 0 for core in range(params.cores) for context in range(params.contexts)
         }
+        self.numbers = dict(self.expected)
 
     def map(self, core: int, context: int, thread: int | None) -> None:
         """Map ``thread``, or none, to a context."""
@@ -62,6 +65,8 @@ class CoreToThread:
         place = summary.core, summary.context
         if summary.is_malformed or summary.core != link or place not in self.expected:
             return False
-        was_expected = self.expected[place] == summary.sequence
-        self.expected[place] = summary.sequence + 1 & (1 << self._params.sequence_bits) - 1
-        return was_expected
+        mask = (1 << self._params.sequence_bits) - 1
+        gap = summary.sequence - self.expected[place] & mask
+        self.expected[place] = summary.sequence + 1 & mask
+        self.numbers[place] += gap + 1
+        return not gap

@@ -7,12 +7,13 @@ Ref: SigRace (ISCA'09) Sections 3.2, 3.3 and 4, Fig. 5, Table 1.
 
 from __future__ import annotations
 
+from racetrap.golden_model.sigrace.address_ring import AddressRing
 from racetrap.golden_model.sigrace.address_set import AddressSet
 from racetrap.golden_model.sigrace.block import FinishedBlock
 from racetrap.golden_model.sigrace.packets import Cause, CoreEvent, CoreOp, CoreStep, Mode, Trap
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, WORD_BITS, Form, SigraceParams
 from racetrap.golden_model.sigrace.signature import signature_hash
-from racetrap.golden_model.trace.threads.events import GRANULE_LOG2
+from racetrap.golden_model.trace.threads.events import GRANULE_LOG2, bytes_used
 
 _INSTRUCTIONS = int(CoreOp.INSTRUCTIONS)
 _STORE = int(CoreOp.STORE)
@@ -42,6 +43,8 @@ class CoreUnit:
         Configuration.
     core, context : int
         Place of the unit.
+    ring : AddressRing or None
+        Where the accesses of its blocks are kept, if they are.
 
     Attributes
     ----------
@@ -61,7 +64,11 @@ class CoreUnit:
         Signature of the addresses that trap.
     """
 
-    def __init__(self, params: SigraceParams, core: int = 0, context: int = 0) -> None:
+    def __init__(
+        self, params: SigraceParams, core: int = 0, context: int = 0,
+        ring: AddressRing | None = None,
+    ) -> None:  # fmt: skip
+        self._ring = ring
         self.core = core
         self.context = context
         self.blocks: list[FinishedBlock] = []
@@ -94,6 +101,8 @@ class CoreUnit:
         self.mode = 0
         self.conflict_signature = 0
         self._clear()
+        if self._ring is not None:
+            self._ring.drop()
 
     def _clear(self) -> None:
         """Begin a new block."""
@@ -142,6 +151,7 @@ class CoreUnit:
         first = address >> GRANULE_LOG2
         last = address + size - 1 >> GRANULE_LOG2
         for number in range(first, last + 1):
+            base = number << GRANULE_LOG2
             number &= _GRANULES_MASK
             if self._is_hashed:
                 self._signatures[is_write] |= self._hash.granule(number << GRANULE_LOG2)
@@ -154,6 +164,9 @@ class CoreUnit:
                         addresses = self._sets[is_write]
                     addresses.usb.append(usb)
                 addresses.bitmap |= 1 << (number & self._lsb_mask)
+            if self._ring is not None:
+                used = bytes_used(base, address, size)
+                self._ring.record(number << GRANULE_LOG2, used, bool(is_write))
             if watching:
                 bits = self._hash.granule(number << GRANULE_LOG2)
                 if self.conflict_signature & bits == bits:
@@ -216,6 +229,8 @@ class CoreUnit:
                 self.core, self.context, self.thread, self.sequence, cause, timestamp, read, write
             )
             self.blocks.append(block)
+            if self._ring is not None:
+                self._ring.end()
             self.sequence = self.sequence + 1 & (1 << self.params.sequence_bits) - 1
             self._sent += 1
         self._clear()

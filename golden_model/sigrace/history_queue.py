@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from racetrap.golden_model.sigrace.packets import BlockName
 from racetrap.golden_model.sigrace.params import SigraceParams
 
 
 class HistoryEntry(NamedTuple):
-    """Timestamp and signatures of a block."""
+    """Timestamp and signatures of a block, and its name if address rings hold it."""
 
     timestamp: tuple[int, ...]
     read: int
     write: int
+    block: BlockName | None = None
 
 
 class HistoryQueue:

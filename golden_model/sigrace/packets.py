@@ -204,8 +204,19 @@ class RdmStep(NamedTuple):
     digest: int = 0
 
 
+class BlockName(NamedTuple):
+    """A block by the core unit that has sent it, and its number among those of the unit."""
+
+    core: int
+    context: int
+    number: int
+
+
 class LogEntry(NamedTuple):
-    """An entry of the conflict log: the conflicting blocks, and the union of the non-null ANDs."""
+    """An entry of the conflict log: the conflicting blocks, and the union of the non-null ANDs.
+
+    ``block`` and ``other_block`` are their names, for who looks them up in address rings.
+    """
 
     thread: int
     other: int
@@ -213,6 +224,8 @@ class LogEntry(NamedTuple):
     thread_timestamp: tuple[int, ...]
     other_timestamp: tuple[int, ...]
     signature: int
+    block: BlockName | None = None
+    other_block: BlockName | None = None
 
 
 class Trap(NamedTuple):

@@ -5,13 +5,14 @@ Ref: SigRace (ISCA'09) Sections 3.2 and 3.3.1, Fig. 5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from racetrap.golden_model.sigrace.conflict_log import ConflictLog
 from racetrap.golden_model.sigrace.core_to_thread import CoreToThread
 from racetrap.golden_model.sigrace.decompressor import decode
 from racetrap.golden_model.sigrace.history_queue import HistoryEntry, HistoryQueue
 from racetrap.golden_model.sigrace.packets import (
+    BlockName,
     Conflict,
     Drop,
     LogEntry,
@@ -41,6 +42,9 @@ class Rdm:
         Configuration.
     unbounded : bool
         Unlimited queues and log, which hardware cannot have.
+    when_full : callable or None
+        Called if a conflict finds the log full: it empties the log, for which the RDM waits.
+        Conflicts then have the names of their blocks.  Without it, the conflict is dropped.
 
     Attributes
     ----------
@@ -54,8 +58,12 @@ class Rdm:
         Messages of thread i that found no predecessor in the full queue of thread j, by (i, j).
     """
 
-    def __init__(self, params: SigraceParams, unbounded: bool = False) -> None:
+    def __init__(
+        self, params: SigraceParams, unbounded: bool = False,
+        when_full: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
         self._params = params
+        self._when_full = when_full
         self._hash = signature_hash(params)
         self._core_to_thread = CoreToThread(params)
         self._log = ConflictLog(params, unbounded)
@@ -110,10 +118,10 @@ class Rdm:
         self.counters["messages"] += 1
         steps: list[RdmStep] = []
         lost = 0
+        entry = HistoryEntry(summary.timestamp, summary.read, summary.write, self._name(summary))
         for other in range(self._params.threads):
-            if other != summary.thread and self._scan(summary, other, steps):
+            if other != summary.thread and self._scan(summary, entry.block, other, steps):
                 lost |= 1 << other
-        entry = HistoryEntry(summary.timestamp, summary.read, summary.write)
         self.queues[summary.thread].push(entry)
         self._log.pushed(summary)
         steps.append(
@@ -123,7 +131,16 @@ class Rdm:
         )
         return steps
 
-    def _scan(self, summary: Summary, other: int, steps: list[RdmStep]) -> bool:
+    def _name(self, summary: Summary) -> BlockName | None:
+        """Name of the block of the message just accepted, if it is needed."""
+        if self._when_full is None:
+            return None
+        place = summary.core, summary.context
+        return BlockName(*place, self._core_to_thread.numbers[place] - 1)
+
+    def _scan(
+        self, summary: Summary, block: BlockName | None, other: int, steps: list[RdmStep]
+    ) -> bool:
         """Compare with a thread's blocks, newest first; return whether the window is lost."""
         core, context, thread, sequence, cause, timestamp, *_ = summary
         queue = self.queues[other]
@@ -132,7 +149,7 @@ class Rdm:
             found = 0
             if order == Relation.UNORDERED:
                 self.counters["intersections"] += 1
-                found = self._intersect(summary, other, entry)
+                found = self._intersect(summary, block, other, entry)
             steps.append(
                 RdmStep(
                     int(RdmStepKind.COMPARE), core, context, thread, sequence, cause,
@@ -148,7 +165,9 @@ class Rdm:
         self.lost[thread, other] = self.lost.get((thread, other), 0) + 1
         return True
 
-    def _intersect(self, summary: Summary, other: int, entry: HistoryEntry) -> int:
+    def _intersect(
+        self, summary: Summary, block: BlockName | None, other: int, entry: HistoryEntry
+    ) -> int:
         """``Conflict`` of a message and an unordered block, which is logged."""
         conflict = signature = 0
         for kind, both in (
@@ -161,9 +180,18 @@ class Rdm:
                 signature |= both
         if conflict:
             self.counters["conflicts"] += 1
+            if self._when_full is not None and self._log.is_full:
+                self._when_full()
             logged = self._log.add(
                 LogEntry(
-                    summary.thread, other, conflict, summary.timestamp, entry.timestamp, signature
+                    summary.thread,
+                    other,
+                    conflict,
+                    summary.timestamp,
+                    entry.timestamp,
+                    signature,
+                    block,
+                    entry.block,
                 )
             )
             self.counters["log_dropped"] += not logged

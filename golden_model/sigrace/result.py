@@ -54,6 +54,11 @@ class SigraceStatistics:
     conflicts_dropped, conflicts_ignored : int
         Conflicts lost because the log was full, and those in epochs whose addresses had been
         analysed already.
+    conflicts_dismissed, conflicts_unheld : int
+        With address rings: conflicts of blocks without a common address, which were not analysed,
+        and those analysed because a ring no longer held a block.
+    ring_reads, ring_writes : int
+        Entries that were read from the rings, and written to them.
     checkpoints : int
         Checkpoints after the start of the program.
     rollbacks : dict of str to int
@@ -80,6 +85,10 @@ class SigraceStatistics:
     lost: dict[tuple[int, int], int] = field(default_factory=dict)
     conflicts_dropped: int = 0
     conflicts_ignored: int = 0
+    conflicts_dismissed: int = 0
+    conflicts_unheld: int = 0
+    ring_reads: int = 0
+    ring_writes: int = 0
     checkpoints: int = 0
     rollbacks: dict[str, int] = field(default_factory=dict)
     passes: int = 0

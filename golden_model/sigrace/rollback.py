@@ -21,6 +21,7 @@ from racetrap.golden_model.sigrace.analysis import (
     races_of,
 )
 from racetrap.golden_model.sigrace.checkpoint import Checkpoint
+from racetrap.golden_model.sigrace.confirmation import Confirmation
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.packets import LogEntry
 from racetrap.golden_model.sigrace.params import SigraceParams
@@ -47,6 +48,8 @@ class Rollback:
         Counts to update.
     analysis_unit : callable
         Returns the core unit that executes the next epoch in Analysis mode.
+    confirmation : Confirmation or None
+        Compares the blocks of a conflict first, if there are address rings.
 
     Attributes
     ----------
@@ -65,6 +68,7 @@ class Rollback:
         checkpoint: Checkpoint,
         statistics: SigraceStatistics,
         analysis_unit: Callable[[], CoreUnit],
+        confirmation: Confirmation | None = None,
     ) -> None:
         self.races: set[ThreadRace] = set()
         self.false_sharing: set[ThreadRace] = set()
@@ -75,9 +79,11 @@ class Rollback:
         self._checkpoint = checkpoint
         self._statistics = statistics
         self._analysis_unit = analysis_unit
+        self._confirmation = confirmation
         # Conflict Signatures that have been analysed.  Epochs are analysed to their end, so their
-        # later accesses, even after a checkpoint, need no second analysis.
-        self._saved: dict[_Epochs, int] = {}
+        # later accesses, even after a checkpoint, need no second analysis.  Each is kept by itself:
+        # their union has members that none of them has.
+        self._saved: defaultdict[_Epochs, list[int]] = defaultdict(list)
 
     def handle(self, entries: Iterable[LogEntry], reason: str) -> None:
         """Handle logged conflicts; without a new one there is no rollback.
@@ -90,9 +96,9 @@ class Rollback:
             Cause of the rollback.
         """
         statistics = self._statistics
-        logged = list(entries)
-        new = [entry for entry in logged if not self._is_known(entry)]
-        statistics.conflicts_ignored += len(logged) - len(new)
+        if self._confirmation is not None:
+            self._confirmation.begin()
+        new = [entry for entry in entries if self._is_new(entry)]
         if not new:
             return
         statistics.rollbacks[reason] = statistics.rollbacks.get(reason, 0) + 1
@@ -104,8 +110,7 @@ class Rollback:
             self.false_sharing |= false_sharing
         self.races |= found
         for entry in new:
-            epochs = _epochs(entry)
-            self._saved[epochs] = self._saved.get(epochs, 0) | entry.signature
+            self._saved[_epochs(entry)].append(entry.signature)
         if not found:
             statistics.repeated_for_nothing += statistics.repeated - before
         elif statistics.first_race is None:
@@ -119,9 +124,25 @@ class Rollback:
         granules = self._index.granules(thread, first, last)
         return {granule for granule in granules if not bits(granule) & outside}
 
-    def _is_known(self, entry: LogEntry) -> bool:
-        """Whether all addresses of a conflict have been analysed for its epochs."""
-        return not entry.signature & ~self._saved.get(_epochs(entry), 0)
+    def _is_new(self, entry: LogEntry) -> bool:
+        """Whether a conflict must be analysed: with address rings, if it can have a new race."""
+        statistics, saved = self._statistics, self._saved.get(_epochs(entry), ())
+        if _is_in(entry.signature, saved):
+            statistics.conflicts_ignored += 1
+            return False
+        if self._confirmation is None:
+            return True
+        common = self._confirmation.common(entry)
+        if common is None:
+            statistics.conflicts_unheld += 1
+            return True
+        if not common:
+            statistics.conflicts_dismissed += 1
+            return False
+        # Epochs are analysed whole: an address needs no second analysis, whatever else conflicts.
+        is_known = all(_is_in(self._hash.granule(granule), saved) for granule in common)
+        statistics.conflicts_ignored += is_known
+        return not is_known
 
     def _run(self, each: AnalysisPass) -> tuple[set[ThreadRace], set[ThreadRace]]:
         """Execute again, and analyse: races, and accesses to different bytes."""
@@ -190,6 +211,11 @@ class Rollback:
             and not self._hash.granule(race.address) & outside
             for race in races
         )
+
+
+def _is_in(bits: int, signatures: Iterable[int]) -> bool:
+    """Whether one of the signatures has all the bits."""
+    return any(not bits & ~signature for signature in signatures)
 
 
 def _epochs(entry: LogEntry) -> _Epochs:

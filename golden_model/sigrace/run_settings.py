@@ -41,13 +41,20 @@ class SigraceRun(HardwareRun):
         Instructions committed by one thread from one checkpoint to the next.
     unbounded : bool
         Whether it is Ideal SigRace, with queues and a conflict log without limit.
+    rollback_when : str
+        When software answers a request for a rollback.
+    ring_depth : int
+        Entries of each address ring, with which conflicts are confirmed before a rollback; 0: there
+        are no rings.
     """
 
     checkpoint_interval: int = 1_000_000
     unbounded: bool = False
+    rollback_when: str = "blocks"
+    ring_depth: int = 0
 
     def sigrace(self, params: SigraceParams) -> Sigrace:
         return Sigrace(
             params, Environment(self.environment), self.checkpoint_interval, self.unbounded,
-            self.instruction_limit,
+            self.instruction_limit, self.rollback_when, self.ring_depth,
         )  # fmt: skip

@@ -9,11 +9,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from racetrap.golden_model.checks import check_integer
+from racetrap.golden_model.checks import check_integer, unknown_name
 from racetrap.golden_model.happens_before.epoch_index import EpochIndex
+from racetrap.golden_model.sigrace.address_ring import MAX_RING_DEPTH, AddressRing
 from racetrap.golden_model.sigrace.checkpoint import Checkpoint
 from racetrap.golden_model.sigrace.compressor import encode
-from racetrap.golden_model.sigrace.conflict_log import Reason
+from racetrap.golden_model.sigrace.confirmation import Confirmation
+from racetrap.golden_model.sigrace.conflict_log import Reason, RollbackWhen
 from racetrap.golden_model.sigrace.core_unit import CoreUnit
 from racetrap.golden_model.sigrace.environment import OWN, Command, CoreCommand, Environment
 from racetrap.golden_model.sigrace.listener import Listener
@@ -59,11 +61,17 @@ class Sigrace:
         Ideal SigRace: queues and conflict log without limit.
     instruction_limit : int
         Maximum instructions of a program: cores count each of them.
+    rollback_when : RollbackWhen or str
+        When software answers a request for a rollback.
+    ring_depth : int
+        Entries of the address ring of each core unit, with which conflicts are confirmed before a
+        rollback, and the RDM waits for a full log; 0: there are no rings, every conflict is
+        analysed, and conflicts that find the log full are dropped.
 
     Raises
     ------
     TypeError, ValueError
-        If the interval is no integer or out of range.
+        If the interval or the depth is no integer or out of range, or ``rollback_when`` unknown.
     """
 
     def __init__(
@@ -73,13 +81,22 @@ class Sigrace:
         checkpoint_interval: int = 1_000_000,
         unbounded: bool = False,
         instruction_limit: int = MOST_INSTRUCTIONS,
+        rollback_when: RollbackWhen | str = RollbackWhen.BLOCKS,
+        ring_depth: int = 0,
     ) -> None:
         check_integer("Checkpoint interval", checkpoint_interval, 1, _MAX_INTERVAL)
+        check_integer("Ring depth", ring_depth, 0, MAX_RING_DEPTH)
+        if rollback_when not in tuple(RollbackWhen):
+            raise ValueError(unknown_name("value of rollback_when", rollback_when, RollbackWhen))
         self.params = params
         self.environment = environment
         self.checkpoint_interval = checkpoint_interval
         self.unbounded = unbounded
         self.instruction_limit = instruction_limit
+        self.rollback_when = RollbackWhen(rollback_when)
+        #: Reasons of a request that are answered.
+        self.answered = self.rollback_when.reasons
+        self.ring_depth = ring_depth
 
     def run(self, trace: ThreadTrace, listener: Listener | None = None) -> SigraceResult:
         """Races of a recorded program.
@@ -117,22 +134,30 @@ class Sigrace:
         self.environment.check_threads(trace.header.threads, self.params)
 
 
+def _ring(sigrace: Sigrace) -> AddressRing:
+    """Address ring of a core unit: sequence numbers tell its blocks apart."""
+    return AddressRing(sigrace.ring_depth, 1 << sigrace.params.sequence_bits)
+
+
 class _Machine:
     """The hardware in Normal mode, and the state of its software."""
 
     def __init__(self, sigrace: Sigrace, index: EpochIndex, listener: Listener | None) -> None:
         params = self._params = sigrace.params
-        self._units = [
-            [CoreUnit(params, core, context) for context in range(params.contexts)]
-            for core in range(params.cores)
+        places = [
+            (core, number) for core in range(params.cores) for number in range(params.contexts)
         ]
-        self._rdm = Rdm(params, sigrace.unbounded)
+        rings = {place: _ring(sigrace) for place in places} if sigrace.ring_depth else {}
+        self._confirmation = Confirmation(rings) if rings else None
+        self._units = {place: CoreUnit(params, *place, rings.get(place)) for place in places}
+        self._rdm = Rdm(params, sigrace.unbounded, self._empty_log if rings else None)
+        self._answered = sigrace.answered
         self._statistics = SigraceStatistics()
         self._checkpoint = Checkpoint(params.threads, sigrace.checkpoint_interval)
         unit = CoreUnit(params)
         self._rollback = Rollback(
             params, index, self._checkpoint, self._statistics,
-            listener.analysis_unit if listener else lambda: unit,
+            listener.analysis_unit if listener else lambda: unit, self._confirmation,
         )  # fmt: skip
         self._listener = listener
         self._progress = [-1] * params.threads
@@ -150,7 +175,7 @@ class _Machine:
                 self._rdm.map(*command)
                 continue
             core, context, event, number = command
-            unit = units[core][context]
+            unit = units[core, context]
             if is_due and number not in (last, -1):
                 # Between events of the program: library code is not interrupted.
                 self._take_checkpoint()
@@ -180,6 +205,9 @@ class _Machine:
         statistics.intersections = counters["intersections"]
         statistics.conflicts_dropped = counters["log_dropped"]
         statistics.lost = dict(self._rdm.lost)
+        if self._confirmation is not None:
+            statistics.ring_reads = self._confirmation.read
+            statistics.ring_writes = self._confirmation.written
         return SigraceResult(
             sorted(self._rollback.races),
             sorted(self._rollback.false_sharing - self._rollback.races),
@@ -204,8 +232,11 @@ class _Machine:
             for step in self._rdm.summary(block.summary(params)):
                 statistics.hits += (step.kind, step.relation) == _HIT
         unit.blocks.clear()
-        if reasons := self._rdm.reasons:
+        if reasons := self._rdm.reasons & self._answered:
             self._handle(next(name for each, name in _REASONS.items() if each & reasons))
+
+    def _empty_log(self) -> None:
+        self._handle("full")
 
     def _handle(self, reason: str) -> None:
         """Roll back for the logged conflicts."""
@@ -217,12 +248,11 @@ class _Machine:
 
     def _end_blocks(self) -> None:
         """End the block of every context, as an interrupt that switches to the kernel does."""
-        for contexts in self._units:
-            for unit in contexts:
-                if self._listener is not None:
-                    self._listener.command(CoreCommand(unit.core, unit.context, _SWITCH_OUT, OWN))
-                unit.take(_SWITCH_OUT)
-                self._send(unit)
+        for (core, context), unit in self._units.items():
+            if self._listener is not None:
+                self._listener.command(CoreCommand(core, context, _SWITCH_OUT, OWN))
+            unit.take(_SWITCH_OUT)
+            self._send(unit)
 
     def _take_checkpoint(self) -> None:
         """Take a global checkpoint; pending conflicts are analysed first."""

@@ -131,6 +131,7 @@ def _print_statistics(console: Console, result: SigraceResult) -> None:
         ("conflicts", result.conflicts),
         ("conflicts lost, log full", counts.conflicts_dropped),
         ("conflicts analysed before", counts.conflicts_ignored),
+        *_ring_rows(counts),
         ("false positives", result.false_positives),
         ("checkpoints", counts.checkpoints),
         ("rollbacks", sum(counts.rollbacks.values())),
@@ -138,6 +139,18 @@ def _print_statistics(console: Console, result: SigraceResult) -> None:
         ("instructions in Analysis", counts.analysed),
     ]  # fmt: skip
     print_table(console, "SigRace", ("what", "count"), rows)
+
+
+def _ring_rows(counts: SigraceStatistics) -> list[tuple[str, int | float]]:
+    """What address rings have done, if there were any."""
+    if not counts.ring_writes:
+        return []
+    return [
+        ("conflicts without a common address", counts.conflicts_dismissed),
+        ("conflicts whose blocks had left a ring", counts.conflicts_unheld),
+        ("ring entries written", counts.ring_writes),
+        ("ring entries read", counts.ring_reads),
+    ]
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -88,6 +88,8 @@ class ThreadCheck(TraceName, Configuration, SigraceFigures):
     ]
     checkpoint_interval: Annotated[int, "`--set checkpoint_interval`"]
     unbounded: Annotated[bool, "`--set unbounded`"]
+    rollback_when: Annotated[str, "`--set rollback_when`"]
+    ring_depth: Annotated[int, "`--set ring_depth`"]
     races: Annotated[list[ThreadRaceDocument], "distinct dynamic races, by address"]
     oracle: Annotated[NotRequired[ThreadOracle], "with `--compare`"]
 

@@ -67,6 +67,10 @@ class SigraceStatisticsDocument(TypedDict):
     lost: Annotated[list[Lost], "searches of a full queue that found none"]
     conflicts_dropped: Annotated[int, "conflicts lost because the log was full"]
     conflicts_ignored: Annotated[int, "those whose addresses had been analysed for the same epochs"]
+    conflicts_dismissed: Annotated[int, "those of blocks that rings show to share no address"]
+    conflicts_unheld: Annotated[int, "those analysed because a ring no longer held a block"]
+    ring_reads: Annotated[int, "entries read from the address rings"]
+    ring_writes: Annotated[int, "entries written to the address rings"]
     checkpoints: Annotated[int, "checkpoints after the start"]
     rollbacks: Annotated[
         dict[str, int],

@@ -255,3 +255,9 @@ def epoch_steps(kind: int, value: int, thread: int = 1) -> int:
     Ref: SigRace (ISCA'09) Section 4.2.
     """
     return releases(kind, value) + acquires(kind, value, thread)
+
+
+def bytes_used(granule: int, address: int, size: int) -> int:
+    """Bytes of a granule (its byte address) that an access touches, a bit for each."""
+    low, high = max(address - granule, 0), min(address + size - granule, GRANULE_BYTES)
+    return (1 << high) - (1 << low)

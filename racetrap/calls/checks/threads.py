@@ -102,6 +102,8 @@ def check_threads(
         "environment": asdict(sigrace.environment),
         "checkpoint_interval": sigrace.checkpoint_interval,
         "unbounded": sigrace.unbounded,
+        "rollback_when": sigrace.rollback_when,
+        "ring_depth": sigrace.ring_depth,
         **sigrace_races.result_to_dict(result),
         "races": races.json,
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from racetrap.generators.presets import with_all_settings
+from racetrap.golden_model.sigrace.conflict_log import RollbackWhen
 from racetrap.golden_model.sigrace.environment import ENVIRONMENTS
 from racetrap.golden_model.sigrace.sigrace import MOST_INSTRUCTIONS
 from racetrap.golden_model.trace.noncoherent.operations import MemorySystem
@@ -44,6 +45,16 @@ THREAD_SETTINGS = (
         "Instructions that a thread commits between two checkpoints.  [default: 1000000]",
     ),
     ("unbounded=true", "Ideal SigRace: unlimited queues and an unlimited conflict log."),
+    (
+        "rollback_when=NAME",
+        f"Requests for a rollback that software answers before the next checkpoint: "
+        f"{', '.join(RollbackWhen)}.  [default: blocks]",
+    ),
+    (
+        "ring_depth=N",
+        "Entries of each core's ring of addresses, with which conflicts are confirmed before a "
+        "rollback.  [default: 0, none]",
+    ),
 )
 MEMORY_SETTINGS = (
     ("line_bytes=N", "Bytes of a cache line.  [default: as the trace says, or 32]"),

@@ -36,7 +36,10 @@ _OPTIONS = ("-std=c++20", "-O3")
 _SHARE = 1 << 16
 #: Reason for handling conflicts, by the library's number.
 _REASONS = ("full", "blocks", "sync", "checkpoint", "end")
-_STATISTICS = ("blocks", "message_bytes", "checkpoints", "conflicts_ignored")
+_STATISTICS = (
+    "blocks", "message_bytes", "checkpoints", "conflicts_ignored", "conflicts_dismissed",
+    "conflicts_unheld", "ring_reads", "ring_writes",
+)  # fmt: skip
 #: If there is a race, the last three belong to the first.
 _COSTS = (
     "passes", "reexecuted", "analysed", "repeated_for_nothing", "false_positives", "has_race",

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../sync_objects.h"
+#include "address_ring.h"
 #include "signature.h"
 
 // A finished block as the RDM sees it.
@@ -16,6 +17,7 @@ struct Summary {
     Clock timestamp;
     Words read, write;
     uint64_t message_bits;
+    uint32_t unit;      // that has sent it
     uint32_t sequence;  // number of the block among those of its unit
     // Of a run that is measured: granules read and written, ascending; instructions of the thread
     // from the checkpoint to the block's end.
@@ -29,10 +31,19 @@ struct AddressSet {
     std::vector<uint32_t> usb;
 };
 
+// A bit for each byte of a granule (byte address) that lies from an address to an end.
+inline uint32_t bytes_used(uint64_t granule, uint64_t address, uint64_t end) {
+    uint32_t low = std::max(address, granule) - granule;
+    uint32_t high = std::min<uint64_t>(end - granule, 1 << GRANULE_LOG2);
+    return (1u << high) - (1u << low);
+}
+
 class CoreUnit {
 public:
     bool is_collecting = false;
     uint32_t thread = 0;
+    uint32_t place = 0;           // number of the unit
+    AddressRing *ring = nullptr;  // where the accesses of its blocks are kept, if they are
     Cause cause = NONE;  // of the latest block that ended, sent or empty
 
     CoreUnit(const Settings &settings, const SignatureHash &hash) : settings_(&settings), hash_(&hash) {
@@ -54,9 +65,13 @@ public:
         if (!is_collecting) return;
         count(instructions);
         if (size) {
-            uint64_t last = ((uint64_t)address + size - 1) >> GRANULE_LOG2;
-            for (uint64_t granule = address >> GRANULE_LOG2; granule <= last; granule++)
+            uint64_t end = (uint64_t)address + size, last = (end - 1) >> GRANULE_LOG2;
+            for (uint64_t granule = address >> GRANULE_LOG2; granule <= last; granule++) {
                 insert(granule & GRANULES_MASK, is_write, clock, ended);
+                if (!ring) continue;
+                uint64_t low = granule << GRANULE_LOG2;
+                ring->record(low, bytes_used(low, address, end), is_write);
+            }
         }
         if (counter_ >= settings_->block_instructions) end(LIMIT, clock, ended);
     }
@@ -72,7 +87,9 @@ public:
         if (!used_[0] && !used_[1]) return;
         Summary &summary = ended.emplace_back();
         summary.thread = thread;
+        summary.unit = place;
         summary.sequence = sent_++;
+        if (ring) ring->end();
         summary.cause = cause;
         summary.reads = used_[0];
         summary.writes = used_[1];

@@ -21,6 +21,14 @@ public:
             slots_.push_back(&units_[core * settings.contexts + context]);
         }
         if (settings.is_measured) rdm.measures = &measures;
+        if (settings.ring_depth) {
+            rdm.when_full = [this] { handle(AT_FULL); };
+            rings_.assign(units_.size(), AddressRing(settings.ring_depth, settings.ring_blocks));
+        }
+        for (uint32_t place = 0; place < units_.size(); place++) {
+            units_[place].place = place;
+            if (settings.ring_depth) units_[place].ring = &rings_[place];
+        }
     }
 
     const Settings settings;
@@ -56,6 +64,7 @@ public:
         end_blocks();
         handle(AT_END);
         end_interval();
+        for (const AddressRing &ring : rings_) statistics.ring_writes += ring.written;
     }
 
 private:
@@ -78,8 +87,9 @@ private:
 
     const Event *events_;
     uint64_t count_;
-    std::unordered_map<Epochs, Words, EpochsHash> saved_;  // addresses analysed
+    std::unordered_map<Epochs, std::vector<Words>, EpochsHash> saved_;  // signatures analysed
     std::vector<CoreUnit> units_;
+    std::vector<AddressRing> rings_;  // of each unit, if there are any
     std::vector<CoreUnit *> slots_;
     std::vector<Clock> clocks_;
     SyncObjects objects_;
@@ -187,22 +197,19 @@ private:
             rdm.take(std::move(block));
         }
         ended_.clear();
-        if (rdm.reasons)
-            handle(rdm.reasons & LOG_FULL ? AT_FULL : rdm.reasons & BLOCKS ? AT_BLOCKS : AT_SYNC);
+        if (uint32_t reasons = rdm.reasons & settings.answered)
+            handle(reasons & LOG_FULL ? AT_FULL : reasons & BLOCKS ? AT_BLOCKS : AT_SYNC);
     }
 
-    // Conflicts of epochs whose addresses have all been analysed need no second analysis.
     void handle(Handling reason) {
         if (rdm.log.empty()) return;
         std::vector<const LogEntry *> unknown;
+        Confirmation confirmation(rings_);
         for (const LogEntry &entry : rdm.log)
-            if (!is_known(entry)) unknown.push_back(&entry);
-        statistics.conflicts_ignored += rdm.log.size() - unknown.size();
+            if (is_new(entry, confirmation)) unknown.push_back(&entry);
+        statistics.ring_reads += confirmation.read;
         if (!unknown.empty()) rollback.handle(unknown, reason, checkpoint);
-        for (const LogEntry *entry : unknown) {
-            Words &saved = saved_.try_emplace(Epochs(*entry), hash.words()).first->second;
-            for (size_t word = 0; word < saved.size(); word++) saved[word] |= entry->signature[word];
-        }
+        for (const LogEntry *entry : unknown) saved_[Epochs(*entry)].push_back(entry->signature);
         rdm.clear_log();
     }
 
@@ -211,12 +218,39 @@ private:
         return (uint32_t)epoch < clocks_[thread][thread];
     }
 
-    bool is_known(const LogEntry &entry) const {
-        auto saved = saved_.find(Epochs(entry));
-        if (saved == saved_.end()) return false;
-        for (size_t word = 0; word < entry.signature.size(); word++)
-            if (entry.signature[word] & ~saved->second[word]) return false;
+    static bool is_within(const Words &signature, const Words &saved) {
+        for (size_t word = 0; word < signature.size(); word++)
+            if (signature[word] & ~saved[word]) return false;
         return true;
+    }
+
+    // Conflicts of epochs whose addresses have all been analysed need no second analysis; with
+    // address rings, those neither whose blocks have no address in common, or none that is new.
+    bool is_new(const LogEntry &entry, Confirmation &confirmation) {
+        auto at = saved_.find(Epochs(entry));
+        auto is_saved = [&](auto test) {
+            return at != saved_.end() && std::ranges::any_of(at->second, test);
+        };
+        if (is_saved([&](const Words &saved) { return is_within(entry.signature, saved); })) {
+            statistics.conflicts_ignored++;
+            return false;
+        }
+        if (rings_.empty()) return true;
+        auto found = confirmation.common(entry.block, entry.other_block);
+        if (!found) {
+            statistics.conflicts_unheld++;
+            return true;
+        }
+        if (found->empty()) {
+            statistics.conflicts_dismissed++;
+            return false;
+        }
+        auto is_analysed = [&](uint64_t granule) {
+            return is_saved([&](const Words &saved) { return hash.has(saved, granule); });
+        };
+        if (!std::ranges::all_of(*found, is_analysed)) return true;
+        statistics.conflicts_ignored++;
+        return false;
     }
 
     void end_block(CoreUnit &unit) {

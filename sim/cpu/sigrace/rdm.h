@@ -4,13 +4,21 @@
 #define RDM_H
 
 #include <deque>
+#include <functional>
 
 #include "measures.h"
+
+// A block by the unit that has sent it, and its number among those of the unit.
+struct BlockName {
+    uint32_t unit, number;
+    explicit BlockName(const Summary &summary) : unit(summary.unit), number(summary.sequence) {}
+};
 
 struct LogEntry {
     uint32_t thread, other, conflict;
     Clock timestamp, other_timestamp;
     Words signature;
+    BlockName block, other_block;
 };
 
 // Of a block that is known and one of another thread that comes, as relation of
@@ -28,6 +36,7 @@ public:
     std::vector<uint64_t> lost;  // messages that found no predecessor in a full queue, by pair
     std::vector<LogEntry> log;
     uint32_t reasons = 0;
+    std::function<void()> when_full;  // empties the log, for which the RDM waits; none: it does not
 
     Rdm(const Settings &settings, const SignatureHash &hash)
         : lost(settings.threads * settings.threads), settings_(&settings), hash_(&hash),
@@ -144,6 +153,7 @@ private:
         if (!conflict) return 0;
         counters.conflicts++;
         if (measures) measures->conflict(conflict, summary, entry);
+        if (when_full && is_log_full()) when_full();
         if (is_log_full()) {
             counters.log_dropped++;
             return conflict;
@@ -155,7 +165,7 @@ private:
             if (conflict & WRITE_WRITE) signature[word] |= summary.write[word] & entry.write[word];
         }
         log.push_back({summary.thread, other, conflict, summary.timestamp, entry.timestamp,
-                       std::move(signature)});
+                       std::move(signature), BlockName(summary), BlockName(entry)});
         if (first_ < 0) first_ = summary.thread;
         return conflict;
     }

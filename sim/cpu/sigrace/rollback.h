@@ -258,10 +258,8 @@ private:
             for (uint64_t each = event.address >> GRANULE_LOG2; each <= last; each++) {
                 uint64_t granule = each << GRANULE_LOG2;
                 if (!hash_->has(stop.signature, granule)) continue;
-                uint32_t low = std::max(event.address, granule) - granule;
-                uint32_t high = std::min<uint64_t>(end - granule, 1 << GRANULE_LOG2);
                 uint64_t life = index_->allocations.count(granule, number);
-                hits.push_back({granule, life, party, (1u << high) - (1u << low)});
+                hits.push_back({granule, life, party, bytes_used(granule, event.address, end)});
             }
         }
     }

@@ -6,6 +6,7 @@ import ctypes
 from ctypes import Structure, c_uint32, c_uint64
 from typing import Any
 
+from racetrap.golden_model.sigrace.address_ring import RECENT, WORD_LOG2
 from racetrap.golden_model.sigrace.params import ADDRESS_BITS, Form, SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
 from racetrap.golden_model.sigrace.sync_library import MAX_INSTRUCTIONS
@@ -22,7 +23,7 @@ class Settings(Structure):
             "cores", "contexts", "threads", "lsb_bits", "is_hashed", "usb_limit", "usb_count_bits",
             "block_instructions", "max_count", "max_counter", "history_depth", "log_depth",
             "log_blocks", "message_bits", "filters", "signature_bits", "is_unbounded", "interval",
-            "slots", "moves", "quantum", "is_measured",
+            "slots", "moves", "quantum", "is_measured", "answered", "ring_depth", "ring_blocks",
         )
     ]  # fmt: skip
 
@@ -41,7 +42,13 @@ class Filter(Structure):
 #: Both structures for C++.
 SETTINGS_TWINS = (
     constants(
-        {"ADDRESS_BITS": ADDRESS_BITS, "MAX_INSTRUCTIONS": MAX_INSTRUCTIONS}, ctype="uint32_t"
+        {
+            "ADDRESS_BITS": ADDRESS_BITS,
+            "MAX_INSTRUCTIONS": MAX_INSTRUCTIONS,
+            "RING_RECENT": RECENT,
+            "RING_WORD_LOG2": WORD_LOG2,
+        },
+        ctype="uint32_t",
     ),
     structure(Settings),
     structure(Filter),
@@ -62,7 +69,8 @@ def settings_of(sigrace: Sigrace) -> Settings:
         filters=len(params.sub_filters), signature_bits=params.signature_bits,
         is_unbounded=sigrace.unbounded, interval=sigrace.checkpoint_interval,
         slots=len(environment.slots(params)), moves=environment.name == "migration",
-        quantum=environment.quantum,
+        quantum=environment.quantum, answered=sigrace.answered,
+        ring_depth=sigrace.ring_depth, ring_blocks=1 << params.sequence_bits,
     )  # fmt: skip
 
 

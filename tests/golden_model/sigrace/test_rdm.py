@@ -221,7 +221,7 @@ def test_messages_as_flits():
     (step,) = rdm.message(encode(_PARAMS, block), 2)
     assert (step.kind, step.core, step.thread, step.cause) == (RdmStepKind.PUSH, 2, 1, Cause.SYNC)
     (entry,) = rdm.queues[1].entries
-    assert entry == ((1, 2, 3), _X, _Y)
+    assert entry == ((1, 2, 3), _X, _Y, None)
     (step,) = rdm.message(encode(_PARAMS, block)[:1], 2)
     assert step.drop == Drop.MALFORMED
 

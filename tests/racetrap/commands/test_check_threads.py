@@ -78,6 +78,7 @@ def test_json(racetrap, racy):
     _, data = checked(racetrap, racy)
     assert set(data) == {
         "trace", "preset", "parameters", "environment", "checkpoint_interval", "unbounded",
+        "rollback_when", "ring_depth",
         "events", "static", "dynamic", "false_sharing", "conflicts", "false_positives",
         "statistics", "races",
     }  # fmt: skip
@@ -99,6 +100,19 @@ def test_preset_and_settings(racetrap, racy):
     _, data = checked(racetrap, racy, "--detector", "sigrace-tiny", "--set", "history_depth=7")
     assert (data["preset"], data["parameters"]["history_depth"]) == ("sigrace-tiny", 7)
     assert len(data["races"]) == 4
+
+
+def test_address_rings(racetrap, racy):
+    result, data = checked(racetrap, racy, "--set", "ring_depth=64", "--set", "rollback_when=sync")
+    assert (data["ring_depth"], data["rollback_when"], len(data["races"])) == (64, "sync", 4)
+    statistics = data["statistics"]
+    assert statistics["conflicts_dismissed"] == statistics["conflicts_unheld"] == 0
+    assert 0 < statistics["ring_reads"] <= statistics["ring_writes"]
+    written = f"ring entries written {statistics['ring_writes']}"
+    assert written in " ".join(result.output.replace("│", " ").split())
+    without, data = checked(racetrap, racy)
+    assert (data["ring_depth"], data["rollback_when"]) == (0, "blocks")
+    assert "ring entries" not in without.output
 
 
 @pytest.mark.parametrize("environment", ["migration", "multiplex", "multithreaded"])

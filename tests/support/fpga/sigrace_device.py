@@ -120,6 +120,8 @@ class SigraceTarget:
                 counter << index * params.timestamp_bits
                 for index, counter in enumerate(fields[name])
             )
+        # Names of blocks are not in the log.
+        del fields["block"], fields["other_block"]
         return params.log_layout.pack({**fields, "unused": 0}) >> 32 * word & 0xFFFFFFFF
 
 
