@@ -45,7 +45,7 @@ help:
 	@echo "make second-simulator  replay what Verilator did at the pins of each small detector on Icarus Verilog"
 	@echo "make verdicts  check the verdicts on all small programs with threads beside ThreadSanitizer's"
 	@echo "make foreign-builds  build Debian source packages by their own build systems, and record them"
-	@echo "make soc       run firmware on PicoRV32 with a cache, a DMA engine and the bus monitor (installs the extra soc)"
+	@echo "make soc       run firmware on PicoRV32 and VexRiscv with a cache, a DMA engine and the bus monitor (installs the extra soc)"
 	@echo "make format    format the sources"
 	@echo "make clean     remove everything that was built, but not $(VENV)"
 

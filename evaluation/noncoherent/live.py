@@ -1,4 +1,4 @@
-"""Programs on the live system under many delays of the engine: omissions that the bus monitor
+"""Programs on a live system under many delays of the engine: omissions that the bus monitor
 reports, and after how many delays a read is wrong, which timing hides until then."""
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from racetrap.evaluation.noncoherent.programs import COMPLETE
 from racetrap.golden_model.noncoherent.oracle import racy_bytes
 from racetrap.sim.accelerator.programs.catalogue import ACCELERATOR_PROGRAMS
 
-_SYSTEM = "picorv32"
-
 
 @dataclass(frozen=True)
 class LivePart:
-    """A program, the most delays of the engine for each case of it, and the first one's seed."""
+    """A program, the most delays of the engine for each case of it, the first one's seed, and the
+    system."""
 
     program: str
     delays: int
     seed: int
+    system: str = "picorv32"
 
 
 @dataclass(frozen=True)
 class LiveCase:
-    """A program on the live system with one thing left out, or nothing.
+    """A program on a live system with one thing left out, or nothing.
 
     Parameters
     ----------
@@ -62,17 +62,17 @@ def run_live(part: LivePart) -> list[LiveCase]:
 
 def _run_case(part: LivePart, omission: str) -> LiveCase:
     # Needs an extra, which other evaluations do not.
-    from racetrap.rtl.soc.params import SocParams
     from racetrap.sim.soc.firmware import image_of
     from racetrap.sim.soc.image import read_image
     from racetrap.sim.soc.run import run_firmware
+    from racetrap.sim.soc.systems import SYSTEMS
 
-    program, params = ACCELERATOR_PROGRAMS[part.program], SocParams()
+    program, params = ACCELERATOR_PROGRAMS[part.program], SYSTEMS[part.system].params
     image = read_image(image_of(part.program))
     arguments = [str(program.least), *([] if omission == COMPLETE else [omission])]
     is_harmful, is_reported, is_wrong, is_late, runs, lost = False, True, False, False, 0, 0
     while is_reported and not is_wrong and runs < part.delays:
-        run = run_firmware(_SYSTEM, params, image, arguments, seed=part.seed + runs)
+        run = run_firmware(part.system, params, image, arguments, seed=part.seed + runs)
         if not runs:
             is_harmful = bool(racy_bytes(params.taps.monitor.memory, list(run.trace)))
         runs += 1

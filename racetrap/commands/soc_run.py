@@ -21,15 +21,14 @@ from racetrap.commands.shared.terminal import (
 from racetrap.presenters.needless import print_without, without_csv
 from racetrap.presenters.race_choice import RaceChoice
 from racetrap.presenters.soc_runs import print_soc_run
-from racetrap.rtl.soc.params import SocParams
 from racetrap.sim.soc.firmware import read_firmware
 from racetrap.sim.soc.left_out import runs_without_each
 from racetrap.sim.soc.run import run_firmware
-from racetrap.sim.soc.systems import CORES
+from racetrap.sim.soc.systems import SYSTEMS
 
 
 @click.command("run")
-@click.argument("system", metavar="SYSTEM", type=options.Choice(tuple(CORES)))
+@click.argument("system", metavar="SYSTEM", type=options.Choice(tuple(SYSTEMS)))
 @click.argument("firmware", metavar="FIRMWARE", type=InputFile())
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1)
 @form_files(
@@ -44,9 +43,9 @@ def command(
 ) -> None:  # fmt: skip
     """Run FIRMWARE with ARGS on SYSTEM, and print what the bus monitor reports.
 
-    SYSTEM is picorv32: PicoRV32, a write-back cache, a DMA engine and the monitor.  FIRMWARE is a
-    program in C with racetrap's headers, an ELF file for the system, or a text image
-    (docs/soc.md).
+    SYSTEM is a core with its cache, beside a DMA engine and the monitor: picorv32 (PicoRV32,
+    write-back) or vexriscv (VexRiscv, write-through).  FIRMWARE is a program in C with racetrap's
+    headers, an ELF file for the system, or a text image (docs/soc.md).
 
     Exit status: 0 no race, 1 races or wrong data, 2 bad input, 3 the firmware does not return from
     main, or a tool failed.
@@ -54,11 +53,9 @@ def command(
     console = report_console()
     with input_errors(firmware):
         image = read_firmware(Path(firmware))
-    waves = output.get(".fst")
+    params, waves = SYSTEMS[system].params, output.get(".fst")
     with progress_bar("Running"):
-        run = run_firmware(
-            system, SocParams(), image, arguments, waves=Path(waves) if waves else None
-        )
+        run = run_firmware(system, params, image, arguments, waves=Path(waves) if waves else None)
     if ".trace" in output:
         with input_errors():
             run.trace.write_binary(output[".trace"])
@@ -67,7 +64,7 @@ def command(
     if ".csv" in output:
         locations = run.trace.header.locations
         with progress_bar("Running without each cache operation and wait"):
-            places = list(runs_without_each(system, SocParams(), image, arguments, run))
+            places = list(runs_without_each(system, params, image, arguments, run))
         document["without"] = print_without(console, places, locations)
         write_file(output[".csv"], lambda: without_csv(places, locations))
     write_json(json_file, {"system": system, "firmware": firmware, **document})

@@ -43,8 +43,8 @@ class Design:
         C++ with the program's ``main``, which includes ``constants.h``.
     constants : tuple of str
         Lines of that header.
-    others : tuple of Path
-        Verilog of modules that are not ours.
+    others : tuple of (str, str)
+        Files of modules that are not ours: name, and Verilog.
     has_waves : bool
         Whether the harness can write waves.
     key : tuple of object
@@ -55,7 +55,7 @@ class Design:
     top: Callable[[], Any]
     harness: Path
     constants: tuple[str, ...] = ()
-    others: tuple[Path, ...] = ()
+    others: tuple[tuple[str, str], ...] = ()
     has_waves: bool = False
     key: tuple[object, ...] = ()
 
@@ -68,8 +68,11 @@ def build_program(design: Design) -> Path:
     BuildError
         If generation, Verilator or the C++ compiler fails.
     """
-    options = (design.name, design.constants, design.has_waves, _VERILATE, _MAKE, *design.key)
-    key = build_key(*options, files=(Path(__file__), design.harness, *design.others))
+    options = (
+        design.name, design.constants, design.others, design.has_waves, _VERILATE, _MAKE,
+        *design.key,
+    )  # fmt: skip
+    key = build_key(*options, files=(Path(__file__), design.harness))
     folder = cache_folder() / "soc" / f"{design.name}-{key}"
     build_once(folder, lambda unfinished: _compile(design, unfinished))
     return folder / design.name
@@ -103,11 +106,13 @@ def _compile(design: Design, folder: Path) -> None:
     )
     (folder / "constants.h").write_text("\n".join((*design.constants, *ports, "")), "utf-8")
     shutil.copy(design.harness, folder / "harness.cpp")
+    for file, verilog in design.others:
+        (folder / file).write_text(verilog, encoding="utf-8")
     waves = ("--trace-fst", "-CFLAGS", "-DWAVES") if design.has_waves else ()
     run_tool(
         ["verilator", *_VERILATE, *waves, "+define+RISCV_FORMAL", "-CFLAGS",
          f"-I{folder.resolve()}", "--top", design.name, "-Mdir", "obj", f"{design.name}.v",
-         *(str(path) for path in design.others), "harness.cpp", "-o", design.name],
+         *(file for file, _ in design.others), "harness.cpp", "-o", design.name],
         folder,
     )  # fmt: skip
     make_model(folder / "obj", f"V{design.name}", [ONE_PIECE, *_MAKE])

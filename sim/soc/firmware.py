@@ -23,7 +23,7 @@ from racetrap.sim.gnu_tools import run_tool
 from racetrap.sim.riscv import zig
 from racetrap.sim.soc.build import definitions, places
 from racetrap.sim.soc.image import Image, read_image, write_image
-from racetrap.sim.soc.systems import ARGUMENTS, LEFT_OUT
+from racetrap.sim.soc.systems import ARGUMENTS, LEFT_OUT, SYSTEMS
 
 #: Kept images, by program.
 IMAGES = Path(__file__).parent / "images"
@@ -66,14 +66,14 @@ def addresses(heap: Allocator) -> str:
         *((f"ENGINE_{name.upper()}", at) for name, at in dma_engine.REGISTERS.items()),
         *((f"CONTROL_{name.upper()}", at) for name, at in soc.CONTROL.items()),
     )
-    line = soc.SocParams().cache.line_bytes
+    line = max(system.params.cache.line_bytes for system in SYSTEMS.values())
     values = (
         *_monitor_values(),
         ("LOCAL_BASE", soc.LOCAL_BASE), ("MEMORY_BASE", soc.MEMORY_BASE),
         ("MEMORY_BYTES", soc.MEMORY_BYTES), ("ENGINE_BASE", soc.ENGINE_BASE),
         ("CONTROL_BASE", soc.CONTROL_BASE), ("ARGUMENTS", ARGUMENTS), ("LEFT_OUT", LEFT_OUT),
         ("PAGE", _PAGE), ("STACK_BYTES", _STACK_BYTES), ("SCRATCHPAD", _SCRATCHPAD), ("ENGINES", 1),
-        ("LINE_BYTES", line), ("WINDOWS", soc.WINDOWS), ("WINDOWS_AT", soc.WINDOWS_AT),
+        ("LONGEST_LINE_BYTES", line), ("WINDOWS", soc.WINDOWS), ("WINDOWS_AT", soc.WINDOWS_AT),
         ("ENGINE_START_READ", dma_engine.START_READ),
         ("ENGINE_START_WRITE", dma_engine.START_WRITE), ("ENGINE_DONE", dma_engine.DONE),
         ("ENGINE_ROOM", dma_engine.ROOM), ("HEAP_OFFSET", heap.base or 0),

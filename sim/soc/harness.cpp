@@ -1,4 +1,4 @@
-// Surroundings of the example system: memory, console, the monitor's ring, and what memory
+// Surroundings of an example system: memory, console, the monitor's ring, and what memory
 // would hold if caches and engines were coherent.
 //
 //     system IMAGE FOLDER SEED CYCLES MONITOR [ARGUMENT]...
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "Vpicorv32_system.h"
+#include "Vsoc_system.h"
 #include "constants.h"
 #include "verilated.h"
 #ifdef WAVES
@@ -281,7 +281,7 @@ private:
     }
 
     VerilatedContext context_;
-    Vpicorv32_system top_{&context_};
+    Vsoc_system top_{&context_};
 #ifdef WAVES
     VerilatedFstC waves_;
 #endif

@@ -94,7 +94,7 @@ def run_firmware(
     Parameters
     ----------
     system : str
-        Name of the system, one of ``CORES``.
+        Name of the system, one of ``SYSTEMS``.
     params : SocParams
         Its parameters.
     image : Image

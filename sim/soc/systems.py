@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from racetrap.golden_model.noncoherent.taps.rvfi_tap import RETIRED_LAYOUT
 from racetrap.rtl.soc import params as soc
-from racetrap.rtl.soc.picorv32_system import Picorv32System
+from racetrap.rtl.soc import picorv32_system, vexriscv_system
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc.build import Design, build_program, definitions, places
 
@@ -26,29 +26,67 @@ _CONTROL = 0x40
 _CLEAR, _ENABLE = 0x300, 1
 _WORD_BITS = 32
 
-#: Packages with the cores' Verilog, by system.
-CORES = {"picorv32": ("pythondata_cpu_picorv32", "verilog/picorv32.v")}
 
+@dataclass(frozen=True)
+class ExampleSystem:
+    """A system around a core of others.
 
-def core_source(system: str) -> Path:
-    """Verilog of a system's core.
-
-    Raises
-    ------
-    Failure
-        If its package is not installed.
+    Parameters
+    ----------
+    package, file : str
+        Package with the core's Verilog, and the file in it.
+    top : callable
+        Makes the system.
+    params : SocParams
+        Parameters of the system as it is.
+    adapt : callable
+        Changes the core's Verilog.
     """
-    package, file = CORES[system]
-    found = find_spec(package)
-    if found is None or found.origin is None:
-        name = package.replace("_", "-")
-        raise Failure(f"Package {name} is missing: install the extra soc (pip install '.[soc]')")
-    return Path(found.origin).parent / file
+
+    package: str
+    file: str
+    top: Callable[[soc.SocParams], Any]
+    params: soc.SocParams
+    adapt: Callable[[str], str] = str
+
+    def core(self) -> str:
+        """Verilog of the core.
+
+        Raises
+        ------
+        Failure
+            If its package is not installed, or is not the one that the system is made for.
+        """
+        found, name = find_spec(self.package), self.package.replace("_", "-")
+        if found is None or found.origin is None:
+            raise Failure(
+                f"Package {name} is missing: install the extra soc (pip install '.[soc]')"
+            )
+        text = (Path(found.origin).parent / self.file).read_text(encoding="utf-8")
+        try:
+            return self.adapt(text)
+        except ValueError as error:
+            raise Failure(
+                f"Package {name} must be that of the extra soc (pip install '.[soc]'): {error}"
+            ) from None
+
+
+#: Systems by name.
+SYSTEMS = {
+    "picorv32": ExampleSystem(
+        "pythondata_cpu_picorv32", "verilog/picorv32.v", picorv32_system.Picorv32System,
+        picorv32_system.PARAMS,
+    ),
+    "vexriscv": ExampleSystem(
+        "pythondata_cpu_vexriscv", "verilog/VexRiscv.v", vexriscv_system.VexriscvSystem,
+        vexriscv_system.PARAMS, vexriscv_system.core_with_ports,
+    ),
+}  # fmt: skip
 
 
 def build_system(
     system: str, params: soc.SocParams, *, has_waves: bool = False,
-    make: Callable[[soc.SocParams], Any] = Picorv32System, bug: str = "",
+    other: ExampleSystem | None = None, bug: str = "",
 ) -> Path:  # fmt: skip
     """The program that runs firmware on a system; see ``harness.cpp`` for its command line.
 
@@ -60,15 +98,15 @@ def build_system(
         Its parameters.
     has_waves : bool
         Whether the program can write waves.
-    make, bug : callable, str
-        Another top, and its name, to plant a bug.
+    other, bug : ExampleSystem or None, str
+        Another system in its place, and its name, to plant a bug.
 
     Raises
     ------
     Failure
         If a package is missing, or a tool fails.
     """
-    monitor = params.taps.monitor
+    monitor, found = params.taps.monitor, other or SYSTEMS[system]
     constants = (
         *places("RETIRED", RETIRED_LAYOUT),
         *places("STEP", monitor.step_layout),
@@ -84,8 +122,8 @@ def build_system(
     )  # fmt: skip
     return build_program(
         Design(
-            "picorv32_system", lambda: make(params),
-            Path(__file__).with_name("harness.cpp"), constants, (core_source(system),), has_waves,
-            key=(asdict(params), bug),
+            "soc_system", lambda: found.top(params),
+            Path(__file__).with_name("harness.cpp"), constants, ((f"{system}.v", found.core()),),
+            has_waves, key=(asdict(params), bug),
         )
     )  # fmt: skip

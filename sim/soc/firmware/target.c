@@ -12,12 +12,22 @@ int core_device_depth;
 struct zone core_zone;
 static struct zone windows[WINDOWS];
 
-size_t core_line_bytes(void) { return LINE_BYTES; }
+size_t core_line_bytes(void) { return CONTROL(LINE_BYTES); }
+
+// Waits until all stores so far have reached their registers: the core may post them.
+static void arrive(void) { (void)CONTROL(TAG); }
 
 // From here on operations are those of the program's line, not of this file's: of the call that
 // returns to `pc`.
-static void begin(uint32_t pc) { CONTROL(TAG) = pc - 4; }
-static void end(void) { CONTROL(TAG) = 0; }
+static void begin(uint32_t pc) {
+    CONTROL(TAG) = pc - 4;
+    arrive();
+}
+
+static void end(void) {
+    CONTROL(TAG) = 0;
+    arrive();
+}
 
 // Whether this run does without the maintenance and the waits of the call that returns to `pc`.
 static int is_left_out(uint32_t pc) { return REGISTER(LEFT_OUT) == pc - 4; }
@@ -33,11 +43,13 @@ static void maintain_line(enum kind kind, uintptr_t line) {
 void core_maintain(enum kind kind, uintptr_t address, size_t size, uint32_t pc) {
     if (is_left_out(pc)) return;
     begin(pc);
-    if (kind == INVALIDATE_ALL) __asm__ volatile(".word 0x0000002b" ::: "memory");
+    // Where no line can be maintained alone, all are flushed; that is all that there is.
+    if (!CONTROL(MAINTAINS_LINES)) __asm__ volatile(".word 0x0000500f" ::: "memory");
+    else if (kind == INVALIDATE_ALL) __asm__ volatile(".word 0x0000002b" ::: "memory");
     else if (kind == CLEAN_ALL) __asm__ volatile(".word 0x0200002b" ::: "memory");
     else if (kind == FLUSH_ALL) __asm__ volatile(".word 0x0400002b" ::: "memory");
     else
-        for (uintptr_t line = address & -(uintptr_t)LINE_BYTES; line < address + size; line += LINE_BYTES)
+        for (uintptr_t step = core_line_bytes(), line = address & -step; line < address + size; line += step)
             maintain_line(kind, line);
     end();
 }
@@ -63,10 +75,12 @@ void core_run(int engine, void (*work)(void *), const void *argument, size_t siz
     __real_memcpy(copy, argument, size);
     while (!(ENGINE(QUIET) & ENGINE_DONE)) continue;
     CONTROL(DEVICE_MODE) = 1;
+    arrive();
     core_device_depth++;
     work(copy);
     core_device_depth--;
     CONTROL(DEVICE_MODE) = 0;
+    arrive();
 }
 
 void core_sync(int engine, uint32_t pc) {
@@ -83,6 +97,7 @@ static void set_window(unsigned number, struct zone zone) {
     windows[number] = zone;
     REGISTER(CONTROL_BASE + WINDOWS_AT + 8 * number) = zone.is_uncached ? zone.first : 0;
     REGISTER(CONTROL_BASE + WINDOWS_AT + 8 * number + 4) = zone.is_uncached ? zone.last + 1 : 0;
+    arrive();
 }
 
 void zones_set(uintptr_t address, size_t size, int is_uncached) {

@@ -46,7 +46,7 @@ def test_file_that_is_no_image(racetrap, tmp_path):
 def test_missing_core_names_the_extra(monkeypatch):
     monkeypatch.setattr(systems, "find_spec", lambda name: None)
     with pytest.raises(Failure, match="pythondata-cpu-picorv32 is missing: install the extra soc"):
-        systems.core_source("picorv32")
+        systems.SYSTEMS["picorv32"].core()
 
 
 _RUN = SystemRun(

@@ -108,7 +108,9 @@ class Number:
     def __rshift__(self, other: int) -> Number:
         return self._with(self.value >> other)
 
-    def __lshift__(self, other: int) -> Number:
+    def __lshift__(self, other: Any) -> Number:
+        if isinstance(other, Number):
+            return self._with(self.value << other.value[:-1].as_unsigned())
         return self._with(self.value << other)
 
     def __mod__(self, other: int) -> Number:

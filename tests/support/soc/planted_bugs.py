@@ -1,4 +1,4 @@
-"""Bugs planted in the example system."""
+"""Bugs planted in the example systems."""
 
 from racetrap.sim.cosim.verilator.patch import Patch
 
@@ -29,3 +29,36 @@ CACHE_BUGS = {
     ),
     "all-is-one-line": Patch(CACHE, "~maintenance.is_all | self._walk.all()", "1"),
 }  # fmt: skip
+_SYSTEM, _VEXRISCV = "soc/system.py", "soc/vexriscv_system.py"
+#: Files of VexRiscv's system in which bugs are planted, each after those that it uses.
+VEXRISCV_FILES = ("noncoherent/taps/last_stage.py", _SYSTEM, _VEXRISCV)
+#: Faults between VexRiscv and its monitor.
+VEXRISCV_BUGS = {
+    "stores-of-bytes-are-lost": Patch(
+        "noncoherent/taps/last_stage.py",
+        "Mux(insn[:7] == STORE, mask, 0)",
+        "Mux((insn[:7] == STORE) & insn[12:14].any(), mask, 0)",
+    ),
+    "access-counts-while-it-waits": Patch(
+        _VEXRISCV, '"writeBack_arbitration_isFiring"', '"writeBack_arbitration_isValid"'
+    ),
+    "dma-starts-when-its-store-retires": Patch(
+        _SYSTEM,
+        """access.valid.eq(bus.valid & bus.ready), access.is_write.eq(bus.wstrb.any()),
+        access.address.eq(bus.address), access.data.eq(Mux(bus.wstrb.any(), bus.wdata, bus.rdata)),
+        """,
+        """Cat(access.valid, access.is_write, access.address, access.data).eq(Mux(
+            retired.valid & retired.payload.mem_wmask.any()
+            & (retired.payload.mem_addr == engine_registers(ENGINE_BASE).start),
+            Cat(Signal(2, init=3), retired.payload.mem_addr, retired.wdata),
+            Mux(bus.wstrb.any() & (bus.address == engine_registers(ENGINE_BASE).start), 0,
+                Cat(bus.valid & bus.ready, bus.wstrb.any(), bus.address,
+                    Mux(bus.wstrb.any(), bus.wdata, bus.rdata))))),
+        """,
+    ),
+    "device-is-watched": Patch(
+        _SYSTEM,
+        "tap.i_valid.eq(retired.valid & ~self.o_device_mode)",
+        "tap.i_valid.eq(retired.valid)",
+    ),
+}

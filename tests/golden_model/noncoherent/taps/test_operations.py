@@ -4,6 +4,7 @@ import pytest
 
 from racetrap.golden_model.noncoherent.packets import BusOperation
 from racetrap.golden_model.noncoherent.taps.descriptor_tap import DescriptorTap, RegisterAccess
+from racetrap.golden_model.noncoherent.taps.last_stage import LastStage, retired_of
 from racetrap.golden_model.noncoherent.taps.rvfi_tap import Retired, operations_of
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
 from tests.support.noncoherent.taps.system import FLUSH_ALL_WORD, PARAMS, REGISTERS
@@ -35,6 +36,28 @@ K = OperationKind
 def test_instruction(retired, due):
     assert list(operations_of(PARAMS, retired)) == [due]
     assert list(operations_of(PARAMS, retired._replace(trap=1))) == []
+
+
+@pytest.mark.parametrize(
+    ("stage", "due"),
+    [
+        # lbu a0, 3(a1)
+        (
+            LastStage(0x0035C503, 0x40, 0x80000403),
+            BusOperation(K.CACHED_READ, 0, 0x80000403, 1, tag=0x40),
+        ),
+        # sh a0, -4(a1) by the alias
+        (
+            LastStage(0xFEA59E23, 0x40, 0xA0000402),
+            BusOperation(K.UNCACHED_WRITE, 0, 0x80000402, 2, tag=0x40),
+        ),
+        (LastStage(FLUSH_ALL_WORD.match, 0x40, 0x80000400), BusOperation(K.FLUSH_ALL, tag=0x40)),
+    ],
+)
+def test_instruction_of_a_core_without_rvfi(stage, due):
+    assert list(operations_of(PARAMS, retired_of(stage))) == [due]
+    # add a0, a0, a0, with an address that some load has left there
+    assert list(operations_of(PARAMS, retired_of(stage._replace(insn=0x00A50533)))) == []
 
 
 def test_descriptor_is_the_one_at_the_start():

@@ -18,6 +18,7 @@ from racetrap.golden_model.noncoherent.taps.descriptor_tap import (
     DescriptorTap,
     RegisterAccess,
 )
+from racetrap.golden_model.noncoherent.taps.last_stage import STAGE_LAYOUT, LastStage, retired_of
 from racetrap.golden_model.noncoherent.taps.params import Attribute
 from racetrap.golden_model.noncoherent.taps.rvfi_tap import RETIRED_LAYOUT, Retired, operations_of
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind
@@ -211,3 +212,30 @@ class DescriptorHarness(TapHarness):
         operations = tuple(golden.step(given, number(self.i_tag)))
         held = [(self._shadow[name], value_of(value)) for name, value in golden.shadow.items()]
         return operations, held
+
+
+class LastStageHarness(Harness):
+    """A last stage that any instruction leaves, beside the golden model on symbols."""
+
+    def __init__(self, case: Case):
+        self._stage = module_of("last_stage", case.bug).LastStage()
+        super().__init__(case, {"i_stage": In(struct_layout(STAGE_LAYOUT))})
+
+    def elaborate(self, platform):
+        m, paths = Module(), Paths()
+        m.submodules.stage = stage = self._stage
+        m.d.comb += Value.cast(stage.i_stage).eq(Value.cast(self.i_stage))
+        given = LastStage(*(paths.number(self.i_stage[name]) for name in LastStage._fields))
+        retired, rules = stage.o_retired, []
+        for condition, due in paths.of(lambda: retired_of(given)):
+            for name, value in due._asdict().items():
+                width = len(retired[name])
+                is_due = retired[name] == value_of(value)[:width].as_unsigned()
+                rules.append(~condition | is_due)
+        events = {
+            "load-of-a-byte": retired.mem_rmask == 0b1000,
+            "store-of-a-halfword": retired.mem_wmask == 0b1100,
+            "before-its-base": retired.mem_rmask.any() & (retired.rs1_rdata > self.i_stage.address),
+        }  # fmt: skip
+        self.state(m, rules, events)
+        return m

@@ -21,6 +21,16 @@ RVFI_TAP_BUGS = tap_bugs({
         "rvfi_tap", "(places.o_attribute != Attribute.IGNORED)", "Const(1)"
     ),
 })  # fmt: skip
+LAST_STAGE_BUGS = tap_bugs({
+    "store-is-lost": ("last_stage", "insn[:7] == STORE", "Const(0)"),
+    "branch-is-a-load": ("last_stage", "insn[:7] == LOAD", "insn[:5] == LOAD"),
+    "offset-has-no-sign": ("last_stage", "insn[20:].as_signed()", "insn[20:]"),
+    "mask-is-the-first-bytes": ("last_stage", "<< address[:2]", "<< Const(0)"),
+    "halfword-is-a-byte": (
+        "last_stage", "(1 << (1 << size)) - 1", "(1 << max(1, size * size)) - 1"
+    ),
+    "word-keeps-its-offset": ("last_stage", "Cat(Const(0, 2), address[2:])", "address"),
+})  # fmt: skip
 DESCRIPTOR_TAP_BUGS = tap_bugs({
     "copy-is-from-before-the-store": (
         "descriptor_tap", "operation.address.eq(shadow[name])",

@@ -44,7 +44,7 @@ REGISTERS = EngineRegisters(
     write_mask=2, status=0x18,
 )  # fmt: skip
 _FILES = (
-    "layouts", "address_map", "rvfi_tap", "descriptor_tap", "tap_queue",
+    "layouts", "address_map", "rvfi_tap", "last_stage", "descriptor_tap", "tap_queue",
 )  # fmt: skip
 
 
