@@ -124,7 +124,7 @@ HIRACE = System(
     # A sweep of metadata is cut short.
     back_doors={
         "accessor.init": {"index": "rw", "o_busy": "rd"},
-        "registers": {"*_count": "rw"},
+        "registers": {"*_count": "rw", "status__idle": "rd"},
         "report_path.writer": {"o_head": "rw"},
     },
 )

@@ -38,6 +38,8 @@ _SMALL_LOG2 = 14
 _SEEN_BUSY = 64
 #: The same of short launches, at most.
 _SHORT = 4096
+#: Fraction of the resets after which transactions come before the launch.
+_IGNORED = 0.5
 #: Cycles of transactions before a launch or a reset amid them.
 _AMID_CYCLES = (1, 5, 20, 150, 1000)
 #: Fraction of the launches whose last transactions never come, and the most of these.
@@ -93,12 +95,14 @@ def launches_amid(model: FastModel[Any], region: MonitoredRegion) -> int:
 
 
 def reset_amid(sim: Any, random: Random, transactions: Sequence[tuple[int, Any]]) -> None:
-    """Perhaps reset the hardware while it plays transactions, if there are any; a launch must
-    follow."""
+    """Perhaps reset the hardware while it plays transactions, if there are any, and perhaps let it
+    ignore them then; a launch must follow."""
     if not transactions or random.random() < _NO_RESET:
         return
     played = [each for each in transactions if sim.may_come_first(each[1])]
     sim.reset_after(sim.queues(played), random.choice(_AMID_CYCLES))
+    if random.random() < _IGNORED:
+        sim.ignore(sim.queues(transactions))
 
 
 def amid_options(random: Random) -> Mapping[str, Any]:
@@ -227,12 +231,12 @@ class LaunchCases:
         self, model: FastModel[Any], region: Region, style: Any, seed: int, accesses: int
     ) -> Any:
         """Random transactions for the SMs that are there."""
-        params, places = model.params, model.places
+        places = model.places
         # An access with n lanes at most gives about n/2 accesses to words.
         instructions = 2 * accesses // (self.share * (style.lanes + 1))
-        playing = params if places is None else places.playing
-        events = self.random_events(playing, region, style, seed, instructions)
-        transactions = self.transactions_of(events, playing)
-        if self.at_tiles is not None and places is not None:
-            transactions = self.at_tiles(transactions, places)
-        return transactions
+        if places is None or self.at_tiles is None:
+            events = self.random_events(model.params, region, style, seed, instructions)
+            return self.transactions_of(events, model.params)
+        playing = places.playing
+        events = self.random_events(playing, places.drawn(region), style, seed, instructions)
+        return list(self.at_tiles(self.transactions_of(events, playing), places, region))

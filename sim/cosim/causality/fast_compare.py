@@ -5,7 +5,7 @@ Ref: ScoRD (ISCA'20) Section VI.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from racetrap.generators.garbage_collection import garbage_collection_paused
 from racetrap.golden_model.causality.packets import Transaction, TransactionKind
@@ -34,14 +34,16 @@ def transactions_of(
 
 
 def at_tiles(
-    transactions: Iterable[tuple[int, Transaction]], places: TilePlaces
-) -> list[tuple[int, Transaction]]:
-    """Transactions of ``places.playing``, moved to the tiles that are there."""
-    return [
-        (places.sms[sm], transaction._replace(word=places.word(transaction.word))
-         if transaction.kind <= TransactionKind.ATOMIC else transaction)
-        for sm, transaction in transactions
-    ]  # fmt: skip
+    transactions: Iterable[tuple[int, Transaction]], places: TilePlaces, region: Region
+) -> Iterator[tuple[int, Transaction]]:
+    """Transactions of ``places.playing`` that were drawn in ``places.drawn(region)``, moved to the
+    tiles that are there."""
+    for sm, transaction in transactions:
+        if transaction.kind <= TransactionKind.ATOMIC:
+            word = transaction.word
+            word = places.word(word) if transaction.shared else places.spread(region, word)
+            transaction = transaction._replace(word=word)
+        yield places.sms[sm], transaction
 
 
 def check_launch(

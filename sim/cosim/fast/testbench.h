@@ -128,7 +128,7 @@ class Lite {
   public:
     void start(bool write, uint32_t address_, uint32_t data_, uint32_t strobes_ = 0xF,
                Waits waits_ = {}) {
-        aw = w = write;
+        aw = w = writes = write;
         ar = !write;
         done = false;
         address = address_;
@@ -163,12 +163,14 @@ class Lite {
         if (waits.answer && (port.bvalid || port.rvalid)) waits.answer--;
     }
 
+    bool is_writing() const { return writes && !done; }
+
     bool done = false;
     uint32_t data = 0;
     uint8_t response = 0;
 
   private:
-    bool aw = false, w = false, ar = false;
+    bool aw = false, w = false, ar = false, writes = false;
     uint32_t address = 0, strobes = 0;
     Waits waits;
 };

@@ -68,14 +68,29 @@ class GpuSimulation(GpuLaunches):
         self._library.sim_reset(self._sim)
         self._counted.clear()
 
+    def ignore(self, queues: Sequence[NDArray[np.uint32]]) -> None:
+        """Play transactions between a reset and the first launch; all must be taken in vain.
+
+        Raises
+        ------
+        Mismatch
+            If the hardware does anything with one.
+        """
+        self._software.enable()
+        self._offer(queues)
+        self._must(not self._library.sim_run(self._sim, 0))
+        self._software.wait_idle()
+        told = self._params.banks + self._params.sm_count + self._metadata_ports
+        if any(self.counters().values()) or any(map(self._trace_cycles, range(told + 1))):
+            raise Mismatch("Transactions between a reset and the first launch must be ignored")
+
     def detector_ports(self) -> DetectorPorts:
         """The system for a GPU around it that decides each cycle what its ports do.
 
         Metadata and report ring stay those of the last launch.
         """
-        params, self._is_outside = self._params, True
-        slices = 0 if params.local_bytes else params.metadata_ports
-        return DetectorPorts(self._library.sim_cycle, self._sim, params.sm_count, slices)
+        sms, self._is_outside = self._params.sm_count, True
+        return DetectorPorts(self._library.sim_cycle, self._sim, sms, self._metadata_ports)
 
     # Results ----------------------------------------------------------------------------
 
@@ -128,8 +143,12 @@ class GpuSimulation(GpuLaunches):
     @property
     def _first_taken(self) -> int:
         """Number of the first SM's trace of transactions."""
-        ports = 0 if self._params.local_bytes else self._params.metadata_ports
-        return self._params.banks + self._params.sm_count + ports + 1
+        return self._params.banks + self._params.sm_count + self._metadata_ports + 1
+
+    @property
+    def _metadata_ports(self) -> int:
+        """Number of metadata ports with a memory behind them."""
+        return 0 if self._params.local_bytes else self._params.metadata_ports
 
     def entries(self, indices: NDArray[np.uint64]) -> NDArray[Any]:
         """Metadata entries in memory: integers of NumPy's, or of Python's if they are wider."""

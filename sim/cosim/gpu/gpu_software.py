@@ -102,6 +102,11 @@ class GpuSoftware(DetectorSoftware):
         self.control(clear_counters=1, launch=1)
         self._wait_until(is_done, "finish the launch")
 
+    def enable(self) -> None:
+        """Let transactions be checked from the next launch on."""
+        self._control = {"enable": 1}
+        self.control()
+
     def control(self, **fields: int) -> None:
         """Write CONTROL as launched, with other values of some fields."""
         self._port.write_fields("CONTROL", **(self._control | fields))

@@ -144,30 +144,22 @@ class Sim : public Testbench {
     }
 
     bool sample() override {
-        bool moved = false;
+        bool moved = false, takes = false;
         for (int sm = 0; sm < SMS; sm++) {
-            bool takes = queues[sm].sample(ports.transaction[sm]);
-            moved |= takes;
-            if (FENCING && takes) taken[sm].cycles.push_back(now);
+            bool taken_now = queues[sm].sample(ports.transaction[sm]);
+            moved |= taken_now;
+            takes |= ports.transaction[sm].valid && ports.transaction[sm].ready;
+            if (FENCING && taken_now) taken[sm].cycles.push_back(now);
         }
         for (int sm = 0; sm < FENCING; sm++) look(sm);
         for (int sm = 0; sm < LEAVING_OUT; sm++)
             if (ports.left_out[sm].value) left_out[sm].take(uint32_t(queues[sm].next), 1, now);
-        for (int port = 0; port < METADATA_PORTS; port++) {
-            shorten_sweep(port);
-            Timing of_port = timing;
-            if (port % 2) of_port.latency += timing.odd_latency;
-            moved |= reads[port].sample(ports.metadata[port], of_port, random, metadata, failure,
-                                        digest, now);
-            moved |= writes[port].sample(ports.metadata[port], timing, random, failure, digest, now);
-        }
-        Timing of_ring = timing;
-        of_ring.latency += timing.ring_latency;
-        moved |= reports.sample(ports.report, of_ring, random, failure, digest, now);
-        for (int bank = 0; bank < BANKS; bank++) moved |= capture(bank);
-        for (int n = 0; n < COLLECTORS; n++) moved |= listen(ports.collector[n]);
+        bool works = sample_memories();
+        for (int bank = 0; bank < BANKS; bank++) works |= capture(bank);
+        for (int n = 0; n < COLLECTORS; n++) works |= listen(ports.collector[n]);
+        hold_to_idle(takes, works);
         if (outside.sms) tell_outside();
-        return moved;
+        return moved | works;
     }
 
     void advance() override {
@@ -190,6 +182,7 @@ class Sim : public Testbench {
             writes[port].forget(ports.metadata[port]);
         }
         reports.forget(ports.report);
+        was_idle = false;
     }
 
     void describe(std::ostream& text) const override {
@@ -231,6 +224,7 @@ class Sim : public Testbench {
     bool sweeps[METADATA_PORTS + 1] = {};
     const uint64_t* next_jump[METADATA_PORTS + 1] = {};
     uint64_t begun_at = 0;
+    bool was_idle = false;
     struct {
         SmCycle* sms = nullptr;
         SliceCycle* slices = nullptr;
@@ -241,6 +235,34 @@ class Sim : public Testbench {
         uint64_t total = settled;
         for (auto& trace : traces) total += trace.count();
         return total;
+    }
+
+    bool sample_memories() {
+        bool moved = false;
+        for (int port = 0; port < METADATA_PORTS; port++) {
+            shorten_sweep(port);
+            Timing of_port = timing;
+            if (port % 2) of_port.latency += timing.odd_latency;
+            moved |= reads[port].sample(ports.metadata[port], of_port, random, metadata, failure,
+                                        digest, now);
+            moved |= writes[port].sample(ports.metadata[port], timing, random, failure, digest, now);
+        }
+        Timing of_ring = timing;
+        of_ring.latency += timing.ring_latency;
+        return moved | reports.sample(ports.report, of_ring, random, failure, digest, now);
+    }
+
+    // A system that says that it is idle stays so until an SM hands a transaction over or software
+    // writes a register, and works on nothing.
+    void hold_to_idle(bool takes, bool works) {
+        bool idle = ports.idle[0].value;
+        if (was_idle && (works || !idle)) {
+            std::ostringstream text;
+            text << "in cycle " << now << " the system " << (idle ? "does something" : "is busy")
+                 << " by itself, after it has said that it is idle";
+            failure.report(text.str());
+        }
+        was_idle = idle && !takes && !lite.is_writing();
     }
 
     // Over a memory that is preset, an engine jumps.

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from racetrap.golden_model.gpu.params import WORD_BYTES, WORDS_PER_LINE
-from racetrap.golden_model.gpu.region import bank_of
+from racetrap.golden_model.gpu.region import Region, bank_of
 
 #: Most SM units, and most slice units.
 _MOST = 4
@@ -70,19 +70,46 @@ class TilePlaces:
         Words of a period alone change places, so accesses stay in their region, and those that
         share an entry do so still.
         """
+        there = self._there
+        return tuple(
+            word if bank_of(self.params, word) in self.banks else there[word % len(there)]
+            for word in range(self._period)
+        )
+
+    @cached_property
+    def _period(self) -> int:
+        """Words after which banks repeat."""
         params = self.params
         period = (1 << params.bank_index_bits) * params.granularity // WORD_BYTES
-        period = max(period, WORDS_PER_LINE)
-        there = [word for word in range(period) if bank_of(params, word) in self.banks]
+        return max(period, WORDS_PER_LINE)
+
+    @cached_property
+    def _there(self) -> tuple[int, ...]:
+        """Words of a period whose bank is there."""
         return tuple(
-            word if bank_of(params, word) in self.banks else there[word % len(there)]
-            for word in range(period)
+            word for word in range(self._period) if bank_of(self.params, word) in self.banks
         )
 
     def word(self, word: int) -> int:
         """The word that stands for a word."""
         place = word % len(self.words)
         return word - place + self.words[place]
+
+    def drawn(self, region: Region) -> Region:
+        """The region that events are drawn in: about as many words as of ``region`` are there."""
+        words = (len(self._there) << region.size_log2) // self._period
+        return replace(region, size_log2=words.bit_length() - 1)
+
+    def spread(self, region: Region, word: int) -> int:
+        """The word of ``region`` that a word stands for.
+
+        Words of the region drawn stand for those that are there, one each, in their order.
+        """
+        number = word - region.data_base // WORD_BYTES
+        if not 0 <= number < (1 << self.drawn(region).size_log2) // WORD_BYTES:
+            return self.word(word)
+        period, place = divmod(number, len(self._there))
+        return word - number + period * self._period + self._there[place]
 
     def line(self, line: int, mask: int) -> tuple[int, int]:
         """A line, and those of its words that are to stand for some words of a line."""

@@ -119,4 +119,9 @@ PLANTED_BUGS: dict[str, Patch] = {
         "causality/detector_bank.py", "m.d.sync += fenced.eq(1)",
         "m.d.sync += fenced.eq(self.i_port == 0)",
     ),
+    # The system
+    "checks-before-the-first-launch": Patch(
+        "gpu/system.py", "registers.control.enable & launch.o_launched", "registers.control.enable"
+    ),
+    "idle-before-reports-are-written": Patch("gpu/report_path.py", " & writer.o_idle", ""),
 }  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from racetrap.generators.presets import find_preset
-from racetrap.golden_model.gpu.region import bank_of
+from racetrap.golden_model.gpu.region import Region, bank_of
 from racetrap.golden_model.scord.packets import Transaction as LineTransaction
 from racetrap.golden_model.scord.packets import TransactionKind
 from racetrap.sim.cosim.causality import fast_compare as causality
@@ -60,11 +60,31 @@ def test_accesses_are_moved_and_the_rest_is_left():
     assert start == (79, given[2][1])
 
 
+@pytest.mark.parametrize("name", _NAMES)
+def test_words_of_the_region_drawn_stand_for_those_that_are_there(name):
+    places = TilePlaces(find_preset(name).params)
+    region = Region(1 << 30, 30)
+    drawn = places.drawn(region)
+    first, end = (region.data_base >> 2, (region.data_base >> 2) + (1 << drawn.size_log2 - 2))
+    some = [*range(first, first + 5000), *range(end - 5000, end)]
+    spread = [places.spread(region, word) for word in some]
+    assert spread == sorted({*spread})
+    assert {bank_of(places.params, word) for word in spread} == places.banks
+    assert region.contains(4 * spread[0])
+    assert region.contains(4 * spread[-1])
+    # Others stay about where they are, and outside.
+    assert places.spread(region, end) == places.word(end)
+    beyond = (region.data_base + (1 << region.size_log2)) >> 2
+    assert not region.contains(4 * places.spread(region, beyond))
+
+
 def test_words_of_causality_are_moved():
-    places = TilePlaces(find_preset("causality-v100").params)
+    places, region = TilePlaces(find_preset("causality-v100").params), Region(0, 26)
     given = [(1, causality.Transaction(TransactionKind.LOAD, word=5)),
+             (2, causality.Transaction(TransactionKind.LOAD, word=5, shared=1)),
              (0, causality.Transaction(TransactionKind.FENCE, word=5))]  # fmt: skip
-    (sm, access), fence = causality.at_tiles(given, places)
-    assert (sm, access.word) == (1, places.word(5))
-    assert bank_of(places.params, access.word) in places.banks
-    assert fence == given[1]
+    (sm, access), (_, shared), fence = causality.at_tiles(given, places, region)
+    assert (sm, access.word) == (1, places.spread(region, 5))
+    assert shared.word == places.word(5) != access.word
+    assert {bank_of(places.params, each) for each in (access.word, shared.word)} <= places.banks
+    assert fence == given[2]
