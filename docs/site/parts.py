@@ -33,7 +33,7 @@ from docs.site.ptx_support import instructions_table, types_table
 from docs.site.python_api import api_reference
 from docs.site.results import results_table
 from docs.site.runtime_protocol import protocol_messages
-from docs.site.sigrace_tables import cost_table, pace_table
+from docs.site.sigrace_tables import cost_table, pace_table, rollback_table
 from docs.site.sweep_plot import metadata_plot
 from docs.site.thread_programs import (
     program_chapters,
@@ -76,6 +76,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "sigrace-message-parts-7": partial(pace_table, "parts with 7 scanners"),
     "sigrace-message-parts-8": partial(pace_table, "parts with 8 scanners"),
     "sigrace-program-cycles": partial(pace_table, "cycles"),
+    "sigrace-rollbacks": partial(rollback_table, "size small of 13 programs"),
     "sigrace-stalls": partial(pace_table, "for the RDM"),
     "small-thread-programs": small_programs_table,
     "store-decisions": partial(decision_table, "store"),

@@ -1,11 +1,11 @@
-"""Tables of SigRace's race detection module by its scanners, from the results."""
+"""Tables of SigRace from the results: its race detection module by scanners, its rollbacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from docs.site.history.results import Result
-from docs.site.history.sigrace import PACE
+from docs.site.history.sigrace import PACE, POLICIES
 from docs.site.kept_tables import NOTHING, KeptTables
 from docs.site.markdown import table
 
@@ -26,6 +26,11 @@ def pace_table(name: str, results: Iterable[Result] | None = None) -> str:
 def cost_table(block: str, setting: str, results: Iterable[Result] | None = None) -> str:
     """Kept cost of a block with a changed parameter and any others behind it, and the runs."""
     return _shown(KeptTables(f"{block} of sigrace with ", results), setting, "parameters, target")
+
+
+def rollback_table(size: str, results: Iterable[Result] | None = None) -> str:
+    """Kept figures of the policies of rollback over the programs of a size, and the runs."""
+    return _shown(KeptTables(POLICIES, results), size, "policy")
 
 
 def _shown(kept: KeptTables, name: str, first: str) -> str:

@@ -1,4 +1,4 @@
-"""Figures 7 to 10 of the SigRace paper, but 10(a), as SVG text.
+"""Figures 7 to 10 of the SigRace paper as SVG text.
 
 Ref: SigRace (ISCA'09) Sections 5.2 to 5.5.
 """
@@ -32,6 +32,7 @@ from racetrap.evaluation.sigrace.paper import (
     BYTES_PER_1000_INSTRUCTIONS,
     CACHED_PERCENT,
     FALSE_POSITIVE_PERCENT,
+    INSTRUCTION_OVERHEAD_PERCENT,
     LOG_KBYTES,
     LOST_IN_QUEUE_PERCENT,
     LOST_PER_MILLION,
@@ -39,6 +40,8 @@ from racetrap.evaluation.sigrace.paper import (
     SHARED_LINES,
     WRITTEN_BACK_KBYTES,
 )
+from racetrap.evaluation.sigrace.policies import PAPERS, RING_DEPTHS, ring_name
+from racetrap.evaluation.sigrace.policy_tables import policy_mean, until_first_race, whole_run
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.golden_model.sigrace.params import Form
 
@@ -159,6 +162,27 @@ def _at_checkpoints(results: _Results, value: CacheFigure, theirs: float, label:
         legend_above(figure, axes)
 
     return svg_text(_WIDE, draw) if chosen else ""
+
+
+def plot_policies(results: _Results) -> str:
+    """Fig. 10(a): mean overhead without address rings, and with rings by their entries."""
+    names = [PAPERS, *map(ring_name, RING_DEPTHS)]
+    figures = {"until the first race": until_first_race, "whole run": whole_run}
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for label, each in figures.items():
+            points = [percent(policy_mean(results, name, each)) or 0.0 for name in names]
+            axes.plot(range(len(names)), points, marker="o", markersize=3, label=label)
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_xticks(range(len(names)), ["no ring", *map(str, RING_DEPTHS)])
+        axes.set_xlabel("entries of a ring")
+        axes.set_ylabel("executed again %")
+        axes.set_ylim(bottom=0)
+        _paper_line(axes, INSTRUCTION_OVERHEAD_PERCENT, "paper, until the first race")
+        legend_above(figure, axes)
+
+    return svg_text(_WIDE, draw)
 
 
 def plot_messages(results: _Results) -> str:

@@ -6,7 +6,7 @@ Ref: SigRace (ISCA'09) Section 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun, run_hardware
 from racetrap.evaluation.sigrace.pace import Pace, measure_pace
+from racetrap.evaluation.sigrace.policies import PolicyFigures, compare_policies
 from racetrap.evaluation.sigrace.races import (
     Existing,
     Injected,
@@ -28,7 +29,10 @@ from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cpu.program_traces import program_trace
 from racetrap.sim.cpu.verdicts import ProgramVerdict, program_verdict
 
-PartResult: TypeAlias = Figures | Existing | Injected | ProgramVerdict | HardwareRun | Pace | None
+PartResult: TypeAlias = (
+    Figures | Existing | Injected | dict[str, PolicyFigures] | ProgramVerdict | HardwareRun | Pace
+    | None
+)  # fmt: skip
 #: Program, size and threads of a recording to be made, or a file that has one.
 _Source: TypeAlias = "tuple[str, str, int] | Recording"
 
@@ -56,7 +60,8 @@ class ProgramPart:
     Parameters
     ----------
     part : str
-        ``"figures"``, ``"existing"``, ``"injected"``, ``"verdict"``, ``"hardware"`` or ``"pace"``.
+        ``"figures"``, ``"existing"``, ``"policies"``, ``"injected"``, ``"verdict"``, ``"hardware"``
+        or ``"pace"``.
     program, size : str
         The program, and the size of its run; it has a thread for each core.  The name and no size
         if it was recorded before.
@@ -68,6 +73,8 @@ class ProgramPart:
         Hardware to run on.
     recording : Recording or None
         Its recording, if there is one already.
+    runs : int
+        Synchronisations that may be taken out, one after the other, until there is a race.
     """
 
     part: str
@@ -77,6 +84,7 @@ class ProgramPart:
     seed: int = 0
     model: FastModel[SigraceParams] | None = None
     recording: Recording | None = None
+    runs: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,8 @@ class ProgramResult:
         Result on the hardware, if it ran.
     pace : tuple of Pace
         Its cores at their own pace on hardware with some scanners each, if they ran.
+    policies : mapping of str to PolicyFigures
+        Its rollbacks with each policy.
     """
 
     program: str
@@ -108,6 +118,7 @@ class ProgramResult:
     verdict: ProgramVerdict | None = None
     hardware: HardwareRun | None = None
     pace: tuple[Pace, ...] = ()
+    policies: Mapping[str, PolicyFigures] = field(default_factory=dict)
 
 
 def parts_of(
@@ -139,6 +150,7 @@ def parts_of(
     return {
         name: [
             *(ProgramPart(part, name, size, params) for part in ("existing", "figures")),
+            ProgramPart("policies", name, size, params, seed, runs=runs),
             *([ProgramPart("hardware", name, hardware_size, params, seed, model)] if model else []),
             *(
                 ProgramPart("pace", name, hardware_size, params, seed, machine)
@@ -230,9 +242,15 @@ def _pace(part: ProgramPart) -> Pace | None:
     return None if part.model is None else measure_pace(part.model, _trace_of(part), part.seed)
 
 
+def _policies(part: ProgramPart) -> dict[str, PolicyFigures]:
+    seeds = range(part.seed, part.seed + part.runs)
+    return compare_policies(_trace_of(part), part.params, seeds)
+
+
 _PARTS: dict[str, Callable[[ProgramPart], PartResult]] = {
     "figures": lambda part: make_figures(_trace_of(part), part.params),
     "existing": lambda part: existing_races(_trace_of(part), part.params),
+    "policies": _policies,
     "injected": _injected,
     "verdict": lambda part: program_verdict(part.program, part.size, part.params.cores),
     "hardware": _hardware,

@@ -31,6 +31,7 @@ from racetrap.evaluation.sigrace.line_tables import (
 )
 from racetrap.evaluation.sigrace.opportunities import figure_9
 from racetrap.evaluation.sigrace.pace_table import pace_table
+from racetrap.evaluation.sigrace.policy_tables import policy_table, ring_table
 from racetrap.evaluation.sigrace.race_tables import (
     existing_table,
     injected_table,
@@ -66,6 +67,8 @@ def make_tables(results: Sequence[ProgramResult], params: SigraceParams) -> list
         figure_9c(results),
         figure_9d(results),
         instruction_table(results),
+        policy_table(results),
+        ring_table(results),
         message_table(results),
         figure_10c(results),
         figure_10d(results),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from itertools import combinations
 
 from racetrap.golden_model.happens_before.epoch_index import CollectedAccess, EpochIndex
 from racetrap.golden_model.happens_before.race import RaceParty, ThreadRace
@@ -81,8 +82,8 @@ class Rollback:
         self._analysis_unit = analysis_unit
         self._confirmation = confirmation
         # Conflict Signatures that have been analysed.  Epochs are analysed to their end, so their
-        # later accesses, even after a checkpoint, need no second analysis.  Each is kept by itself:
-        # their union has members that none of them has.
+        # later accesses, even after a checkpoint, need no second analysis.  Those of different
+        # passes are kept apart: their union has members that none of them has.
         self._saved: defaultdict[_Epochs, list[int]] = defaultdict(list)
 
     def handle(self, entries: Iterable[LogEntry], reason: str) -> None:
@@ -108,9 +109,8 @@ class Rollback:
             races, false_sharing = self._run(each)
             found |= races
             self.false_sharing |= false_sharing
+            self._save(each)
         self.races |= found
-        for entry in new:
-            self._saved[_epochs(entry)].append(entry.signature)
         if not found:
             statistics.repeated_for_nothing += statistics.repeated - before
         elif statistics.first_race is None:
@@ -123,6 +123,15 @@ class Rollback:
         outside, bits = ~signature, self._hash.granule
         granules = self._index.granules(thread, first, last)
         return {granule for granule in granules if not bits(granule) & outside}
+
+    def _save(self, each: AnalysisPass) -> None:
+        """Keep what a pass has analysed: what both threads of a pair have trapped on."""
+        own = {thread: (thread, stop[thread]) for thread, stop in each.stops.items()}
+        for one, other in combinations(sorted(own), 2):
+            both = each.signatures[one] & each.signatures[other]
+            saved = self._saved[own[one], own[other]]
+            saved[:] = [signature for signature in saved if signature & ~both]
+            saved.append(both)
 
     def _is_new(self, entry: LogEntry) -> bool:
         """Whether a conflict must be analysed: with address rings, if it can have a new race."""

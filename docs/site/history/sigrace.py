@@ -11,6 +11,8 @@ from racetrap.evaluation.sigrace.figures import CHOSEN
 
 #: What the names of the figures of cores at their own pace begin with.
 PACE = "programs with threads at their own pace, "
+#: What the names of the figures of the policies of rollback begin with.
+POLICIES = "rollbacks of programs with threads, "
 #: Columns of the table that are kept of each machine, and parts of a message's cycles that are kept
 #: of those with so many scanners: with few of them nearly all is comparing.
 _PACES = ("cycles a message", "cycles", "for the RDM")
@@ -56,6 +58,11 @@ def evaluate_figures(found: Mapping[str, Any]) -> Figures:
         if row["program"] != "Total"
     )
     yield f"{name}: reports that are no race", "races", unreal
+    for row in tables["policies"]:
+        if row["policy"] != "Paper":
+            yield from _policy_figures(
+                f"{POLICIES}size {found['size']} of {programs} programs", row
+            )
     for row in tables["pace"]:
         machine = f"scanners {row['scanners']}, decompressors {row['decompressors']}"
         for column in _PACES:
@@ -64,3 +71,11 @@ def evaluate_figures(found: Mapping[str, Any]) -> Figures:
             name = f"{PACE}parts with {row['scanners']} scanners, {row['program']}"
             for part in _PARTS:
                 yield f"{name}: {part}", "cycles", row[part]
+
+
+def _policy_figures(name: str, row: Mapping[str, Any]) -> Figures:
+    """All figures of a policy; units are in the names of the columns."""
+    for column, value in row.items():
+        if column != "policy" and value is not None:
+            unit = "%" if column.endswith("%") else "number"
+            yield f"{name}, {row['policy']}: {column}", unit, value

@@ -72,8 +72,10 @@ private:
     struct Epochs {
         uint64_t low, high;  // each a thread and its own counter
         explicit Epochs(const LogEntry &entry)
-            : low((uint64_t)entry.thread << 32 | entry.timestamp[entry.thread]),
-              high((uint64_t)entry.other << 32 | entry.other_timestamp[entry.other]) {
+            : Epochs(entry.thread, entry.timestamp[entry.thread], entry.other,
+                     entry.other_timestamp[entry.other]) {}
+        Epochs(uint32_t thread, uint32_t epoch, uint32_t other, uint32_t other_epoch)
+            : low((uint64_t)thread << 32 | epoch), high((uint64_t)other << 32 | other_epoch) {
             if (high < low) std::swap(low, high);
         }
         bool operator==(const Epochs &other) const = default;
@@ -208,8 +210,14 @@ private:
         for (const LogEntry &entry : rdm.log)
             if (is_new(entry, confirmation)) unknown.push_back(&entry);
         statistics.ring_reads += confirmation.read;
-        if (!unknown.empty()) rollback.handle(unknown, reason, checkpoint);
-        for (const LogEntry *entry : unknown) saved_[Epochs(*entry)].push_back(entry->signature);
+        if (!unknown.empty())
+            for (auto &each : rollback.handle(unknown, reason, checkpoint)) {
+                auto &saved = saved_[Epochs(each.thread, each.epoch, each.other, each.other_epoch)];
+                std::erase_if(saved, [&](const Words &known) {
+                    return is_within(known, each.signature);
+                });
+                saved.push_back(std::move(each.signature));
+            }
         rdm.clear_log();
     }
 

@@ -60,14 +60,24 @@ public:
              uint64_t count)
         : settings_(&settings), hash_(&hash), events_(events), count_(count) {}
 
+    // What a pass has analysed of two epochs: what both threads have trapped on.
+    struct Analysed {
+        uint32_t thread, epoch, other, other_epoch;
+        Words signature;
+    };
+
     // Analyses new conflicts, at least one.
-    void handle(const std::vector<const LogEntry *> &entries, uint32_t reason,
+    std::vector<Analysed> handle(const std::vector<const LogEntry *> &entries, uint32_t reason,
                 const Checkpoint &checkpoint) {
         if (!index_) index_ = std::make_unique<EpochIndex>(events_, count_, settings_->threads);
         add(reason);
         uint64_t before = repeated();
         bool is_found = false;
-        for (const Pass &pass : plan(entries)) is_found |= run(pass, checkpoint);
+        std::vector<Analysed> analysed;
+        for (const Pass &pass : plan(entries)) {
+            is_found |= run(pass, checkpoint);
+            add(pass, analysed);
+        }
         if (!is_found) {
             costs.repeated_for_nothing += repeated() - before;
         } else if (!costs.has_race) {
@@ -76,6 +86,7 @@ public:
             costs.first_repeated = repeated();
             costs.first_repeated_for_nothing = costs.repeated_for_nothing;
         }
+        return analysed;
     }
 
 private:
@@ -157,6 +168,16 @@ private:
                 return;
             }
         rollbacks.push_back({reason, 1});
+    }
+
+    static void add(const Pass &pass, std::vector<Analysed> &analysed) {
+        for (auto one = pass.stops.begin(); one != pass.stops.end(); ++one)
+            for (auto other = one + 1; other != pass.stops.end(); ++other) {
+                Words both = one->signature;
+                for (size_t word = 0; word < both.size(); word++)
+                    both[word] &= other->signature[word];
+                analysed.push_back({one->thread, one->epoch(), other->thread, other->epoch(), both});
+            }
     }
 
     // Puts each conflict into the first pass that takes it.

@@ -8,6 +8,7 @@ import pytest
 
 from racetrap.evaluation.sigrace import hardware
 from racetrap.evaluation.sigrace.hardware import run_hardware
+from racetrap.evaluation.sigrace.policies import PAPERS, POLICIES
 from racetrap.evaluation.sigrace.runs import ProgramPart, gather, parts_of, run_part
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.sigrace import Sigrace
@@ -24,7 +25,11 @@ PARAMS = SigraceParams(cores=4, threads=4)
 def test_a_whole_program() -> None:
     parts = parts_of(["lu"], "tiny", PARAMS, 2, 7)
     (lu,) = gather(parts, {"lu": list(map(run_part, parts["lu"]))})
-    assert len(parts["lu"]) == 5
+    assert len(parts["lu"]) == 6
+    assert set(lu.policies) == set(POLICIES)
+    assert lu.policies[PAPERS].statistics == lu.existing.statistics
+    firsts = [run.first_race for run in lu.injected if run.first_race]
+    assert lu.policies[PAPERS].first_race == firsts[0]
     assert lu.program == "lu"
     assert lu.figures.threads == 4
     assert lu.existing.exact.dynamic == lu.existing.sigrace.dynamic == 0
@@ -42,7 +47,7 @@ def test_parts_of_several_programs() -> None:
     model = FastModel("sigrace", PARAMS, None, {})
     by_program = parts_of(["fft", "lu"], "small", PARAMS, 3, 10, model, "tiny")
     parts = [part for name in ("fft", "lu") for part in by_program[name]]
-    assert len({(each.part, each.program, each.seed) for each in parts}) == len(parts) == 2 * 7
+    assert len({(each.part, each.program, each.seed) for each in parts}) == len(parts) == 2 * 8
     assert {each.size for each in parts if each.part != "hardware"} == {"small"}
     on_hardware = [each for each in parts if each.part == "hardware"]
     for each in on_hardware:
@@ -52,7 +57,7 @@ def test_parts_of_several_programs() -> None:
 
 def test_outcomes_are_gathered_by_program() -> None:
     parts = {"figures": result().figures, "existing": EXISTING, "hardware": HARDWARE}
-    parts |= {"verdict": VERDICT}
+    parts |= {"verdict": VERDICT, "policies": result().policies}
     asked = {
         name: [
             *(ProgramPart(part, name, "tiny", PARAMS) for part in parts),

@@ -8,13 +8,25 @@ from typing import Any
 
 import pytest
 
+from racetrap.evaluation.sigrace import policies
 from racetrap.evaluation.sigrace.caches import CACHE_BYTES, CacheCounts, LineCounts
 from racetrap.evaluation.sigrace.figures import CHOSEN, ONE_HOT, SETS, Figures
 from racetrap.evaluation.sigrace.opportunities import prediction
+from racetrap.evaluation.sigrace.policies import CHOSEN as RING
+from racetrap.evaluation.sigrace.policies import PAPERS
+from racetrap.evaluation.sigrace.races import RaceCount
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.evaluation.sigrace.tables import make_tables, problems
 from racetrap.golden_model.sigrace.params import SigraceParams
-from tests.support.sigrace.results import EXISTING, HARDWARE, INJECTED, VERDICT, result
+from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
+from tests.support.sigrace.results import (
+    EXISTING,
+    HARDWARE,
+    INJECTED,
+    POLICIES,
+    VERDICT,
+    result,
+)
 
 
 def rows(results: Sequence[ProgramResult], name: str) -> list[dict[str, Any]]:
@@ -178,6 +190,35 @@ def test_overhead_is_that_of_the_first_race() -> None:
     assert (water["first race"], water["overhead %"]) == (None, None)
     assert (mean["overhead %"], paper["overhead %"]) == (30, 22)
     assert (fft["whole run %"], fft["rollbacks"], fft["a rollback %"]) == (50, 4, 12.5)
+
+
+def test_policies_are_means_and_worst_over_programs() -> None:
+    none = replace(POLICIES[RING], first_race=None)
+    idle = replace(
+        none,
+        first_race=FirstRace(100, 0, 0),
+        missing=RaceCount(1, 3),
+        statistics=SigraceStatistics(instructions=100, ring_reads=5, conflicts_unheld=7),
+    )
+    results = [result("fft"), result("lu", policies=POLICIES | {RING: idle})]
+    results.append(result("water", policies=POLICIES | {RING: none}))
+    by_name = {row["policy"]: row for row in rows(results, "policies")}
+    assert list(by_name) == [*policies.POLICIES, "Paper"]
+    papers, ring = by_name[PAPERS], by_name[RING]
+    assert (papers["overhead %"], papers["worst %"], papers["rollbacks"]) == (50, 50, 12)
+    assert (papers["whole run %"], papers["for nothing %"], papers["dynamic"]) == (50, 80, 60)
+    assert (ring["overhead %"], ring["worst %"], ring["whole run %"]) == (25, 50, 0)
+    assert (ring["for nothing %"], ring["not held"], ring["missing, dynamic"]) == (None, 7, 3)
+    assert ring["entries read"] == pytest.approx(5 / 3)
+    assert by_name["Paper"]["overhead %"] == 22
+
+
+def test_rings_by_programs() -> None:
+    (fft,) = rows([result("fft")], "rings")
+    assert (fft["overhead %"], fft["with ring %"], fft["races"], fft["missing"]) == (
+        50, 50, "2 / 20", "0 / 0",
+    )  # fmt: skip
+    assert (fft["rollbacks"], fft["rollbacks, with ring"]) == (4, 0)
 
 
 def test_storage_is_the_papers() -> None:

@@ -15,7 +15,8 @@ from tests.support.sigrace.results import EXISTING, result
 
 def play(monkeypatch, made, asked=None):
     """Programs whose results are as of ``made``; their parts go to ``asked``."""
-    parts = {name: getattr(made, name) for name in ("figures", "existing", "verdict", "hardware")}
+    names = ("figures", "existing", "policies", "verdict", "hardware")
+    parts = {name: getattr(made, name) for name in names}
     parts["injected"] = parts["pace"] = None
 
     def make(part):
@@ -40,6 +41,11 @@ def test_one_program(racetrap, tmp_path):
     assert data["tables"]["hardware"] == []
     assert data["verdicts"][0]["agrees"]
     assert data["injected"]["lu"][0]["removed"].startswith("crossing of barrier")
+    papers, *_, ring, _ = data["tables"]["policies"]
+    assert (papers["policy"], ring["policy"]) == ("blocks", "ring of 16,384")
+    assert papers["for nothing %"] > 0
+    assert not ring["for nothing %"]
+    assert [row["program"] for row in data["tables"]["rings"]] == ["lu"]
     assert "Fig. 7(a)" in done.output
     assert "table-figure-8" in files[1].read_text()
 
@@ -99,7 +105,7 @@ def test_recordings_run_on_hardware_that_has_a_core_for_each_thread(
     files = [recording(tmp_path, f"{threads}.trace", threads) for threads in (8, 9)]
     racetrap("evaluate", "sigrace", *files, "--budget", 0)
     parts = {(part.part, part.program): part for part in asked}
-    assert {kind for kind, _ in parts} == {"existing", "figures", "hardware"}
+    assert {kind for kind, _ in parts} == {"existing", "figures", "policies", "hardware"}
     assert [name for kind, name in parts if kind == "hardware"] == [str(files[0])]
     assert [parts["figures", str(file)].params.cores for file in files] == [8, 9]
 

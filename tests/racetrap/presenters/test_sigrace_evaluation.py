@@ -19,8 +19,8 @@ from tests.support.pages.evaluation_page import Inventory, assert_shown_whole
 from tests.support.sigrace.results import HARDWARE, result
 
 PLOTS = (
-    "figure-7a", "figure-7b", "figure-8", "figure-9a", "figure-9d", "messages", "figure-10c",
-    "figure-10d",
+    "figure-7a", "figure-7b", "figure-8", "figure-9a", "figure-9d", "policies", "messages",
+    "figure-10c", "figure-10d",
 )  # fmt: skip
 
 

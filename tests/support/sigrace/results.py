@@ -6,9 +6,11 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from racetrap.evaluation.sigrace import policies
 from racetrap.evaluation.sigrace.figures import Figures, make_figures
 from racetrap.evaluation.sigrace.hardware import HardwareRun
 from racetrap.evaluation.sigrace.pace import Pace
+from racetrap.evaluation.sigrace.policies import PAPERS, PolicyFigures
 from racetrap.evaluation.sigrace.races import Existing, Injected, RaceCount
 from racetrap.evaluation.sigrace.runs import ProgramResult
 from racetrap.golden_model.sigrace.missed import RaceOutcome
@@ -17,6 +19,7 @@ from racetrap.golden_model.sigrace.result import FirstRace, SigraceStatistics
 from racetrap.sim.cpu.verdicts import ProgramVerdict
 from tests.support.sigrace.programs import ThreadProgram
 
+SOME = RaceCount(2, 20)
 EXISTING = Existing(
     exact=RaceCount(2, 30),
     ideal=RaceCount(2, 28),
@@ -47,6 +50,16 @@ INJECTED = Injected(
     outcomes={str(RaceOutcome.REPORTED): 5, str(RaceOutcome.LOG_FULL): 4},
     first_race=FirstRace(300, 30, 0),
 )
+POLICIES = {
+    name: PolicyFigures(
+        FirstRace(100, 50, 0), SigraceStatistics(instructions=1000), 0, 0, SOME, RaceCount(0, 0)
+    )
+    for name in policies.POLICIES
+} | {
+    PAPERS: PolicyFigures(
+        EXISTING.statistics.first_race, EXISTING.statistics, 500, 400, SOME, RaceCount(0, 0)
+    )
+}
 VERDICT = ProgramVerdict("fft", ("8",), 100, True, frozenset({("a", "b")}), frozenset({("a", "b")}))
 HARDWARE = HardwareRun(100, 150, 10, 400, 20, "")
 PACE = Pace(1, 1, 10, 30.0, 12.0, 15.0, 3.0, 900, 70, 7)
@@ -70,5 +83,6 @@ def result(program: str = "fft", **parts: Any) -> ProgramResult:
         "verdict": VERDICT._replace(name=program),
         "hardware": HARDWARE,
         "pace": (PACE,),
+        "policies": POLICIES,
     }
     return ProgramResult(program, **defaults | parts)

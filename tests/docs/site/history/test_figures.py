@@ -30,6 +30,10 @@ _SIGRACE = {
             {"configuration": "B2_S2", "regular %": 2.5, "irregular %": None},
             {"configuration": "B1_S1", "regular %": 9.0, "irregular %": 9.0},
         ],
+        "policies": [
+            {"policy": "blocks", "whole run %": 9.5, "worst %": None, "dynamic": 4},
+            {"policy": "Paper"},
+        ],
         "pace": [{"program": "a", "scanners": 1, "decompressors": 1, "cycles a message": 50.5,
                   "cycles": 900, "for the RDM": 70},
                  {"program": "a", "scanners": 7, "decompressors": 2, "cycles a message": 20.5,
@@ -139,6 +143,8 @@ _CAMPAIGN = {"presets": [{
             ("programs with threads, size tiny, 2 programs: false intersections of B2_S2, "
              "regular programs", "%", 2.5),
             ("programs with threads, size tiny, 2 programs: reports that are no race", "races", 1),
+            *((f"rollbacks of programs with threads, size tiny of 2 programs, blocks: {name}", *rest)
+              for name, *rest in [("whole run %", "%", 9.5), ("dynamic", "number", 4)]),
             *((f"programs with threads at their own pace, {name}, a: {of}", "cycles", value)
               for name, of, value in [
                 ("cycles a message", "scanners 1, decompressors 1", 50.5),

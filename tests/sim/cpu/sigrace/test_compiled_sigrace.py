@@ -256,6 +256,8 @@ BUGS = {
     "signatures analysed are united": Patch(
         "sigrace/machine.cpp", "if (signature[word] & ~saved[word]) return false;",
         "if (!(signature[word] & saved[word]) && signature[word]) return false;"),
+    "what one thread has trapped on is analysed": Patch(
+        "sigrace/rollback.h", "both[word] &= other->signature[word];", ""),
     "a common address is known with its epochs": Patch(
         "sigrace/machine.cpp", "return hash.has(saved, granule);",
         "return hash.has(saved, granule) || true;"),
