@@ -143,8 +143,10 @@ _CAMPAIGN = {"presets": [{
             ("programs with threads, size tiny, 2 programs: false intersections of B2_S2, "
              "regular programs", "%", 2.5),
             ("programs with threads, size tiny, 2 programs: reports that are no race", "races", 1),
-            *((f"rollbacks of programs with threads, size tiny of 2 programs, blocks: {name}", *rest)
-              for name, *rest in [("whole run %", "%", 9.5), ("dynamic", "number", 4)]),
+            *(("rollbacks of programs with threads, size tiny of 2 programs, " + name, unit, value)
+              for name, unit, value in [
+                ("blocks: whole run %", "%", 9.5), ("blocks: dynamic", "number", 4),
+            ]),
             *((f"programs with threads at their own pace, {name}, a: {of}", "cycles", value)
               for name, of, value in [
                 ("cycles a message", "scanners 1, decompressors 1", 50.5),
