@@ -52,8 +52,11 @@ _FIRST = (
     ("Causality: racy constructs found", "constructs, causality: racy programs found"),
     ("Causality: clean constructs reported", "constructs, causality: race-free programs reported"),
     ("Causality: racy small kernels found", "concurrency, causality: racy programs found"),
-    ("SigRace: races found in threaded programs", "13 programs: races of the oracle, reported"),
-    ("SigRace: false reports", "13 programs: reports that are no race"),
+    (
+        "SigRace: races found in threaded programs",
+        "size tiny, 13 programs: races of the oracle, reported",
+    ),
+    ("SigRace: false reports", "size tiny, 13 programs: reports that are no race"),
     ("Bus monitor, 8 entries: races in drivers lost", "8 entries, programs: races lost"),
 )  # fmt: skip
 
