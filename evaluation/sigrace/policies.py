@@ -6,7 +6,7 @@ Ref: SigRace (ISCA'09) Sections 3.3.1 and 5.5, Fig. 10(a).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from racetrap.evaluation.sigrace.races import RaceCount
@@ -21,6 +21,8 @@ from racetrap.sim.cpu.sigrace.compiled_sigrace import run_sigrace
 #: Entries of an address ring, and those of the ring that tables compare by programs.
 RING_DEPTHS = (1024, 2048, 4096, 8192, 16384)
 CHOSEN_DEPTH = 8192
+#: Deeper queues, whose false conflicts cost little with rings: entries of a queue and of a ring.
+DEEPER = {32: 16384, 64: 32768}
 
 
 def ring_name(depth: int) -> str:
@@ -38,13 +40,18 @@ class Policy:
         Requests that are answered at once.
     ring_depth : int
         Entries of the address rings; 0: there are none.
+    history_depth : int or None
+        Entries of a BlockHistoryQueue; None: as configured.
     """
 
     rollback_when: RollbackWhen = RollbackWhen.BLOCKS
     ring_depth: int = 0
+    history_depth: int | None = None
 
     def run(self, params: SigraceParams, trace: ThreadTrace) -> SigraceResult:
         """SigRace with this policy."""
+        if self.history_depth is not None:
+            params = replace(params, history_depth=self.history_depth)
         sigrace = Sigrace(params, rollback_when=self.rollback_when, ring_depth=self.ring_depth)
         return run_sigrace(sigrace, trace)
 
@@ -53,6 +60,10 @@ class Policy:
 POLICIES: Mapping[str, Policy] = MappingProxyType(
     {str(when): Policy(when) for when in RollbackWhen}
     | {ring_name(depth): Policy(ring_depth=depth) for depth in RING_DEPTHS}
+    | {
+        f"{ring_name(ring)}, queues of {queue}": Policy(ring_depth=ring, history_depth=queue)
+        for queue, ring in DEEPER.items()
+    }
 )
 PAPERS, CHOSEN = next(iter(POLICIES)), ring_name(CHOSEN_DEPTH)
 

@@ -49,6 +49,21 @@ def test_a_late_answer_misses_races() -> None:
     assert late.first_race is None
 
 
+def test_deeper_queues_find_what_has_left_the_queue() -> None:
+    """The earlier store is 20 blocks old when the other thread's comes."""
+    program = ThreadProgram(2)
+    program.store(0, 0x5000)
+    for place in range(20):
+        program.synchronise(0)
+        program.store(0, 0x1000_0000 + 4 * place)
+    program.synchronise(0)
+    program.store(1, 0x5000)
+    found = compare_policies(program.trace(), SigraceParams(), ())
+    assert found[CHOSEN].races == RaceCount(0, 0)
+    deeper = [name for name in POLICIES if "queues" in name]
+    assert [found[name].races for name in deeper] == [RaceCount(1, 1)] * 2
+
+
 def test_a_program_without_a_race_has_one_taken_in() -> None:
     trace = locked(known=False)
     alone = compare_policies(trace, SigraceParams(), ())

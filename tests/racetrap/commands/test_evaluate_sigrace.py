@@ -42,7 +42,7 @@ def test_one_program(racetrap, tmp_path):
     assert data["verdicts"][0]["agrees"]
     assert data["injected"]["lu"][0]["removed"].startswith("crossing of barrier")
     papers, *_, ring, _ = data["tables"]["policies"]
-    assert (papers["policy"], ring["policy"]) == ("blocks", "ring of 16,384")
+    assert (papers["policy"], ring["policy"]) == ("blocks", "ring of 32,768, queues of 64")
     assert papers["for nothing %"] > 0
     assert not ring["for nothing %"]
     assert [row["program"] for row in data["tables"]["rings"]] == ["lu"]
