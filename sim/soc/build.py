@@ -13,8 +13,10 @@ from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.layout import Layout
 from racetrap.sim.content_cache import cache_folder
 from racetrap.sim.cosim.verilator.build_cache import (
+    COMPRESSION,
     MAKE_FAST,
     ONE_PIECE,
+    WITHOUT_LIBRARIES,
     build_key,
     build_once,
     make_model,
@@ -26,6 +28,7 @@ _VERILATE = (
     "--no-timing", "-CFLAGS", "-std=c++20",
 )  # fmt: skip
 _MAKE = ("OPT_FAST=-O2", *MAKE_FAST)
+_WAVES = ("--trace-fst", *COMPRESSION, "-CFLAGS", "-DWAVES")
 _PORT = re.compile(r"\w+__\w+")
 
 
@@ -108,12 +111,13 @@ def _compile(design: Design, folder: Path) -> None:
     shutil.copy(design.harness, folder / "harness.cpp")
     for file, verilog in design.others:
         (folder / file).write_text(verilog, encoding="utf-8")
-    waves = ("--trace-fst", "-CFLAGS", "-DWAVES") if design.has_waves else ()
+    waves = _WAVES if design.has_waves else ()
     run_tool(
         ["verilator", *_VERILATE, *waves, "+define+RISCV_FORMAL", "-CFLAGS",
          f"-I{folder.resolve()}", "--top", design.name, "-Mdir", "obj", f"{design.name}.v",
          *(file for file, _ in design.others), "harness.cpp", "-o", design.name],
         folder,
     )  # fmt: skip
-    make_model(folder / "obj", f"V{design.name}", [ONE_PIECE, *_MAKE])
+    options = ["VM_TRACE=1", WITHOUT_LIBRARIES] if design.has_waves else []
+    make_model(folder / "obj", f"V{design.name}", [ONE_PIECE, *_MAKE, *options])
     shutil.copy(folder / "obj" / design.name, folder / design.name)

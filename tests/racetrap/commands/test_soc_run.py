@@ -18,13 +18,14 @@ from racetrap.sim.failure import Failure
 from racetrap.sim.soc import systems
 from racetrap.sim.soc.firmware import image_of
 from racetrap.sim.soc.run import SystemRun
+from tests.support.soc.systems import EACH_SYSTEM
 
 _NEEDS_CORE = [
     pytest.mark.campaign,
     pytest.mark.skipif(
         find_spec("pythondata_cpu_picorv32") is None, reason="Core PicoRV32: extra soc"
     ),
-    pytest.mark.xdist_group("soc"),
+    pytest.mark.xdist_group("soc-picorv32"),
 ]
 _CRYPTO = str(image_of("crypto"))
 
@@ -96,6 +97,17 @@ def test_trace_has_the_same_verdict(racetrap, tmp_path, omission, status, form):
     if status:
         assert "5b" in [race["rule"] for race in document["races"]]
         assert document["races"][0]["later"]["location"].startswith("crypto.c:")
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("system", EACH_SYSTEM)
+def test_waves_are_written(racetrap, tmp_path, system):
+    waves = tmp_path / "made.fst"
+    result = racetrap("soc", "run", system, _CRYPTO, "2", "--output", str(waves))
+    assert result.exit_code == 0
+    # A block of type 0, the header of the format.
+    assert waves.read_bytes()[0] == 0
+    assert len(waves.read_bytes()) > 100_000
 
 
 def test_needless_maintenance(racetrap, monkeypatch, tmp_path):
