@@ -40,7 +40,7 @@ def test_problem(case, changes):
 
 @pytest.mark.campaign
 @pytest.mark.skipif(find_spec("pythondata_cpu_picorv32") is None, reason="Core PicoRV32: extra soc")
-@pytest.mark.xdist_group("soc")
+@pytest.mark.xdist_group("soc-picorv32")
 def test_some_delays():
     cases = run_live(LivePart("adc_ring", 3, 1))
     assert live_problems(cases) == []

@@ -19,7 +19,7 @@ from racetrap.sim.soc.image import Image, read_image
 from racetrap.sim.soc.run import run_firmware
 from racetrap.sim.soc.systems import SYSTEMS, build_system
 from tests.support.planted_bugs import modules_with
-from tests.support.soc.planted_bugs import VEXRISCV_BUGS, VEXRISCV_FILES
+from tests.support.soc.planted_bugs import SLOW_BUS, VEXRISCV_BUGS, VEXRISCV_FILES
 from tests.support.soc.systems import needs_core
 
 _NEEDS_CORES = [
@@ -69,6 +69,13 @@ def _driver():
     return Image(Path("driver"), {4 * at: word for at, word in enumerate(code)}, ((0, "-"),))
 
 
+def _build(change, name):
+    """VexRiscv's system with a change."""
+    module = modules_with(VEXRISCV_FILES, change)["soc/vexriscv_system.py"]
+    other = replace(SYSTEMS["vexriscv"], top=module.VexriscvSystem, adapt=module.core_with_ports)
+    return build_system("vexriscv", other.params, other=other, bug=name)
+
+
 @cache
 def _operations(system, name, program=None):
     """All operations but the maintenance, which differs, and how many were empty or lost."""
@@ -92,15 +99,19 @@ def test_operations_are_those_of_another_core(name):
 
 @pytest.mark.parametrize("bug", [pytest.param(name, marks=_NEEDS_CORES) for name in VEXRISCV_BUGS])
 def test_planted_fault_shows(bug):
-    module = modules_with(VEXRISCV_FILES, VEXRISCV_BUGS[bug])["soc/vexriscv_system.py"]
-    other = replace(
-        SYSTEMS["vexriscv"], top=module.VexriscvSystem, adapt=module.core_with_ports
-    )  # fmt: skip
-    program = build_system("vexriscv", other.params, other=other, bug=bug)
+    program = _build(VEXRISCV_BUGS[bug], bug)
     assert any(
         _operations("vexriscv", name, program) != _operations("picorv32", name)
         for name in ("driver", "crypto")
     )
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=_NEEDS_CORES) for name in ("driver", "crypto")]
+)
+def test_operations_are_the_same_however_late_stores_arrive(name):
+    program = _build(SLOW_BUS, "slow-bus")
+    assert _operations("vexriscv", name, program) == _operations("picorv32", name)
 
 
 def test_another_version_of_the_core_is_refused():

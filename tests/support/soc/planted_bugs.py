@@ -62,3 +62,14 @@ VEXRISCV_BUGS = {
         "tap.i_valid.eq(retired.valid)",
     ),
 }
+#: No fault: accesses to data reach the bus eight cycles later, while the pipeline goes on.
+SLOW_BUS = Patch(
+    _VEXRISCV,
+    "m.d.comb += [bus.valid.eq(cycle & strobe),",
+    """waited = Signal(3)
+    with m.If(bus.ready):
+        m.d.sync += waited.eq(0)
+    with m.Elif(cycle & strobe & ~waited.all() & (name == "dBus")):
+        m.d.sync += waited.eq(waited + 1)
+    m.d.comb += [bus.valid.eq(cycle & strobe & (waited.all() | (name != "dBus"))),""",
+)
