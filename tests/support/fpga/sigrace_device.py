@@ -14,6 +14,7 @@ from racetrap.golden_model.sigrace.packets import CoreEvent
 from racetrap.golden_model.sigrace.params import SigraceParams
 from racetrap.golden_model.sigrace.rdm import Rdm
 from tests.support.fpga.virtual_device import reset_words
+from tests.support.sigrace.log_words import packed_entry
 
 _DEPTH = 8
 _IDLE, _SATURATED, _REASONS = 1 << 0, 1 << 1, 8
@@ -114,15 +115,8 @@ class SigraceTarget:
         return None if name is None else self.rdm.counters.get(name.lower(), self._registers[name])
 
     def _log_word(self, number: int, word: int) -> int:
-        params, fields = self.params, self.rdm.log[number]._asdict()
-        for name in ("thread_timestamp", "other_timestamp"):
-            fields[name] = sum(
-                counter << index * params.timestamp_bits
-                for index, counter in enumerate(fields[name])
-            )
-        # Names of blocks are not in the log.
-        del fields["block"], fields["other_block"]
-        return params.log_layout.pack({**fields, "unused": 0}) >> 32 * word & 0xFFFFFFFF
+        packed = packed_entry(self.params, self.rdm.log[number])
+        return packed >> 32 * word & 0xFFFFFFFF
 
 
 def sigrace_device(params: SigraceParams, seed: int = 1) -> LinkDevice:

@@ -17,6 +17,7 @@ from racetrap.rtl.sigrace.rdm_controller import trace_ports
 from racetrap.rtl.sigrace.registers import compile_registers
 from tests.support.rtl.axi_lite import axil_read, axil_write
 from tests.support.rtl.streams import Idle, never_idle, put_all, random_idle, shared, simulate
+from tests.support.sigrace.log_words import packed_entry
 from tests.support.sigrace.messages import flit_words
 
 _REGISTERS = compile_registers(SigraceParams())
@@ -204,7 +205,8 @@ class RdmBench:
         for (core, context), expected in self.model.expected.items():
             await write(ctx, self.port, "MAP_SELECT", core=core, context=context)
             assert await read(ctx, self.port, "MAP_SEQUENCE") == expected
-        assert await self.read_log(ctx) == [self._packed(entry) for entry in self.model.log]
+        logged = [packed_entry(self.params, entry) for entry in self.model.log]
+        assert await self.read_log(ctx) == logged
 
     async def read_log(self, ctx) -> list[int]:
         """The conflict log, entry by entry."""
@@ -216,12 +218,3 @@ class RdmBench:
                 packed |= await read(ctx, self.port, "LOG_DATA") << word * WORD_BITS
             entries.append(packed)
         return entries
-
-    def _packed(self, entry) -> int:
-        fields = entry._asdict() | {"unused": 0}
-        for name in ("thread_timestamp", "other_timestamp"):
-            fields[name] = sum(
-                counter << number * self.params.timestamp_bits
-                for number, counter in enumerate(fields[name])
-            )
-        return self.params.log_layout.pack(fields)
