@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from racetrap.fpga.cost.measure import Target, measured
@@ -23,10 +24,11 @@ _MHZ = 100.0
 
 
 def blocks() -> list[HardwareBlock]:
-    """Parts of the system, as it is."""
+    """Parts of the system, as it is, and its cache with more ways."""
     system = SocParams()
+    caches = (replace(system.cache, ways=ways) for ways in (1, 2, 4))
     return [
-        HardwareBlock("cache", partial(Cache, system.cache), 1),
+        *(HardwareBlock(f"cache_ways_{each.ways}", partial(Cache, each), 1) for each in caches),
         HardwareBlock("rvfi_tap", partial(RvfiTap, system.taps), 1),
         HardwareBlock("dma_engine", DmaEngine, 1),
     ]

@@ -1,17 +1,20 @@
-"""Data cache of the example system: direct mapped, write-back or write-through."""
+"""Data cache of the example system: of one way or several, write-back or write-through."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import reduce
+from operator import or_
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.checks import check_integer
 from racetrap.rtl.soc.bus import MemorySignature
+from racetrap.rtl.soc.way_choice import WayChoice
 
 _WORD_BYTES = 4
 
@@ -31,12 +34,15 @@ class CacheParams:
     Parameters
     ----------
     lines : int
-        Lines, a power of two.
+        Lines of all ways together, a power of two; two of each way at least.
     line_bytes : int
         Bytes of a line, a power of two of at least 8.
     write_through : bool
         Whether writes go to memory at once, and allocate no line; otherwise a written line stays
         until it is cleaned or makes room.
+    ways : int
+        Lines that an address may be in: 1 (direct mapped), 2 or 4.  A way without a line is filled
+        first, then one by tree LRU (``WayChoice``).
 
     Raises
     ------
@@ -47,12 +53,26 @@ class CacheParams:
     lines: int = 64
     line_bytes: int = 32
     write_through: bool = False
+    ways: int = 1
 
     def __post_init__(self) -> None:
         for what, value, least in (("Lines", self.lines, 2), ("Line", self.line_bytes, 8)):
             check_integer(f"{what} of the cache", value, least, 4096)
             if value.bit_count() != 1:
                 raise ValueError(f"{what} of the cache must be a power of two, not {value}")
+        check_integer("Ways of the cache", self.ways, 1, 4)
+        if self.ways.bit_count() != 1:
+            raise ValueError(f"Ways of the cache must be 1, 2 or 4, not {self.ways}")
+        if self.sets < 2:
+            raise ValueError(
+                f"Lines of the cache must be at least {2 * self.ways}, two of each way, "
+                f"not {self.lines}"
+            )
+
+    @property
+    def sets(self) -> int:
+        """Sets, each of a line of each way."""
+        return self.lines // self.ways
 
 
 def maintenance_signature() -> wiring.Signature:
@@ -102,16 +122,17 @@ class Cache(wiring.Component):
         params = self._params
         words = params.line_bytes // _WORD_BYTES
         self._offset_bits = params.line_bytes.bit_length() - 1
-        self._index_bits = params.lines.bit_length() - 1
-        tag_bits = 32 - self._offset_bits - self._index_bits
+        self._set_bits = params.sets.bit_length() - 1
+        self._tag_bits = tag_bits = 32 - self._offset_bits - self._set_bits
         m.submodules.data = values = Memory(shape=32, depth=params.lines * words, init=[])
-        m.submodules.tags = tags = Memory(shape=tag_bits, depth=params.lines, init=[])
+        m.submodules.tags = tags = Memory(shape=tag_bits * params.ways, depth=params.sets, init=[])
         self._read, self._write = values.read_port(), values.write_port(granularity=8)
-        self._tag, self._new_tag = tags.read_port(domain="comb"), tags.write_port()
+        self._tag = tags.read_port(domain="comb")
+        self._new_tag = tags.write_port(granularity=tag_bits)
         self._valid, self._dirty = (Signal(params.lines, name=name) for name in ("valid", "dirty"))
         self._word = Signal(range(words), name="word")
         self._is_maintaining = Signal(name="is_maintaining")
-        self._walk = Signal(self._index_bits, name="walk")
+        self._walk = Signal(range(params.lines), name="walk")
         self._look_up(m)
         with m.FSM():
             self._idle(m)
@@ -123,23 +144,48 @@ class Cache(wiring.Component):
 
     def _look_up(self, m: Module) -> None:
         """The line of the access or the maintenance, and whether it is there."""
-        wanted, offset, index_bits = Signal(32), self._offset_bits, self._index_bits
-        self._index, self._hit = Signal(index_bits, name="index"), Signal(name="hit")
+        params, wanted = self._params, Signal(32, name="wanted")
+        offset, top = self._offset_bits, self._offset_bits + self._set_bits
+        # The index of a line is its set, and its way above it.
+        self._index, self._hit = Signal(range(params.lines), name="index"), Signal(name="hit")
+        self._set = self._index if params.ways == 1 else Signal(range(params.sets), name="set")
         address = Mux(self._is_maintaining, self.maintenance.address, self.cpu.address)
+        present = [
+            self._valid[way * params.sets :][: params.sets].bit_select(self._set, 1)
+            for way in range(params.ways)
+        ]
+        hits = [
+            present[way] & (self._tag.data.word_select(way, self._tag_bits) == wanted[top:])
+            for way in range(params.ways)
+        ]
         m.d.comb += [
             wanted.eq(address),
-            self._index.eq(wanted[offset : offset + index_bits]),
-            self._tag.addr.eq(self._index), self._new_tag.addr.eq(self._index),
-            self._new_tag.data.eq(wanted[offset + index_bits :]),
-            self._hit.eq(
-                self._valid.bit_select(self._index, 1)
-                & (self._tag.data == wanted[offset + index_bits :])
-            ),
+            self._set.eq(wanted[offset:top]),
+            self._tag.addr.eq(self._set), self._new_tag.addr.eq(self._set),
+            self._new_tag.data.eq(wanted[top:].replicate(params.ways)),
+            self._hit.eq(reduce(or_, hits)),
             self._read.addr.eq(Cat(wanted[2:offset], self._index)),
             self._write.addr.eq(Cat(wanted[2:offset], self._index)),
         ]  # fmt: skip
         with m.If(self._is_maintaining & self.maintenance.is_all):
-            m.d.comb += self._index.eq(self._walk)
+            m.d.comb += self._set.eq(self._walk[: self._set_bits])
+        self._line_tag, self._enables = self._tag.data, Const(1, 1)
+        if params.ways > 1:
+            self._choose(m, Cat(present), Cat(hits))
+
+    def _choose(self, m: Module, present: Value, hits: Value) -> None:
+        """The way of the line, which is that of the walk in maintenance of all."""
+        ways = self._params.ways
+        m.submodules.choice = self._choice = choice = WayChoice(self._params.sets, ways)
+        way = Signal(range(ways), name="way")
+        m.d.comb += [
+            choice.i_set.eq(self._set), choice.i_present.eq(present), choice.i_hits.eq(hits),
+            way.eq(choice.o_way), self._index.eq(Cat(self._set, way)),
+        ]  # fmt: skip
+        with m.If(self._is_maintaining & self.maintenance.is_all):
+            m.d.comb += way.eq(self._walk[self._set_bits :])
+        self._line_tag = self._tag.data.word_select(way, self._tag_bits)
+        self._enables = Cat(way == number for number in range(ways))
 
     def _idle(self, m: Module) -> None:
         with m.State("IDLE"):
@@ -158,6 +204,8 @@ class Cache(wiring.Component):
             m.d.comb += self._write.data.eq(cpu.wdata)
             with m.If(self._hit):
                 m.d.comb += self._write.en.eq(cpu.wstrb)
+                if self._params.ways > 1:
+                    m.d.comb += self._choice.i_is_used.eq(1)
                 m.next = "ANSWER"
                 if self._params.write_through:
                     with m.If(is_write):
@@ -186,7 +234,7 @@ class Cache(wiring.Component):
     def _evict(self, m: Module) -> None:
         """Write a line back word by word, for a fill or for maintenance."""
         memory, word = self.memory, self._word
-        base = Cat(self._index, self._tag.data)
+        base = Cat(self._set, self._line_tag)
         for state in ("EVICT", "WRITE_BACK"):
             with m.State(state):
                 m.d.comb += self._read.addr.eq(Cat(word, self._index))
@@ -219,7 +267,7 @@ class Cache(wiring.Component):
             with m.If(memory.ready):
                 m.d.sync += word.eq(word + 1)
                 with m.If(word.all()):
-                    m.d.comb += self._new_tag.en.eq(1)
+                    m.d.comb += self._new_tag.en.eq(self._enables)
                     m.d.sync += self._valid.bit_select(self._index, 1).eq(1)
                     m.next = "LOOK_UP"
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
 from unittest import mock
 
 import pytest
-from amaranth.hdl import Array, Assume, Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Array, Assume, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In
 
 from racetrap.rtl.soc.cache import CacheParams, Maintenance
@@ -14,10 +17,13 @@ from tests.support.formal.internals import OpenComponent, OpenMemory
 from tests.support.formal.proof import Case, Harness, Proof, proof_tests
 from tests.support.formal.prover import holds_always
 from tests.support.planted_bugs import modules_with
-from tests.support.soc.planted_bugs import CACHE, CACHE_BUGS
+from tests.support.soc.planted_bugs import CACHE, CACHE_BUGS, CACHE_FILES, WAY_BUGS
 
-_WORDS = 2
-_PARAMS = CacheParams(2, 4 * _WORDS)
+_WORDS, _SETS = 2, 2
+
+
+def _params(ways: int, write_through: bool = False) -> CacheParams:
+    return CacheParams(_SETS * ways, 4 * _WORDS, write_through, ways)
 
 
 class CacheHarness(Harness):
@@ -32,13 +38,13 @@ class CacheHarness(Harness):
     case : Case
         What is asked.
     params : CacheParams
-        The cache, with two lines of two words.
+        The cache, with two sets of lines of two words.
     """
 
-    def __init__(self, case: Case, params: CacheParams = _PARAMS):
+    def __init__(self, case: Case, params: CacheParams):
         self._params = params
-        self._module = modules_with([CACHE], case.bug)[CACHE]
-        self._cache = self._module.Cache(params)
+        self._modules = modules_with(CACHE_FILES, case.bug)
+        self._cache = self._modules[CACHE].Cache(params)
         super().__init__(case, {
             "i_watched": In(30), "i_access": In(1), "i_address": In(30), "i_wdata": In(32),
             "i_wstrb": In(4), "i_is_cached": In(1), "i_maintains": In(1), "i_kind": In(2),
@@ -54,7 +60,9 @@ class CacheHarness(Harness):
             memories.append(OpenMemory(**arguments))
             return memories[-1]
 
-        with mock.patch.object(self._module, "Memory", open_memory):
+        with ExitStack() as stack:
+            for module in self._modules.values():
+                stack.enter_context(mock.patch.object(module, "Memory", open_memory))
             inner = OpenComponent(cache)
         m.submodules.cache = inner.fragment
         cpu, maintenance, memory = cache.cpu, cache.maintenance, cache.memory
@@ -77,11 +85,11 @@ class CacheHarness(Harness):
         # The decoder gives "IDLE/0".
         state = inner["fsm_state"]
         is_in = {state.decoder(at).partition("/")[0]: state == at for at in range(1 << len(state))}
-        helps, present, dirty = self._places(inner, memories[0], is_in)
+        helps, present, dirty, is_replaced = self._places(inner, memories[0], is_in)
         events = {
             "hit": cpu.ready & is_own & self.i_is_cached & present & ~memory.valid,
             "newest-is-only-here": present & dirty & (self._behind != self._newest),
-            "another-line-in-its-place": present & is_in["FILL"],
+            "another-line-in-its-place": is_replaced,
             "engine-has-written": is_own & self.i_is_cached & self._has_written & cpu.ready,
             "flush-of-all": maintenance.ready & self.i_is_all & self._is_meant
             & (self.i_kind == Maintenance.FLUSH),
@@ -145,31 +153,34 @@ class CacheHarness(Harness):
             ]  # fmt: skip
 
     def _places(self, inner, values, is_in):
-        """What holds of the watched word in the cache; whether it is there, and dirty."""
-        line, word, place = self.i_watched[1:], self.i_watched[0], self.i_watched[1]
-        valid, dirty = (inner[name].bit_select(place, 1) for name in ("valid", "dirty"))
-        tags = Array(inner[f"tags.row_{number}"] for number in range(2))
-        rows = Array(inner[f"data.row_{number}"] for number in range(2 * _WORDS))
-        index, now = inner["index"], inner["word"]
-        of_line, is_here = self.i_address[1:] == line, index == place
+        """What holds of the watched word in the cache; whether it is there, and dirty, and whether
+        another line is just filled in its place."""
+        params, index, now = self._params, inner["index"], inner["word"]
+        line, word, own_set = self.i_watched[1:], self.i_watched[0], self.i_watched[1]
+        rows = Array(inner[f"data.row_{number}"] for number in range(params.lines * _WORDS))
+        tags = Array(inner[f"tags.row_{number}"] for number in range(params.sets))[own_set]
+        tags = Value.cast(tags)
+        of_line = self.i_address[1:] == line
         is_own = of_line & (self.i_address[0] == word)
         maintains, read = inner["is_maintaining"], values.read_ports[0].data
-        present, row = valid & (tags[place] == line[1:]), rows[Cat(word, place)]
         mask = Cat(bit.replicate(8) for bit in self.i_wstrb)
         is_written = self.i_is_cached & is_own & (is_in["ANSWER"] | is_in["PASS"])
         due = Mux(is_written, self._newest & ~mask | self.i_wdata & mask, self._newest)
-        moves = is_in["EVICT"] | is_in["WRITE_BACK"]
-        accesses = is_in["LOOK_UP"] | is_in["ANSWER"] | is_in["FILL"]
-        fills = is_in["FILL"] & is_here
-        is_past = maintains & self.i_is_all & (place < inner["walk"])
-        through = Const(self._params.write_through)
+        moves, fills = is_in["EVICT"] | is_in["WRITE_BACK"], is_in["FILL"]
+        accesses = is_in["LOOK_UP"] | is_in["ANSWER"] | fills
+        through = Const(params.write_through)
+        ways = [
+            _Way(inner, Cat(own_set, Const(way, len(index) - 1)), tag == line[1:])
+            for way, tag in enumerate(_parts(tags, params.ways))
+        ]
+        present = Cat(way.present for way in ways).any()
+        dirty = Cat(way.present & way.dirty for way in ways).any()
         helps = [
-            ~present | fills | (row == due),
             (present & dirty) | (self._behind == self._newest),
             (inner["dirty"] & ~inner["valid"]) == 0,
-            ~fills | ~dirty,
+            ~fills | ~inner["dirty"].bit_select(index, 1),
             ~(fills & of_line) | ~present,
-            ~(fills & of_line & (now > word)) | (row == self._behind),
+            ~(fills & of_line & (now > word)) | (rows[Cat(word, index)] == self._behind),
             ~self._is_out | ~present,
             ~((accesses | moves & ~maintains) & of_line) | ~self._is_out,
             ~accesses | (self.i_access & self.i_is_cached & ~maintains),
@@ -183,16 +194,37 @@ class CacheHarness(Harness):
                          self.i_access & self.i_is_cached),
             ~moves | maintains | ~inner["hit"],
             ~is_in["WRITE_BACK"] | (read == rows[Cat(now, index)]),
-            ~(moves & is_here & present & (now > word)) | (self._behind == self._newest),
-            moves | is_in["FILL"] | is_in["IDLE"] | (now == 0),
+            moves | fills | is_in["IDLE"] | (now == 0),
             ~(is_in["ANSWER"] & is_own) | present,
             ~(is_in["ANSWER"] & is_own & (self.i_wstrb == 0)) | (read == self._newest),
             ~(is_in["ANSWER"] & is_own & self.i_wstrb.any()) | dirty,
-            ~is_past | (self.i_kind == Maintenance.INVALIDATE) | ~(present & dirty),
-            ~is_past | (self.i_kind == Maintenance.CLEAN) | ~present,
             ~through | ~inner["dirty"].any(),
         ]  # fmt: skip
-        return helps, present, dirty
+        for way in ways:
+            is_past = maintains & self.i_is_all & (way.place < inner["walk"])
+            helps += [
+                ~way.present | (fills & (index == way.place)) | (rows[Cat(word, way.place)] == due),
+                ~(moves & (index == way.place) & way.present & (now > word))
+                | (self._behind == self._newest),
+                ~is_past | (self.i_kind == Maintenance.INVALIDATE) | ~(way.present & way.dirty),
+                ~is_past | (self.i_kind == Maintenance.CLEAN) | ~way.present,
+            ]
+        helps += [~(one.present & other.present) for one, other in combinations(ways, 2)]
+        replaced = Cat(way.present & (index == way.place) for way in ways).any()
+        return helps, present, dirty, fills & replaced
+
+
+class _Way:
+    """A line that may hold the watched word: its place, whether it does, whether it is dirty."""
+
+    def __init__(self, inner, place, is_of_tag):
+        self.place, self.dirty = place, inner["dirty"].bit_select(place, 1)
+        self.present = inner["valid"].bit_select(place, 1) & is_of_tag
+
+
+def _parts(value: Value, count: int) -> list[Value]:
+    bits = len(value) // count
+    return [value[number * bits :][:bits] for number in range(count)]
 
 
 PROOF = Proof(
@@ -201,21 +233,28 @@ PROOF = Proof(
     "memory has that value. Software invalidates only what memory has. It and the engine access "
     "memory only while the line is out: from an invalidation or flush to the CPU's next access "
     "through the cache.",
-    sizes="2 lines of 2 words, any word of 32 address bits, write-back; also write-through",
-    harness=CacheHarness,
+    sizes="2 ways of 2 lines of 2 words, any word of 32 address bits, write-back; also 1 and 4 "
+    "ways, and each number with write-through",
+    harness=partial(CacheHarness, params=_params(2)),
     depth=2,
     events=(
         "hit", "newest-is-only-here", "another-line-in-its-place", "engine-has-written",
         "flush-of-all",
     ),
-    bugs=CACHE_BUGS,
-    cycles=20,
+    bugs=CACHE_BUGS | WAY_BUGS,
+    cycles=26,
 )  # fmt: skip
+_ONE_WAY = replace(
+    PROOF, harness=partial(CacheHarness, params=_params(1)), bugs=CACHE_BUGS, cycles=20
+)
 
 test_holds, test_can_happen, test_bug_shows = proof_tests(PROOF)
+test_one_way_holds, test_can_happen_in_one_way, test_bug_shows_in_one_way = proof_tests(_ONE_WAY)
 
 
 @pytest.mark.campaign
-def test_write_through_holds():
-    params = replace(_PARAMS, write_through=True)
-    assert holds_always(CacheHarness(Case(), params), depth=2)
+@pytest.mark.parametrize(
+    ("ways", "write_through"), [(4, False), *((ways, True) for ways in (1, 2, 4))]
+)
+def test_others_hold(ways, write_through):
+    assert holds_always(CacheHarness(Case(), _params(ways, write_through)), depth=2)

@@ -29,6 +29,33 @@ CACHE_BUGS = {
     ),
     "all-is-one-line": Patch(CACHE, "~maintenance.is_all | self._walk.all()", "1"),
 }  # fmt: skip
+WAY_CHOICE = "soc/way_choice.py"
+#: Files of the cache, each after those that it uses.
+CACHE_FILES = (WAY_CHOICE, CACHE)
+#: Faults of a cache of several ways.
+WAY_BUGS = {
+    "victim-is-written-to-another-address": Patch(
+        CACHE, "self._line_tag = self._tag.data.word_select(way, self._tag_bits)",
+        "self._line_tag = self._tag.data.word_select(0, self._tag_bits)",
+    ),
+    "all-is-one-way": Patch(
+        CACHE, "~maintenance.is_all | self._walk.all()",
+        "~maintenance.is_all | self._walk[: self._set_bits].all()",
+    ),
+    "line-is-in-all-ways": Patch(
+        CACHE, "self._enables = Cat(way == number for number in range(ways))",
+        "self._enables = Const(-1, ways)",
+    ),
+    "way-changes-while-it-makes-room": Patch(
+        WAY_CHOICE, "new_tree.en.eq(self.i_is_used)", "new_tree.en.eq(1)"
+    ),
+}  # fmt: skip
+#: Bad choices of a way: the cache is a plain memory with them, too.
+CHOICE_BUGS = {
+    "use-is-forgotten": Patch(WAY_CHOICE, "new_tree.en.eq(self.i_is_used)", "new_tree.en.eq(0)"),
+    "used-half-makes-room": Patch(WAY_CHOICE, "~self.o_way[below]", "self.o_way[below]"),
+    "empty-way-stays-empty": Patch(WAY_CHOICE, "~self.i_present[number]", "Const(0)"),
+}
 _SYSTEM, _VEXRISCV = "soc/system.py", "soc/vexriscv_system.py"
 #: Files of VexRiscv's system in which bugs are planted, each after those that it uses.
 VEXRISCV_FILES = ("noncoherent/taps/last_stage.py", _SYSTEM, _VEXRISCV)
