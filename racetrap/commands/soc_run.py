@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -31,6 +32,7 @@ from racetrap.sim.soc.systems import SYSTEMS
 @click.argument("system", metavar="SYSTEM", type=options.Choice(tuple(SYSTEMS)))
 @click.argument("firmware", metavar="FIRMWARE", type=InputFile())
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1)
+@options.setting
 @form_files(
     Form(".trace", "the operations that the monitor has taken, as a trace", False),
     Form(".fst", "waves of all signals, from a build of their own", False),
@@ -38,22 +40,24 @@ from racetrap.sim.soc.systems import SYSTEMS
 )
 @options.result
 def command(
-    system: str, firmware: str, arguments: tuple[str, ...], output: Mapping[str, str],
-    json_file: str | None,
+    system: str, firmware: str, arguments: tuple[str, ...], settings: tuple[str, ...],
+    output: Mapping[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Run FIRMWARE with ARGS on SYSTEM, and print what the bus monitor reports.
 
     SYSTEM is a core with its cache, beside a DMA engine and the monitor: picorv32 (PicoRV32,
     write-back) or vexriscv (VexRiscv, write-through).  FIRMWARE is a program in C with racetrap's
-    headers, an ELF file for the system, or a text image (docs/soc.md).
+    headers, an ELF file for the system, or a text image (docs/soc.md).  --set changes the cache of
+    picorv32: `ways` (1; 2 or 4), `lines` (64), `line_bytes` (64), `write_through` (false).
 
     Exit status: 0 no race, 1 races or wrong data, 2 bad input, 3 the firmware does not return from
     main, or a tool failed.
     """
     console = report_console()
+    with input_errors():
+        params, waves = SYSTEMS[system].params_with(settings), output.get(".fst")
     with input_errors(firmware):
         image = read_firmware(Path(firmware))
-    params, waves = SYSTEMS[system].params, output.get(".fst")
     with progress_bar("Running"):
         run = run_firmware(system, params, image, arguments, waves=Path(waves) if waves else None)
     if ".trace" in output:
@@ -67,5 +71,6 @@ def command(
             places = list(runs_without_each(system, params, image, arguments, run))
         document["without"] = print_without(console, places, locations)
         write_file(output[".csv"], lambda: without_csv(places, locations))
-    write_json(json_file, {"system": system, "firmware": firmware, **document})
+    cache = asdict(params.cache)
+    write_json(json_file, {"system": system, "cache": cache, "firmware": firmware, **document})
     exit_on(run.races or run.wrong_reads)

@@ -225,10 +225,20 @@ class WrongRead(TypedDict):
     operation: Annotated[int, "operations that the monitor had taken before"]
 
 
+class SocCache(TypedDict):
+    """Data cache of an example system."""
+
+    lines: Annotated[int, "lines of all ways together"]
+    line_bytes: Annotated[int, "bytes of a line"]
+    write_through: Annotated[bool, "whether writes go to memory at once"]
+    ways: Annotated[int, "lines that an address may be in"]
+
+
 class SocRun(TypedDict):
     """`racetrap soc run`: firmware on an example system."""
 
     system: Annotated[str, "name of the system"]
+    cache: Annotated[SocCache, "its cache"]
     firmware: Annotated[str, "file, as given"]
     status: Annotated[int, "what the firmware's `main` has returned"]
     console: Annotated[str, "output of the firmware"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from racetrap.generators.presets import with_all_settings
 from racetrap.golden_model.noncoherent.taps.rvfi_tap import RETIRED_LAYOUT
 from racetrap.rtl.soc import params as soc
 from racetrap.rtl.soc import picorv32_system, vexriscv_system
@@ -41,6 +42,8 @@ class ExampleSystem:
         Parameters of the system as it is.
     adapt : callable
         Changes the core's Verilog.
+    has_own_cache : bool
+        Whether the cache is the core's, and stays as it is.
     """
 
     package: str
@@ -48,6 +51,21 @@ class ExampleSystem:
     top: Callable[[soc.SocParams], Any]
     params: soc.SocParams
     adapt: Callable[[str], str] = str
+    has_own_cache: bool = False
+
+    def params_with(self, settings: Iterable[str]) -> soc.SocParams:
+        """Parameters of the system with settings of its cache, as ``name=value``.
+
+        Raises
+        ------
+        ValueError
+            If a setting is wrong, or the cache is the core's own.
+        """
+        given = list(settings)
+        if given and self.has_own_cache:
+            raise ValueError(f"Setting {given[0]} is of picorv32's cache: this core has its own")
+        (cache,) = with_all_settings(given, self.params.cache)
+        return replace(self.params, cache=cache)
 
     def core(self) -> str:
         """Verilog of the core.
@@ -79,7 +97,7 @@ SYSTEMS = {
     ),
     "vexriscv": ExampleSystem(
         "pythondata_cpu_vexriscv", "verilog/VexRiscv.v", vexriscv_system.VexriscvSystem,
-        vexriscv_system.PARAMS, vexriscv_system.core_with_ports,
+        vexriscv_system.PARAMS, vexriscv_system.core_with_ports, has_own_cache=True,
     ),
 }  # fmt: skip
 

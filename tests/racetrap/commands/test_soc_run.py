@@ -1,7 +1,7 @@
 """`racetrap soc run`: what it refuses, what it prints, and the traces that it writes."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 
 import pytest
@@ -14,6 +14,7 @@ from racetrap.golden_model.trace.noncoherent.operations import (
     Operation,
 )
 from racetrap.golden_model.trace.noncoherent.operations import OperationKind as K
+from racetrap.rtl.soc.cache import CacheParams
 from racetrap.sim.failure import Failure
 from racetrap.sim.soc import systems
 from racetrap.sim.soc.firmware import image_of
@@ -34,6 +35,34 @@ def test_unknown_system(racetrap):
     result = racetrap("soc", "run", "picrv32", _CRYPTO)
     assert result.exit_code == 2
     assert "picorv32" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("system", "setting", "message"),
+    [
+        ("picorv32", "ways=3", "Ways of the cache must be 1, 2 or 4, not 3"),
+        ("picorv32", "way=2", "Unknown setting 'way': did you mean 'ways'?"),
+        ("vexriscv", "ways=2", "Setting ways=2 is of picorv32's cache: this core has its own"),
+    ],
+)
+def test_settings_that_are_refused(racetrap, system, setting, message):
+    result = racetrap("soc", "run", system, _CRYPTO, "--set", setting)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_settings_are_those_of_the_cache(racetrap, monkeypatch):
+    taken = []
+
+    def run(system, params, *args, **options):
+        taken.append(params.cache)
+        return _RUN
+
+    monkeypatch.setattr("racetrap.commands.soc_run.run_firmware", run)
+    words = ("--set", "ways=4", "--set", "write_through=true", "--json", "-")
+    result = racetrap("soc", "run", "picorv32", _CRYPTO, *words)
+    assert taken == [CacheParams(64, 64, write_through=True, ways=4)]
+    assert json.loads(result.stdout)["cache"] == asdict(*taken)
 
 
 def test_file_that_is_no_image(racetrap, tmp_path):
