@@ -15,12 +15,13 @@ from amaranth.lib.wiring import In, Out
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.interleaver import Interleaver
+from racetrap.rtl.causality.notice_order import packets_in_flight
 from racetrap.rtl.causality.slice_unit import SliceUnit
 from racetrap.rtl.causality.tiles import CausalityTiles
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.sim.cosim.gpu.tile_places import TilePlaces
 
-#: Payloads that are on their way, and more than ever are without back-pressure.
+#: Payloads that are on their way with back-pressure, and without beside what banks tell of packets.
 _PLACES, _MANY = 3, 128
 #: Cycles after which an absent slice answers: a bank's pipeline takes some.
 _ANSWER = 8
@@ -37,20 +38,22 @@ class StreamDelay(wiring.Component):
         Shape of the payload.
     always_ready : bool
         Whether the stream has no back-pressure.
+    most : int
+        Payloads that are then on their way at most.
     seed : str
         Of the times.
     """
 
-    def __init__(self, shape: ShapeLike, always_ready: bool, seed: str):
+    def __init__(self, shape: ShapeLike, always_ready: bool, most: int, seed: str):
         self._rng = Random(seed)
         self._shape, self._always_ready = shape, always_ready
+        self._places = most if always_ready else _PLACES
         signature = stream.Signature(shape, always_ready=always_ready)
         super().__init__({"i": In(signature), "o": Out(signature), "o_idle": Out(1)})
 
     def elaborate(self, platform):
         m = Module()
-        places = _MANY if self._always_ready else _PLACES
-        m.submodules.fifo = fifo = StreamFifo(self._shape, places)
+        m.submodules.fifo = fifo = StreamFifo(self._shape, self._places)
         noise, shown, shows = Signal(16, init=self._rng.randrange(1, 1 << 16)), Signal(), Signal()
         rate = self._rng.choice((1, 2, 3))
         m.d.sync += [
@@ -69,9 +72,12 @@ class StreamDelay(wiring.Component):
         return m
 
 
-def delay_stream(m: Module, name: str, source: Any, sink: Any) -> StreamDelay:
+def delay_stream(
+    m: Module, params: CausalityParams, name: str, source: Any, sink: Any
+) -> StreamDelay:
     """Connect two streams by one that takes any time."""
-    delay = StreamDelay(source.payload.shape(), source.signature.always_ready, name)
+    most = packets_in_flight(params) + _MANY
+    delay = StreamDelay(source.payload.shape(), source.signature.always_ready, most, name)
     m.submodules[f"delay_{name}"] = delay
     wiring.connect(m, source, delay.i)
     wiring.connect(m, delay.o, sink)
@@ -137,6 +143,6 @@ class FewTiles(CausalityTiles):
         """Absent slices answer at once."""
         kind, _, number = name.rpartition("_")
         if kind in _OF_SMS or int(number) in self._there:
-            delay_stream(m, name, source, sink)
+            delay_stream(m, self._params, name, source, sink)
         else:
             wiring.connect(m, source, sink)

@@ -96,20 +96,26 @@ class TilePlaces:
         return word - place + self.words[place]
 
     def drawn(self, region: Region) -> Region:
-        """The region that events are drawn in: about as many words as of ``region`` are there."""
-        words = (len(self._there) << region.size_log2) // self._period
-        return replace(region, size_log2=words.bit_length() - 1)
+        """The region that events are drawn in: about as many words as of ``region`` are there, or
+        the smallest."""
+        words = self._words_there(region)
+        size_log2 = (words * WORD_BYTES).bit_length() - 1
+        return replace(region, size_log2=max(size_log2, self.playing.min_region_log2))
 
     def spread(self, region: Region, word: int) -> int:
-        """The word of ``region`` that a word stands for.
+        """The word that a word of the region drawn stands for.
 
-        Words of the region drawn stand for those that are there, one each, in their order.
+        The first words stand for those of ``region`` that are there, one each, in their order.
         """
         number = word - region.data_base // WORD_BYTES
-        if not 0 <= number < (1 << self.drawn(region).size_log2) // WORD_BYTES:
+        if not 0 <= number < self._words_there(region):
             return self.word(word)
         period, place = divmod(number, len(self._there))
         return word - number + period * self._period + self._there[place]
+
+    def _words_there(self, region: Region) -> int:
+        words = (1 << region.size_log2) // WORD_BYTES
+        return len(self._there) * (words // self._period)
 
     def line(self, line: int, mask: int) -> tuple[int, int]:
         """A line, and those of its words that are to stand for some words of a line."""

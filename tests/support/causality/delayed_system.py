@@ -18,7 +18,7 @@ class DelayedSystem(CausalitySystem):
         return super().elaborate(platform)
 
     def _cross(self, m: Module, name: str, source: Any, sink: Any) -> None:
-        self._delays.append(delay_stream(m, name, source, sink))
+        self._delays.append(delay_stream(m, self._params, name, source, sink))
 
     def _elaborate_reports(self, m: Module, banks: Any, reports: Any) -> Any:
         parts = super()._elaborate_reports(m, banks, reports)

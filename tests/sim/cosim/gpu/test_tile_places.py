@@ -73,7 +73,7 @@ def test_words_of_the_region_drawn_stand_for_those_that_are_there(name):
     assert region.contains(4 * spread[0])
     assert region.contains(4 * spread[-1])
     # Others stay about where they are, and outside.
-    assert places.spread(region, end) == places.word(end)
+    assert places.spread(region, end + (1 << 24)) == places.word(end + (1 << 24))
     beyond = (region.data_base + (1 << region.size_log2)) >> 2
     assert not region.contains(4 * places.spread(region, beyond))
 
