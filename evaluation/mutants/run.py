@@ -200,9 +200,7 @@ def try_proofs(run: ProofRun) -> Finding:
     return Finding(Outcome.SURVIVED, seconds=cpu_seconds() - started)
 
 
-def result_of(
-    mutant: Mutant, findings: Sequence[Finding], with_proofs: bool, with_digests: bool
-) -> MutantResult:
+def result_of(mutant: Mutant, findings: Sequence[Finding], with_digests: bool) -> MutantResult:
     """What became of a mutant, by all that was found in turn.
 
     Another digest alone kills it only ``with_digests``, if those of the design are kept.
@@ -214,7 +212,7 @@ def result_of(
     if has_other_digest and with_digests:
         return MutantResult(mutant, Outcome.KILLED, None, BY_DIGEST, seconds)
     but = ", except in its digest" if has_other_digest else ""
-    reason = f"no case differs{but}; no proof was {'found' if with_proofs else 'tried'}"
+    reason = f"no case differs{but}; no proof was found"
     return MutantResult(mutant, Outcome.SURVIVED, None, reason, seconds)
 
 

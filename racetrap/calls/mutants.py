@@ -48,11 +48,13 @@ from racetrap.sim.cosim.verilator.mutants import (
 _UNCHANGED = "without a mutant"
 #: Cases of which the shortest are run first, and how many before the first proof.
 _FIRST_CASES, _SHORT_CASES = 10, 4
+#: Time limit of each proof that a mutant is equivalent.
+_PROOF_SECONDS = 60
 
 
 def mutants(
     work: LongWork, name: str, blocks: Sequence[str] = (), *, count: int = 20, cases: int = 20,
-    proof_seconds: int = 60, seed: int = 1,
+    seed: int = 1,
 ) -> EvaluationResult:  # fmt: skip
     """Change bits of a preset's Verilog, and see which changes the campaign finds.
 
@@ -68,8 +70,6 @@ def mutants(
         Mutants of each block.
     cases : int
         Cases of the campaign that each is run in at most.
-    proof_seconds : int
-        Time limit of the proof that a survivor is equivalent; 0: none is tried.
     seed : int
         Seed of mutants and cases.
     """
@@ -82,7 +82,7 @@ def mutants(
     if model is not None:
         _check_blocks(model, blocks)
         run = MutantRun(model, UNCHANGED, seed, tuple(range(cases)), ())
-        problems, found = _run(work, run, blocks, proof_seconds)
+        problems, found = _run(work, run, blocks)
     every = [result for results in found.values() for result in results]
     if left := unexplained(preset.name, every):
         problems.append(f"{len(left)} survivors have no reason, the first is {name_of(left[0])}")
@@ -121,7 +121,7 @@ class _Stage:
     item: Callable[[Mutant], Any]
 
 
-def _stages(run: MutantRun, proof_seconds: int) -> list[_Stage]:
+def _stages(run: MutantRun) -> list[_Stage]:
     """What decides about most mutants soonest comes first."""
     folder = run.model.folder
     design = content_key(files=[folder / DESIGN])
@@ -132,7 +132,7 @@ def _stages(run: MutantRun, proof_seconds: int) -> list[_Stage]:
     def proofs(title: str, each: tuple[Proof, ...]) -> _Stage:
         return _Stage(
             title, Measure(try_proofs, _words, key_of_proof),
-            lambda mutant: ProofRun(folder, design, mutant, each, proof_seconds),
+            lambda mutant: ProofRun(folder, design, mutant, each, _PROOF_SECONDS),
         )  # fmt: skip
 
     def cases(title: str, first: int, end: int | None) -> list[_Stage]:
@@ -147,15 +147,15 @@ def _stages(run: MutantRun, proof_seconds: int) -> list[_Stage]:
     return [
         proofs("Structure", BY_STRUCTURE),
         *cases("Short cases", 0, _SHORT_CASES),
-        *([proofs("Fast proofs", FAST_PROOFS)] if proof_seconds else []),
+        proofs("Fast proofs", FAST_PROOFS),
         *cases("Other cases", _SHORT_CASES, _FIRST_CASES),
         *cases("Further cases", _FIRST_CASES, None),
-        *([proofs("Slow proofs", SLOW_PROOFS)] if proof_seconds else []),
+        proofs("Slow proofs", SLOW_PROOFS),
     ]
 
 
 def _run(
-    work: LongWork, unchanged: MutantRun, blocks: Sequence[str], proof_seconds: int
+    work: LongWork, unchanged: MutantRun, blocks: Sequence[str]
 ) -> tuple[list[str], dict[str, list[MutantResult]]]:
     """Run the design as it is, and its mutants if it has no difference; gives problems and
     results."""
@@ -181,13 +181,10 @@ def _run(
     # More cases leave what the first ones have found as it is.
     order = sorted(result.cases, key=lambda case: case >= _FIRST_CASES)
     run = replace(unchanged, cases=tuple(order), digests=tuple(digests[case] for case in order))
-    for stage in _stages(run, proof_seconds):
+    for stage in _stages(run):
         _pass(work, stage, findings, partial(_is_open, with_digests))
     return [], {
-        block: [
-            result_of(mutant, found, bool(proof_seconds), with_digests)
-            for mutant, found in of_block.items()
-        ]
+        block: [result_of(mutant, found, with_digests) for mutant, found in of_block.items()]
         for block, of_block in findings.items()
     }
 

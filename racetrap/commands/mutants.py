@@ -24,15 +24,11 @@ from racetrap.commands.shared.result_forms import PAGE, form_files
     "--cases", default=20, show_default=True, type=click.IntRange(1),
     help="Cases of the campaign in which a mutant runs, until one kills it.",
 )  # fmt: skip
-@click.option(
-    "--proof-seconds", default=60, show_default=True, type=click.IntRange(0),
-    help="Time limit of the proof that a survivor is equivalent; 0: no proof.",
-)  # fmt: skip
 @options.seed
 @form_files(PAGE)
 @options.result
 def command(
-    preset: str, blocks: tuple[str, ...], count: int, cases: int, proof_seconds: int, seed: int,
+    preset: str, blocks: tuple[str, ...], count: int, cases: int, seed: int,
     output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
     """Mutate the Verilog of PRESET bit by bit, and count the mutants that the campaign kills.
@@ -43,7 +39,5 @@ def command(
     Exit status 0 if the list of examined survivors has a reason for every other one, else 3.
     """
     work = LongWork()
-    result = mutants(
-        work, preset, blocks, count=count, cases=cases, proof_seconds=proof_seconds, seed=seed
-    )
+    result = mutants(work, preset, blocks, count=count, cases=cases, seed=seed)
     work.finish_with(result, json_file, output.get(PAGE.end))

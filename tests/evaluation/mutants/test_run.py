@@ -130,21 +130,21 @@ def test_the_first_proof_ends_them(monkeypatch, proved, tried):
 
 
 @pytest.mark.parametrize(
-    ("digest", "with_proofs", "with_digests", "outcome", "reason"),
+    ("digest", "with_digests", "outcome", "reason"),
     [
-        (11, False, True, Outcome.SURVIVED, "no case differs; no proof was tried"),
-        (12, True, False, Outcome.SURVIVED,
+        (11, True, Outcome.SURVIVED, "no case differs; no proof was found"),
+        (12, False, Outcome.SURVIVED,
          "no case differs, except in its digest; no proof was found"),
-        (12, True, True, Outcome.KILLED, run.BY_DIGEST),
+        (12, True, Outcome.KILLED, run.BY_DIGEST),
     ],
 )  # fmt: skip
 def test_another_digest_kills_if_those_of_the_design_are_kept(
-    monkeypatch, digest, with_proofs, with_digests, outcome, reason
+    monkeypatch, digest, with_digests, outcome, reason
 ):
     seen = SimpleNamespace(difference="", digest=11)
     monkeypatch.setattr(run, "run_case", lambda case: seen)
     found = run_cases(replace(_RUN, digests=(11, digest)))
-    result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_proofs, with_digests)
+    result = result_of(_MUTANT, [found, Finding(Outcome.SURVIVED)], with_digests)
     assert (result.outcome, result.reason) == (outcome, reason)
 
 

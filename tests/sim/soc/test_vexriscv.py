@@ -100,10 +100,12 @@ def test_operations_are_those_of_another_core(name):
 @pytest.mark.parametrize("bug", [pytest.param(name, marks=_NEEDS_CORES) for name in VEXRISCV_BUGS])
 def test_planted_fault_shows(bug):
     program = _build(VEXRISCV_BUGS[bug], bug)
-    assert any(
-        _operations("vexriscv", name, program) != _operations("picorv32", name)
+    equal = [
+        name
         for name in ("driver", "crypto")
-    )
+        if _operations("vexriscv", name, program) == _operations("picorv32", name)
+    ]
+    assert len(equal) < 2, "the fault shows in no program"
 
 
 @pytest.mark.parametrize(
