@@ -34,6 +34,8 @@ from racetrap.sim.cosim.gpu.random_run import Block, Draw, RandomRun
 _ORDERS = (MemoryOrder.ACQUIRE, MemoryOrder.RELEASE, MemoryOrder.ACQ_REL)
 #: Log2 of the barriers that a block has.
 _BARRIERS_LOG2 = 4
+#: Log2 of the largest tile that is not all of a warp.
+_TILE_LOG2 = 4
 #: Lines of each warp.
 _OWN_LINES = 2
 
@@ -228,8 +230,9 @@ class _Generator(RandomRun):
         if draw < 0.2:
             first = rng.randrange(len(active) - count + 1)
         elif draw < 0.6:
-            # Any lane must be now and then in all accesses of some time.
-            first = min(bisect_left(active, self._lane), len(active) - count)
+            # Any lane must be now and then in all accesses of some time, with others of its tiles.
+            lane = self._lane ^ (1 << rng.randrange(_TILE_LOG2)) * (rng.random() < 0.5)
+            first = min(bisect_left(active, lane), len(active) - count)
         address, pattern = self._address(space, size), rng.random()
         mask = (1 << self._params.address_bits) - 1
         for place, lane in enumerate(active[first : first + count]):
