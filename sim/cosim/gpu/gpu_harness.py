@@ -33,7 +33,7 @@ def _internals(params: GpuParams) -> list[Internals]:
     return [
         Internals("Engine", "engine", ENGINE, registers, _metadata_ports(params)),
         Internals("Head", "head", "report_path.writer", {"value": ("o_head", 32)}, 1),
-        Internals("Idle", "idle", "registers", {"value": ("status__idle", 1)}, 1),
+        Internals("Status", "status", "registers", {"idle": ("status__idle", 1)}, 1),
     ]
 
 

@@ -246,7 +246,7 @@ def test_a_step_is_of_an_sm(program, device):
 
 
 def test_read_errors_are_taken_and_counted(program):
-    device = _played(program, read_errors={2, 30})
+    device = _played(program, read_errors={2, 25})
     board = _board(program)
     tell(board, device.seen)
     for record in device.records:
