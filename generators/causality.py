@@ -10,6 +10,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from racetrap.generators.system import (
+    GPU_BACK_DOORS,
     Overhead,
     Preset,
     System,
@@ -219,10 +220,5 @@ CAUSALITY = System(
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     register_parameters=_register_parameters,
-    # A sweep of metadata is cut short.
-    back_doors={
-        "accessor.init": {"index": "rw", "o_busy": "rd"},
-        "registers": {"*_count": "rw", "status__idle": "rd"},
-        "report_path.writer": {"o_head": "rw"},
-    },
+    back_doors=GPU_BACK_DOORS,
 )

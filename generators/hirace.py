@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from racetrap.generators.system import Preset, System, metadata_overheads, presets_by_name
+from racetrap.generators.system import (
+    GPU_BACK_DOORS,
+    Preset,
+    System,
+    metadata_overheads,
+    presets_by_name,
+)
 from racetrap.golden_model.events import Scope
 from racetrap.golden_model.hirace.packets import PacketKind, RaceKind, TransactionKind
 from racetrap.golden_model.hirace.params import HiraceParams
@@ -121,10 +127,5 @@ HIRACE = System(
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     register_parameters=_register_parameters,
-    # A sweep of metadata is cut short.
-    back_doors={
-        "accessor.init": {"index": "rw", "o_busy": "rd"},
-        "registers": {"*_count": "rw", "status__idle": "rd"},
-        "report_path.writer": {"o_head": "rw"},
-    },
+    back_doors=GPU_BACK_DOORS,
 )

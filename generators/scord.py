@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from racetrap.generators.system import (
+    GPU_BACK_DOORS,
     MemoryRate,
     Preset,
     System,
@@ -236,10 +237,5 @@ SCORD = System(
     inputs={"transaction": "i_transaction"},
     codes=_CODES,
     register_parameters=_register_parameters,
-    # A sweep of metadata is cut short.
-    back_doors={
-        "accessor.init": {"index": "rw", "o_busy": "rd"},
-        "registers": {"*_count": "rw", "status__idle": "rd"},
-        "report_path.writer": {"o_head": "rw"},
-    },
+    back_doors=GPU_BACK_DOORS,
 )

@@ -108,6 +108,15 @@ class Overhead(NamedTuple):
     sentence: str
 
 
+#: Back doors of detectors of GPUs: a launch's sweep of metadata is cut short, counters and records
+#: written count on from other values, and what is said to be idle is held to it.
+GPU_BACK_DOORS: Mapping[str, Mapping[str, str]] = MappingProxyType({
+    "accessor.init": {"index": "rw", "o_busy": "rd"},
+    "registers": {"*_count": "rw", "status__idle": "rd"},
+    "report_path.writer": {"o_head": "rw"},
+})  # fmt: skip
+
+
 def metadata_overheads(params: Any, remark: str = "") -> list[Overhead]:
     """Overhead of a detector that keeps metadata of memory, with a remark on it."""
     share = params.metadata_overhead

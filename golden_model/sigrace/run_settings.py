@@ -42,7 +42,7 @@ class SigraceRun(HardwareRun):
     unbounded : bool
         Whether it is Ideal SigRace, with queues and a conflict log without limit.
     rollback_when : str
-        When software answers a request for a rollback.
+        Requests for a rollback that software answers before the next checkpoint, by name.
     ring_depth : int
         Entries of each address ring, with which conflicts are confirmed before a rollback; 0: there
         are no rings.

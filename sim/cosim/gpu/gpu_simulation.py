@@ -80,8 +80,7 @@ class GpuSimulation(GpuLaunches):
         self._offer(queues)
         self._must(not self._library.sim_run(self._sim, 0))
         self._software.wait_idle()
-        told = self._params.banks + self._params.sm_count + self._metadata_ports
-        if any(self.counters().values()) or any(map(self._trace_cycles, range(told + 1))):
+        if any(self.counters().values()) or any(map(self._trace_cycles, range(self._first_taken))):
             raise Mismatch("Transactions between a reset and the first launch must be ignored")
 
     def detector_ports(self) -> DetectorPorts:

@@ -164,9 +164,7 @@ class Sim : public Testbench {
 
     void advance() override {
         for (int sm = 0; sm < SMS; sm++)
-            if (queues[sm].advance(ports.transaction[sm])) {
-                accepted++;
-            }
+            if (queues[sm].advance(ports.transaction[sm])) accepted++;
         for (int port = 0; port < METADATA_PORTS; port++) {
             reads[port].advance(ports.metadata[port]);
             writes[port].advance(ports.metadata[port]);
