@@ -85,7 +85,8 @@ def test_a_recorded_program_loses_no_race_to_rings() -> None:
     papers, ring = found[PAPERS], found[CHOSEN]
     assert ring.missing == RaceCount(0, 0)
     assert ring.races.static == papers.races.static > 0
-    assert ring.races.dynamic > papers.races.dynamic  # no conflict is dropped
+    # No conflict is dropped; whether one more shows depends on where the compiler puts data.
+    assert ring.races.dynamic >= papers.races.dynamic
     assert ring.statistics.conflicts_unheld == ring.repeated_for_nothing == 0
     assert papers.repeated_for_nothing > 0
     assert ring.statistics.overhead < papers.statistics.overhead / 2
