@@ -1,4 +1,4 @@
-"""Mutants of a preset's Verilog that the campaign kills."""
+"""Mutants of a preset's Verilog that the campaign kills, or a bench of a block."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError, input_errors
 from racetrap.evaluation.kept_results import result_key
+from racetrap.evaluation.mutants.benches import (
+    BENCH_SOURCES,
+    BenchRun,
+    benches_around,
+    benches_of,
+    run_benches,
+)
 from racetrap.evaluation.mutants.digests import difference, kept_digest
 from racetrap.evaluation.mutants.equivalence import BY_STRUCTURE, FAST_PROOFS, SLOW_PROOFS, Proof
 from racetrap.evaluation.mutants.run import (
@@ -56,7 +63,7 @@ def mutants(
     work: LongWork, name: str, blocks: Sequence[str] = (), *, count: int = 20, cases: int = 20,
     seed: int = 1,
 ) -> EvaluationResult:  # fmt: skip
-    """Change bits of a preset's Verilog, and see which changes the campaign finds.
+    """Change bits of a preset's Verilog, and see which changes campaign and benches find.
 
     Parameters
     ----------
@@ -121,6 +128,22 @@ class _Stage:
     item: Callable[[Mutant], Any]
 
 
+def _words(*results: Finding) -> str:
+    names = {Outcome.SURVIVED: "not decided"}
+    counts = {each: sum(result.outcome is each for result in results) for each in Outcome}
+    return ", ".join(
+        f"{number} {names.get(outcome, outcome.value)}"
+        for outcome, number in counts.items() if number
+    )  # fmt: skip
+
+
+def _key_of_benches(function: Callable[..., object], item: BenchRun) -> str:
+    return result_key(function, replace(item, folder=Path()), BENCH_SOURCES)
+
+
+_BENCHES = Measure(run_benches, _words, _key_of_benches)
+
+
 def _stages(run: MutantRun) -> list[_Stage]:
     """What decides about most mutants soonest comes first."""
     folder = run.model.folder
@@ -144,11 +167,17 @@ def _stages(run: MutantRun) -> list[_Stage]:
         )  # fmt: skip
         return [stage] if part.cases else []
 
+    def benches(mutant: Mutant) -> BenchRun:
+        return BenchRun(
+            folder, design, run.model.preset, mutant, benches_around(run.model.preset, mutant.block)
+        )
+
     return [
         proofs("Structure", BY_STRUCTURE),
         *cases("Short cases", 0, _SHORT_CASES),
         proofs("Fast proofs", FAST_PROOFS),
         *cases("Other cases", _SHORT_CASES, _FIRST_CASES),
+        _Stage("Benches", _BENCHES, benches),
         *cases("Further cases", _FIRST_CASES, None),
         proofs("Slow proofs", SLOW_PROOFS),
     ]
@@ -173,6 +202,8 @@ def _run(
     digests = dict(zip(result.cases, result.digests, strict=True))
     if wrong := difference(name, seed, digests):
         return [wrong], {}
+    if wrong := _check_benches(work, unchanged.model, blocks):
+        return [wrong], {}
     with_digests = kept_digest(name, seed, max(digests)) is not None
     findings: dict[str, dict[Mutant, list[Finding]]] = {}
     for mutant in read_mutants(unchanged.model.folder):
@@ -187,6 +218,20 @@ def _run(
         block: [result_of(mutant, found, with_digests) for mutant, found in of_block.items()]
         for block, of_block in findings.items()
     }
+
+
+def _check_benches(work: LongWork, model: FastModel[Params], blocks: Sequence[str]) -> str:
+    """What is wrong about a bench of the design without a mutant; empty if nothing is."""
+    design = content_key(files=[model.folder / DESIGN])
+    runs = {
+        bench: BenchRun(model.folder, design, model.preset, UNCHANGED, (bench,))
+        for bench in benches_of(model.preset)
+        if not blocks or any(is_inside(bench, each) or is_inside(each, bench) for each in blocks)
+    }
+    measure = replace(_BENCHES, say=lambda found: found.reason or "no difference")
+    found = work.one_each("Benches without a mutant", measure, runs)
+    wrong = (each.reason for each in found.values() if each.outcome is Outcome.KILLED)
+    return next((f"Design without a mutant differs in the {reason}" for reason in wrong), "")
 
 
 def _pass(
@@ -220,12 +265,3 @@ def _check_blocks(model: FastModel[Params], blocks: Sequence[str]) -> None:
     for block in blocks:
         if not any(is_inside(each, block) for each in known):
             raise InputError(unknown_name("block", block, known))
-
-
-def _words(*results: Finding) -> str:
-    names = {Outcome.SURVIVED: "not decided"}
-    counts = {each: sum(result.outcome is each for result in results) for each in Outcome}
-    return ", ".join(
-        f"{number} {names.get(outcome, outcome.value)}"
-        for outcome, number in counts.items() if number
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`racetrap mutants`: changes of the generated Verilog that the campaign finds, or does not."""
+"""`racetrap mutants`: changes of the generated Verilog that campaign and benches find, or do not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def command(
     preset: str, blocks: tuple[str, ...], count: int, cases: int, seed: int,
     output: dict[str, str], json_file: str | None,
 ) -> None:  # fmt: skip
-    """Mutate the Verilog of PRESET bit by bit, and count the mutants that the campaign kills.
+    """Mutate the Verilog of PRESET bit by bit, and count those that campaign and benches kill.
 
     A block is a module of the Verilog, named as there but without the system's name.  A
     survivor counts as equivalent only if a proof says so.

@@ -37,8 +37,9 @@ def page_of(
         details.setdefault(each.mutant.block, []).append(what)
     return html_page(
         "Mutants of the generated Verilog",
-        "Each mutant changes one bit of one block. It is killed by the first case of the campaign "
-        "in which hardware and golden model differ, or which takes other cycles than it must.",
+        "Each mutant changes one bit of one block. It is killed by the first case of the campaign, "
+        "or the first bench of a block, in which hardware and golden model differ, or by a case "
+        "that takes other cycles than it must.",
         [Section(blocks, details=details), *map(Section, others)],
         command=command, facts=facts, problems=problems,
     )  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
-from tests.support.causality.encounter_bench import compare
+from tests.support.causality.encounter_bench import compare, rtl_of
 from tests.support.planted_bugs import one_for_each_file
 
 _SIZE = {"sm_count": 3, "blocks_per_sm": 2, "warps_per_sm": 4}
@@ -26,13 +26,13 @@ _NOW = SETTINGS[:2]
 
 @pytest.mark.parametrize("settings", later_but(_NOW.__contains__, SETTINGS), ids=str)
 def test_random_encounters(settings):
-    compare(CausalityParams(**_SIZE | settings), str(settings), 400)
+    compare(CausalityParams(**_SIZE | settings), str(settings), 400, rtl_of())
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("settings", _NOW, ids=str)
 def test_volume_of_encounters(settings):
-    seen = compare(CausalityParams(**_SIZE | settings), "volume", 50_000)
+    seen = compare(CausalityParams(**_SIZE | settings), "volume", 50_000, rtl_of())
     names = {f"against {value}" for value in range(4)} | {f"undecided {n}" for n in range(5)}
     names |= {
         f"{name} {value}"
@@ -132,4 +132,4 @@ BUGS = {
 @pytest.mark.parametrize("bug", one_for_each_file({name: bug.file for name, bug in BUGS.items()}))
 def test_bug_is_found(bug):
     with pytest.raises(AssertionError, match="case"):
-        compare(CausalityParams(**_SIZE), bug, 20_000, BUGS[bug])
+        compare(CausalityParams(**_SIZE), bug, 20_000, rtl_of(BUGS[bug]))

@@ -1,53 +1,20 @@
 """The report filter against its golden model."""
 
-import random
-
 import pytest
 
-from racetrap.golden_model.gpu.report_filter import ReportFilter as GoldenFilter
 from racetrap.golden_model.gpu.report_filter import filter_index
 from racetrap.golden_model.scord.params import ScordParams
 from racetrap.rtl.gpu.report_filter import ReportFilter
+from tests.support.gpu.filter_bench import compare, record
 from tests.support.rtl.ready_paths import valid_to_ready_paths
-from tests.support.rtl.streams import get_forever, pulse, put_all, random_idle, simulate
-
-
-def record(params, pc, race, sequence=0):
-    layout = params.report_layout
-    return layout.pack({
-        **dict.fromkeys(layout.fields, 0), "pc": pc, "race": race, "address": 0xAB0 + sequence,
-    })  # fmt: skip
+from tests.support.rtl.streams import get_forever, pulse, put_all, simulate
 
 
 @pytest.mark.parametrize("entries", [2, 8, 64, 1024])
 @pytest.mark.parametrize("pc_bits", [8, 32])
 def test_agrees_with_golden_model(entries, pc_bits):
     params = ScordParams(report_filter_entries=entries, pc_bits=pc_bits)
-    rng = random.Random(f"{entries} {pc_bits}")
-    pcs = [rng.getrandbits(pc_bits) for _ in range(6)]
-    pairs = [(rng.choice(pcs), rng.randint(1, 5)) for _ in range(150)]
-    golden = GoldenFilter(params)
-    sent = [record(params, *pair, number) for number, pair in enumerate(pairs)]
-    expected = [word for word, pair in zip(sent, pairs, strict=True) if golden.admit(*pair)]
-    assert 0 < len(expected) < len(sent)
-
-    dut = ReportFilter(params)
-    got, suppressed = [], []
-
-    async def count(ctx):
-        while True:
-            *_, kept_back = await ctx.tick().sample(dut.o_suppressed)
-            suppressed.append(kept_back)
-
-    async def testbench(ctx):
-        ctx.set(dut.i_enable, 1)
-        await put_all(dut.i, sent, idle=random_idle(1))(ctx)
-        while not ctx.get(dut.o_idle):
-            await ctx.tick()
-
-    simulate(dut, testbench, background=[get_forever(dut.o, got, idle=random_idle(2)), count])
-    assert got == expected
-    assert sum(suppressed) == len(sent) - len(expected)
+    compare(params, f"{entries} {pc_bits}")
 
 
 def test_disabled_lets_everything_through_and_remembers_nothing():

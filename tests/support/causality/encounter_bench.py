@@ -11,7 +11,6 @@ from typing import Any
 from amaranth.hdl import Cat, Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.sim import Simulator
 
 from racetrap.golden_model.causality.detector_bank import DetectorBank
 from racetrap.golden_model.causality.params import CausalityParams
@@ -21,6 +20,7 @@ from racetrap.golden_model.layout import Layout
 from racetrap.rtl.common.layout import struct_layout
 from tests.support.causality.encounters import Encounters, pack_branch, pack_row
 from tests.support.planted_bugs import modules_with
+from tests.support.rtl.combinational import simulate_combinational
 
 #: Blocks of a check, each after those that it uses.
 FILES = [
@@ -37,6 +37,8 @@ class Encounter(wiring.Component):
 
     def __init__(self, params: CausalityParams, rtl: SimpleNamespace):
         self._params, self._rtl = params, rtl
+        self.update, self.logic = rtl.EntryUpdate(params), rtl.DetectionLogic(params)
+        self.writer, self.reader = rtl.WarpOrder(params), rtl.WarpOrder(params)
         entry = struct_layout(params.entry_layout)
         super().__init__({
             "i_packet": In(struct_layout(params.packet_layout)),
@@ -60,8 +62,8 @@ class Encounter(wiring.Component):
 
     def elaborate(self, platform):
         m, params, rtl = Module(), self._params, self._rtl
-        m.submodules.update = update = rtl.EntryUpdate(params)
-        m.submodules.logic = logic = rtl.DetectionLogic(params)
+        m.submodules.update = update = self.update
+        m.submodules.logic = logic = self.logic
         access = update.i_access
         m.d.comb += [
             *rtl.describe(access, self.i_packet, self.i_tag),
@@ -83,7 +85,7 @@ class Encounter(wiring.Component):
             self.o_met.eq(logic.o_met),
         ]
         for name in ("writer", "reader"):
-            m.submodules[name] = order = rtl.WarpOrder(params)
+            m.submodules[name] = order = getattr(self, name)
             side = Value.cast(update.o_before[name])
             m.d.comb += [
                 Value.cast(order.i_side).eq(side[: params.side_layout.width]),
@@ -162,7 +164,7 @@ def _ports(dut, prefix: str) -> dict[str, Value]:
     return {name.removeprefix(prefix): Value.cast(getattr(dut, name)) for name in names}
 
 
-def compare(params: CausalityParams, seed: str, count: int, bug=None) -> Counter[str]:
+def compare(params: CausalityParams, seed: str, count: int, rtl: SimpleNamespace) -> Counter[str]:
     """Put random encounters to the hardware; how often each outcome was seen.
 
     Raises
@@ -170,7 +172,7 @@ def compare(params: CausalityParams, seed: str, count: int, bug=None) -> Counter
     AssertionError
         If hardware and golden model differ.
     """
-    dut = Encounter(params, rtl_of(bug))
+    dut = Encounter(params, rtl)
     given, answers = _ports(dut, "i_"), _ports(dut, "o_")
     layout = Layout({name: len(port) for name, port in given.items()})
     answer = Layout({name: len(port) for name, port in answers.items()})
@@ -196,7 +198,5 @@ def compare(params: CausalityParams, seed: str, count: int, bug=None) -> Counter
                 for name in ("against", "undecided", "met", "took_on", "displaced")
             )
 
-    simulator = Simulator(dut)
-    simulator.add_testbench(testbench)
-    simulator.run()
+    simulate_combinational(dut, testbench)
     return seen

@@ -20,6 +20,8 @@ from racetrap.golden_model.gpu.region import bank_of
 from tests.support.causality.collector_bench import Item
 
 _KIND = TransactionKind
+#: What clocks grow by in one step, and how far ahead they may be.
+_LARGEST = 4
 _OF_A_WARP = (_KIND.FENCE, _KIND.FENCE, _KIND.BEGIN, _KIND.END, _KIND.ARRIVE, _KIND.IF)
 
 
@@ -44,12 +46,12 @@ class RandomItems:
         self._flags: dict[tuple[int, int], tuple[int, int]] = {}
 
     def launch(self, count: int) -> list[Item]:
-        """Items of one launch; clocks wrap once."""
+        """Items of one launch; clocks wrap once, and wherever they would be too large."""
         self._clock = 1
         items = [self._start(block) for block in self._warps]
         wrap = self._rng.randrange(2 * count) // 2
         for number in range(count):
-            if number == wrap:
+            if number == wrap or self._clock > self._params.last_clock - _LARGEST:
                 items += self._wrap()
             items += self._any()
         return items

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any
 
 from amaranth.hdl import Value
 from amaranth.sim import Simulator
+
+from tests.support.rtl.verilated_block import add_blocks
 
 
 def evaluate(dut, cases: Iterable[Mapping[str, int]], output: str) -> list[int]:
@@ -25,7 +28,13 @@ def evaluate_all(
                 ctx.set(Value.cast(getattr(dut, name)), value)
             results.append(tuple(ctx.get(Value.cast(getattr(dut, each))) for each in outputs))
 
+    simulate_combinational(dut, testbench)
+    return results
+
+
+def simulate_combinational(dut: Any, testbench: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+    """Run a testbench of a component without a clock to its end."""
     simulator = Simulator(dut)
+    add_blocks(simulator, dut)
     simulator.add_testbench(testbench)
     simulator.run()
-    return results

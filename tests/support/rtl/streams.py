@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 from amaranth.hdl import Value
 from amaranth.sim import Simulator
 
+from tests.support.rtl.verilated_block import add_blocks
+
 #: Gives, each time it is called, the idle cycles before the next transfer.
 Idle = Callable[[], int]
 
@@ -133,6 +135,7 @@ class _Simulation:
     def __init__(self, dut: Any, finite: int, endless: int):
         self._simulator = Simulator(dut)
         self._simulator.add_clock(1e-6)
+        add_blocks(self._simulator, dut)
         self._testbenches: list[Callable[[Any], Any]] = []
         for place in range(finite + endless):
             testbench = functools.partial(self._play, place)

@@ -114,6 +114,8 @@ class BankBench:
             dut.i_packet.valid,
             dut.i_packet.ready,
             dut.m_axi.rvalid,
+            dut.o_busy,
+            dut.o_idle,
         ]
         while True:
             is_ready = self.report_ready >= 1 or self._rng.random() < self.report_ready
@@ -122,7 +124,8 @@ class BankBench:
             _, _, *values = await ctx.tick().sample(*signals, *memory.signals)
             memory.tick(values[len(signals) :])
             step_valid, step, report_valid, report_ready, report, count = values[:6]
-            put_valid, put_ready, answered = values[6 : len(signals)]
+            put_valid, put_ready, answered, busy, idle = values[6 : len(signals)]
+            assert not (busy and idle), f"cycle {self.cycle}"
             if step_valid:
                 self.traced.append((self.cycle, step))
             if report_valid and report_ready:
