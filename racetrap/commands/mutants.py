@@ -1,4 +1,4 @@
-"""`racetrap mutants`: changes of the generated Verilog that campaign and benches find, or do not."""
+"""`racetrap mutants`: changes of the Verilog that campaign and benches find, or do not."""
 
 from __future__ import annotations
 

@@ -2,14 +2,16 @@
 
 import pytest
 
-from racetrap.golden_model.causality.packets import PacketKind
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.mark_keeper import MarkKeeper
 from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
-from tests.support.causality.keeper_bench import KeeperBench, check_limits
+from tests.support.causality.keeper_bench import (
+    KeeperBench,
+    check_behind_a_mark,
+    check_limits,
+)
 from tests.support.planted_bugs import modules_with, one_for_each_file
-from tests.support.rtl.streams import simulate
 
 _PARAMS = CausalityParams(
     sm_count=5, blocks_per_sm=2, warps_per_sm=2, outstanding=4, packet_fifo_depth=2,
@@ -35,31 +37,9 @@ def test_packets_in_flight_are_limited_and_an_early_notice_waits():
     check_limits(_PARAMS, MarkKeeper)
 
 
-def test_packets_behind_a_mark_that_waits_do_not_hide_the_next_one():
-    """So many that their number could wrap, while the collector takes nothing."""
-    dut, marks = MarkKeeper(_PARAMS), []
-
-    async def testbench(ctx):
-        ctx.set(dut.o_packet.ready, 1)
-        ctx.set(dut.i_packet.valid, 1)
-        for cycle in range(60):
-            kind = PacketKind.MARK if cycle < 2 else PacketKind.STORE
-            ctx.set(dut.i_packet.p.kind, kind)
-            ctx.set(dut.i_packet.p.block, _PARAMS.block_id(cycle % 2, 0))
-            enters = ctx.get(dut.o_packet.valid)
-            await ctx.tick()
-            # The bank checks each at once.
-            ctx.set(dut.i_leaves, enters)
-        ctx.set(dut.i_packet.valid, 0)
-        ctx.set(dut.o_notice.ready, 1)
-        for _ in range(8):
-            if ctx.get(dut.o_notice.valid):
-                marks.append(_PARAMS.sm_of_block(ctx.get(dut.o_notice.p.packet.block)))
-            await ctx.tick()
-            ctx.set(dut.i_leaves, 0)
-
-    simulate(dut, testbench)
-    assert marks == [0, 1]
+@pytest.mark.parametrize("before", [0, 9])
+def test_packets_behind_a_mark_that_waits_do_not_hide_the_next_one(before):
+    check_behind_a_mark(_PARAMS, MarkKeeper, before)
 
 
 _FILE = "causality/mark_keeper.py"

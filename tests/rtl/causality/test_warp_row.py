@@ -1,5 +1,5 @@
-"""Branches and warp barriers of a row against the golden model; the memories of rows are tested
-with the bank."""
+"""Branches and warp barriers of a row, and rows that packets close behind each other find, against
+the golden model."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from racetrap.sim.cosim.verilator.patch import Patch
 from tests.support.campaign import later_but
 from tests.support.causality.branch_bench import compare
 from tests.support.causality.encounter_bench import rtl_of
+from tests.support.causality.rows_bench import RowsBench
 
 _LOCKSTEP = {"independent_threads": False}
 
@@ -25,6 +26,14 @@ _LOCKSTEP = {"independent_threads": False}
 )  # fmt: skip
 def test_random_changes(settings):
     compare(CausalityParams(sm_count=2, **settings), str(settings), 60, rtl_of())
+
+
+@pytest.mark.parametrize("settings", [{}, {"records": 1}, _LOCKSTEP], ids=str)
+def test_each_packet_finds_what_those_before_it_left(settings):
+    params = CausalityParams(sm_count=2, blocks_per_sm=2, warps_per_sm=4, clock_bits=4, **settings)
+    bench = RowsBench(params, str(settings))
+    bench.run(600)
+    assert bench.answers > 300
 
 
 BUGS = {

@@ -21,7 +21,7 @@ from racetrap.rtl.causality.mark_keeper import MarkKeeper
 from racetrap.rtl.causality.notice_order import NoticeOrder, number_bits, packets_in_flight
 from racetrap.rtl.causality.tracker import Tracker
 from racetrap.rtl.causality.warp_order import WarpOrder
-from racetrap.rtl.causality.warp_row import BranchUpdate
+from racetrap.rtl.causality.warp_row import BranchUpdate, WarpRows
 from racetrap.rtl.common.stream import StreamFifo
 from racetrap.rtl.gpu.region import RegionDecoder
 from racetrap.rtl.gpu.report_filter import ReportFilter
@@ -29,9 +29,14 @@ from tests.support.causality import branch_bench, encounter_bench
 from tests.support.causality.bank_bench import CausalityBankBench, RandomItems
 from tests.support.causality.collector_bench import CollectorBench
 from tests.support.causality.interleaver_bench import check_random
-from tests.support.causality.keeper_bench import KeeperBench, check_limits
+from tests.support.causality.keeper_bench import (
+    KeeperBench,
+    check_behind_a_mark,
+    check_limits,
+)
 from tests.support.causality.notice_bench import NoticeBench
 from tests.support.causality.random_items import RandomItems as CollectorItems
+from tests.support.causality.rows_bench import RowsBench
 from tests.support.causality.tracker_bench import TrackerBench, random_transactions
 from tests.support.gpu import filter_bench
 from tests.support.gpu.region_bench import check_places
@@ -104,6 +109,7 @@ def _keeper(make: Make, params: CausalityParams, seed: int) -> None:
     )
     bench.run(600)
     check_limits(params, make)
+    check_behind_a_mark(params, make, before=13 * seed)
 
 
 def _notices(make: Make, params: CausalityParams, seed: int) -> None:
@@ -118,6 +124,10 @@ def _branches(make: Make, params: CausalityParams, seed: int) -> None:
     rtl = encounter_bench.rtl_of()
     rtl.BranchUpdate = make
     branch_bench.compare(params, str(seed), 300, rtl)
+
+
+def _rows(make: Make, params: CausalityParams, seed: int) -> None:
+    RowsBench(params, seed, make).run(1000)
 
 
 def _encounters(name: str, make: Make, params: CausalityParams, seed: int) -> None:
@@ -154,6 +164,7 @@ def benches(params: CausalityParams) -> Mapping[str, BlockBench]:
     }
     return {
         "bank": BlockBench(DetectorBank, _bank, 8),
+        "bank_lane_pipeline_rows": BlockBench(WarpRows, _rows, 6),
         "bank_lane_pipeline_rows_update": BlockBench(BranchUpdate, _branches, 6),
         **{
             block: BlockBench(component, partial(_encounters, component.__name__), 4)
@@ -162,7 +173,7 @@ def benches(params: CausalityParams) -> Mapping[str, BlockBench]:
         "bank_locator_decoder": BlockBench(RegionDecoder, _places, 6),
         "bank_fifo": fifo(params.segment_layout.width, params.packet_fifo_depth),
         "bank_lane_notices": fifo(params.notice_layout.width, params.report_fifo_depth),
-        "collector": BlockBench(Collector, _collector, 6),
+        "collector": BlockBench(Collector, _collector, 24),
         "interleaver": BlockBench(Interleaver, lambda make, params, seed: check_random(
             params, seed, make), 6),
         "mark_keeper": BlockBench(MarkKeeper, _keeper, 6),

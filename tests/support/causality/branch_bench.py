@@ -18,7 +18,8 @@ from racetrap.golden_model.layout import Layout
 from tests.support.causality.encounters import pack_branch, some_lanes
 from tests.support.rtl.combinational import simulate_combinational
 
-_BRANCHES = [PacketKind.IF, PacketKind.IF, PacketKind.ELSE, PacketKind.FI, PacketKind.WARP_BARRIER]
+#: Kinds of packets that change a row's branches in lockstep.
+BRANCHES = [PacketKind.IF, PacketKind.IF, PacketKind.ELSE, PacketKind.FI, PacketKind.WARP_BARRIER]
 
 
 class Update(wiring.Component):
@@ -64,7 +65,7 @@ def compare(params: CausalityParams, seed: str, rows: int, rtl: SimpleNamespace)
     width = len(dut.i.as_value())
     layout = Layout({"i": width, "kind": 3, "lanes": WARP_SIZE, "clock": params.clock_bits})
     inputs = Cat(dut.i, dut.i_kind, dut.i_lanes, dut.i_clock)
-    kinds = [PacketKind.WARP_BARRIER] if params.independent_threads else _BRANCHES
+    kinds = [PacketKind.WARP_BARRIER] if params.independent_threads else BRANCHES
 
     async def testbench(ctx):
         for _ in range(rows):

@@ -122,3 +122,34 @@ def check_limits(params, keeper):
         assert ctx.get(dut.o_packet.valid)
 
     simulate(dut, testbench)
+
+
+def check_behind_a_mark(params, keeper, before):
+    """As many packets behind a mark as their numbers allow, while the collector takes nothing; a
+    bank that checks each at once had some before it."""
+    dut, marks, entered = keeper(params), [], 0
+    most = (1 << (2 * packets_in_flight(params) + 1).bit_length() - 1) - 1
+
+    async def testbench(ctx):
+        nonlocal entered
+        ctx.set(dut.o_packet.ready, 1)
+        ctx.set(dut.i_packet.valid, 1)
+        for cycle in range(-before, 2 * most):
+            kind = PacketKind.MARK if cycle in (0, 1) else PacketKind.STORE
+            ctx.set(dut.i_packet.p.kind, kind)
+            ctx.set(dut.i_packet.p.block, params.block_id(cycle % 2, 0))
+            enters = ctx.get(dut.o_packet.valid)
+            entered += enters and cycle > 0
+            await ctx.tick()
+            ctx.set(dut.i_leaves, enters)
+        assert entered == most
+        ctx.set(dut.i_packet.valid, 0)
+        ctx.set(dut.o_notice.ready, 1)
+        for _ in range(8):
+            if ctx.get(dut.o_notice.valid):
+                marks.append(params.sm_of_block(ctx.get(dut.o_notice.p.packet.block)))
+            await ctx.tick()
+            ctx.set(dut.i_leaves, 0)
+
+    simulate(dut, testbench)
+    assert marks == [0, 1]
