@@ -125,6 +125,9 @@ class CausalityBankBench(BankBench):
         counts = {name: count for name, count in self.counts.items() if count}
         counts.pop("stall_cycles", None)
         assert counts.pop("metadata_write_errors", 0) == errors
+        # What a packet takes from the one before it is no memory's error.
+        wrong = sum(read.is_error for read in self.memory.reads)
+        assert sum(one["read_error"] for one in got) == wrong
         assert counts == {name: count for name, count in self.model.counters.items() if count}
         self._check_memory()
         assert params.entry_bytes == self.memory.entry_bytes

@@ -130,7 +130,7 @@ class Encounters:
             kind, block, warp, rng.getrandbits(self._params.pc_bits), 0, writes, strong,
             int(is_atomic or (strong and rng.random() < 0.4)), rng.getrandbits(1),
             int(rng.random() < 0.3), int(rng.random() < 0.3),
-            int(kind == PacketKind.STORE and rng.random() < 0.1), rng.choice((2, 2, 0, 3)),
+            int(kind == PacketKind.STORE and rng.random() < 0.1), rng.choice((2, 2, 0, 3, 4)),
             rng.choice((15, 15, rng.randrange(1, 16))), word, self.lanes(), self.clock(),
             rng.getrandbits(1), rng.getrandbits(1), rng.choice((0, 0, rng.randrange(8))),
         )  # fmt: skip
@@ -153,7 +153,7 @@ class Encounters:
             strong, packet.named if is_alike else int(atomic or (strong and rng.random() < 0.5)),
             atomic, packet.device if is_alike else rng.getrandbits(1),
             packet.sc if is_alike else rng.choice((0, rng.randrange(8))),
-            packet.size if rng.random() < 0.8 else rng.choice((0, 2, 3)),
+            packet.size if rng.random() < 0.8 else rng.choice((0, 2, 3, 4)),
         )  # fmt: skip
         if not is_writer:
             return side

@@ -10,7 +10,7 @@ from amaranth.hdl import Value
 from tests.support.rtl.streams import simulate
 
 
-def check_fifo(dut, width: int, depth: int, seed: int | str, cycles: int = 400) -> None:
+def check_fifo(dut, width: int, depth: int, seed: int | str) -> None:
     """A FIFO takes ``depth`` payloads and no more, gives them in order, and knows when it is
     empty."""
     rng, held = random.Random(seed), deque()
@@ -18,8 +18,9 @@ def check_fifo(dut, width: int, depth: int, seed: int | str, cycles: int = 400) 
 
     async def testbench(ctx):
         fills = True
-        for _ in range(cycles):
-            fills ^= rng.random() < 2 / depth
+        for _ in range(40 * depth):
+            # Long enough to be full, and empty, time and again.
+            fills ^= rng.random() < 0.4 / depth
             offers, takes = (rng.random() < (0.9 if side else 0.2) for side in (fills, not fills))
             word = rng.getrandbits(width)
             ctx.set(Value.cast(source.payload), word)
