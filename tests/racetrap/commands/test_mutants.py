@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from racetrap.calls import mutants
+from racetrap.calls import mutant_stages, mutants
 from racetrap.evaluation.mutants import digests, table
+from racetrap.evaluation.mutants.benches import BenchRun
 from racetrap.evaluation.mutants.equivalence import SLOW_PROOFS
+from racetrap.evaluation.mutants.relations import RelationRun
 from racetrap.evaluation.mutants.run import Finding, Outcome, ProofRun, UnchangedResult
 from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import MutantDraw, read_mutants
@@ -25,8 +27,15 @@ def call(racetrap, monkeypatch, tmp_path):
         assert (name, mutants) == ("scord-tiny", MutantDraw((), 3, 5))
         return FastModel(name, params, tmp_path, {})
 
-    def _call(outcome_of, *more, difference="", has_kills=True):
+    def _call(outcome_of, *more, difference="", has_kills=True, in_bench=""):
         def run(item):
+            if isinstance(item, BenchRun):
+                said = in_bench if outcome_of(item.mutant) is not Outcome.EQUIVALENT else ""
+                outcome = Outcome.KILLED if item.benches and said else Outcome.SURVIVED
+                return Finding(outcome, None, said)
+            if isinstance(item, RelationRun):
+                assert item.relation is None
+                return Finding(Outcome.SURVIVED)
             if not item.mutant.number:
                 return UnchangedResult(difference, item.cases[::-1], (5, 6, 7))
             outcome = outcome_of(item.mutant)
@@ -53,6 +62,35 @@ def call(racetrap, monkeypatch, tmp_path):
 def _outcomes(mutant):
     """The first of a block survives, the second is equivalent, all others are killed."""
     return (Outcome.SURVIVED, Outcome.EQUIVALENT, Outcome.KILLED)[(mutant.number - 1) % 3]
+
+
+def _with_bench(monkeypatch):
+    """Block `counter` has a bench."""
+    around = {"counter": ("counter",)}
+    monkeypatch.setattr(mutants, "benches_of", lambda preset: around)
+    monkeypatch.setattr(mutant_stages, "benches_around", lambda _, block: around.get(block, ()))
+
+
+def test_a_bench_kills_what_no_case_does(call, monkeypatch):
+    _with_bench(monkeypatch)
+
+    def outcomes(mutant):
+        return _outcomes(mutant) if mutant.number else Outcome.EQUIVALENT
+
+    _, found, drawn = call(outcomes, in_bench="bench of counter, seed 0: AssertionError")
+    rows = {row["block"]: row for row in found["tables"]["blocks"]}
+    assert (rows["counter"]["killed"], rows["counter"]["survived"]) == (2, 0)
+    assert (rows["system"]["killed"], rows["system"]["survived"]) == (1, 1)
+    reasons = [each["reason"] for each in found["all"] if each["number"] == drawn[6].number]
+    assert reasons == ["bench of counter, seed 0: AssertionError"]
+
+
+def test_a_bench_of_the_design_must_find_nothing(call, monkeypatch):
+    _with_bench(monkeypatch)
+    done, found, _ = call(lambda _: Outcome.KILLED, in_bench="bench of counter", has_kills=False)
+    assert done.exit_code == 3
+    assert found["problems"][0] == "Design without a mutant differs in the bench of counter"
+    assert found["all"] == []
 
 
 def test_scores_and_an_unexplained_survivor(call):
