@@ -1,12 +1,10 @@
 """The arbiter between two masters and a memory, and planted bugs."""
 
-from random import Random
-
 import pytest
 
 from tests.support.campaign import one_in
 from tests.support.planted_bugs import module_with
-from tests.support.rtl.streams import simulate
+from tests.support.soc.arbiter_bench import arbiter_problems
 
 _BUGS = {
     "first-master-only": ("chosen.eq(Mux(is_under_way, last,", "chosen.eq(Mux(1, 0,"),
@@ -17,63 +15,10 @@ _BUGS = {
     ),
     "first-master-always-first": ("Mux(last, ~first.valid, other.valid)", "~first.valid"),
 }  # fmt: skip
-_ROUNDS, _LONGEST, _MASK = 60, 9, 0xFFFF_FFFF
 
 
 def _problems(bug):
-    """What is not as it must be: an answer of another access, or none, or one that changes."""
-    dut = module_with("soc/memory_arbiter.py", bug).MemoryArbiter()
-    problems, done = [], []
-
-    def master(number):
-        port, random = dut.masters[number], Random(number)
-
-        async def play(ctx):
-            for _ in range(_ROUNDS):
-                # The answer shows whose access memory has seen.
-                word, strobes = random.getrandbits(31) << 1 | number, random.choice((0, 3, 15))
-                for name, value in (("address", word), ("wdata", ~word & _MASK),
-                                    ("wstrb", strobes), ("valid", 1)):  # fmt: skip
-                    ctx.set(getattr(port, name), value)
-                # Its own access takes four cycles at most, and so does one of the other's.
-                for _ in range(_LONGEST):
-                    *_, ready, found = await ctx.tick().sample(port.ready, port.rdata)
-                    if ready:
-                        break
-                else:
-                    problems.append((number, "no answer"))
-                    break
-                if found != word ^ strobes:
-                    problems.append((number, hex(word), hex(found)))
-                if number:
-                    ctx.set(port.valid, 0)
-                    for _ in range(random.randrange(3) + 1):
-                        await ctx.tick()
-            ctx.set(port.valid, 0)
-            done.append(number)
-
-        return play
-
-    async def memory(ctx):
-        port, random = dut.memory, Random(2)
-        while len(done) < 2:
-            *_, valid, address, strobes, data = await ctx.tick().sample(
-                port.valid, port.address, port.wstrb, port.wdata
-            )
-            if not valid:
-                continue
-            if data != ~address & _MASK:
-                problems.append("address and data of two accesses")
-            ctx.set(port.rdata, address ^ strobes)
-            for is_last in (*[False] * random.randrange(3), True):
-                ctx.set(port.ready, is_last)
-                *_, now = await ctx.tick().sample(port.address)
-                if now != address:
-                    problems.append("an access has changed")
-            ctx.set(port.ready, 0)
-
-    simulate(dut, master(0), master(1), memory, cycles=2_000)
-    return problems
+    return arbiter_problems(module_with("soc/memory_arbiter.py", bug).MemoryArbiter())
 
 
 def test_each_master_is_answered_in_turn():

@@ -1,18 +1,13 @@
 """The descriptor tap against its model on random accesses, and planted bugs."""
 
 from dataclasses import replace
-from random import Random
 
 import pytest
 
-from racetrap.golden_model.noncoherent.taps.descriptor_tap import (
-    ACCESS_LAYOUT,
-    DescriptorTap,
-    RegisterAccess,
-)
 from racetrap.golden_model.noncoherent.taps.params import EngineRegisters
+from tests.support.noncoherent.taps.benches import descriptor_found_and_due
 from tests.support.noncoherent.taps.planted_bugs import DESCRIPTOR_TAP_BUGS
-from tests.support.noncoherent.taps.system import PARAMS, REGISTERS, module_of, outputs_of
+from tests.support.noncoherent.taps.system import PARAMS, REGISTERS, module_of
 from tests.support.planted_bugs import one_for_each_file
 
 #: A copying engine with one start bit, which shares the register with what it polls.
@@ -23,16 +18,8 @@ _READER = EngineRegisters(source=0, length=4, start=8, read_mask=0xFF, status=12
 
 
 def _found_and_due(registers, bug):
-    random, inputs, due, model = Random(5), [], [], DescriptorTap(registers, 1)
-    for _ in range(400):
-        address = random.choice((0, 4, 8, 0xC, 0x10, 0x14, 0x18, 0x1C))
-        data = random.choice((0, 1, 2, 3, 4, 0x103, random.getrandbits(32)))
-        access = RegisterAccess(random.random() < 0.9, random.random() < 0.7, address, data)
-        tag = random.getrandbits(32)
-        inputs.append({"i_access": ACCESS_LAYOUT.pack(access._asdict()), "i_tag": tag})
-        due.append(list(model.step(access, tag)))
     dut = module_of("descriptor_tap", bug).DescriptorTap(PARAMS.monitor, registers, 1)
-    return outputs_of(dut, inputs), due
+    return descriptor_found_and_due(dut, registers)
 
 
 @pytest.mark.parametrize("registers", [REGISTERS, _COPYING, _READER])

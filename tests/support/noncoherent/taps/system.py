@@ -81,7 +81,7 @@ def packed_windows(windows: Sequence[Window]) -> int:
 def random_address(random: Random) -> int:
     """An address in the system's regions, at their borders, or anywhere."""
     region = random.choice(PARAMS.regions)
-    border = random.choice((region.base - 4, region.base, region.base + region.size - 4))
+    border = random.choice((region.base, region.base + region.size)) + random.randrange(-8, 8)
     inside = region.base + random.randrange(region.size)
     address = random.choice((inside, inside, border, random.getrandbits(32)))
     return address & 0xFFFF_FFFF
