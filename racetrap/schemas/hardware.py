@@ -79,7 +79,7 @@ class MutantDocument(TypedDict):
     block: Annotated[str, "its block"]
     change: Annotated[str, "the bit, and what it becomes"]
     outcome: Annotated[Literal["killed", "equivalent", "survived"], "what became of it"]
-    case: Annotated[int | None, "case that killed it"]
+    case: Annotated[int | None, "case that killed it, if one did and not a bench or the digest alone"]
     reason: Annotated[str, "the first difference, or how equivalence was proved"]
 
 
@@ -91,6 +91,7 @@ class Mutants(LongWorkDocument):
     cases: Annotated[int, "`--cases`"]
     seed: Annotated[int, "`--seed`"]
     mutants: Annotated[int, "mutants of all blocks"]
+    benches: Annotated[int, "benches of blocks that there are; 0 outside of a checkout"]
     racetrap: Annotated[str, "version"]
     verilator: Annotated[str, "version"]
     yosys: Annotated[str, "version"]
