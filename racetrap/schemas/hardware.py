@@ -79,7 +79,7 @@ class MutantDocument(TypedDict):
     block: Annotated[str, "its block"]
     change: Annotated[str, "the bit, and what it becomes"]
     outcome: Annotated[Literal["killed", "equivalent", "survived"], "what became of it"]
-    case: Annotated[int | None, "case that killed it, if one did and not a bench or the digest alone"]
+    case: Annotated[int | None, "case that killed it, unless a bench did, or the digest"]
     reason: Annotated[str, "the first difference, or how equivalence was proved"]
 
 
