@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from racetrap.evaluation.mutants.benches import first_difference
 from racetrap.evaluation.mutants.block_library import BlockLibrary, build_block
 from racetrap.evaluation.mutants.equivalence import (
     BY_STRUCTURE,
@@ -25,7 +24,6 @@ from racetrap.evaluation.mutants.equivalence import (
     Proof,
     holds,
 )
-from racetrap.evaluation.mutants.run import alone
 from racetrap.evaluation.mutants.table import wilson
 from racetrap.generators.verilog import to_verilog
 from racetrap.rtl.noncoherent.taps.descriptor_tap import DescriptorTap
@@ -42,71 +40,63 @@ from tests.support.noncoherent.taps.benches import (
     rvfi_found_and_due,
 )
 from tests.support.noncoherent.taps.system import PARAMS, REGISTERS
-from tests.support.rtl.verilated_block import VerilatedBlock
+from tests.support.rtl.block_bench import BlockBench, Make
 from tests.support.soc.arbiter_bench import arbiter_problems
 from tests.support.soc.cache_bench import fills_unlike_lru, wrong_words
 
-_SEEDS, _PROOF_SECONDS = range(1, 7), 30
+_SEEDS, _PROOF_SECONDS = 7, 30
 _LANES, _DEPTH = 3, 4
 _NO_MODEL = "No SAT model available"
-#: What a bench raises when a block does what it must not.
-_DIFFERENCE = (AssertionError, TimeoutError, LookupError, OverflowError, ValueError)
 
 
-@dataclass(frozen=True)
-class Bench:
-    """A block and what plays it: that gives what is wrong, or raises an error."""
-
-    component: Callable[[], Any]
-    play: Callable[[Any, int], object]
-
-
-def _of_cache(params: CacheParams) -> Bench:
-    def play(dut: Any, seed: int) -> object:
+def _cache(params: CacheParams) -> BlockBench:
+    def play(make: Make, _: None, seed: int) -> None:
         # That a line in use stays is no matter of data: a count of fills shows it.
         if seed % 2 and not params.write_through:
-            return fills_unlike_lru(dut, params, seed=seed)
-        return wrong_words(dut, params, 150, seed)
+            assert not fills_unlike_lru(make(), params, seed=seed)
+        else:
+            assert wrong_words(make(), params, 150, seed) == 0
 
-    return Bench(partial(Cache, params), play)
+    return BlockBench(partial(Cache, params), play, _SEEDS)
 
 
-def benches() -> dict[str, Bench]:
+def _arbiter(make: Make, _: None, seed: int) -> None:
+    assert arbiter_problems(make(), seed) == []
+
+
+def _rvfi(make: Make, _: None, seed: int) -> None:
+    found, due = rvfi_found_and_due(make(), seed)
+    assert found == due
+
+
+def _descriptors(make: Make, _: None, seed: int) -> None:
+    found, due = descriptor_found_and_due(make(), REGISTERS, seed)
+    assert found == due
+
+
+def _queue(make: Make, _: None, seed: int) -> None:
+    differing, _ = queue_differs(make(), _LANES, _DEPTH, seed)
+    assert differing == []
+
+
+def benches() -> dict[str, BlockBench]:
     """Benches by the name of the block."""
+    monitor = PARAMS.monitor
     return {
-        "cache": _of_cache(CacheParams(8, 16, ways=2)),
-        "cache_through": _of_cache(CacheParams(4, 16, write_through=True)),
-        "memory_arbiter": Bench(MemoryArbiter, arbiter_problems),
-        "rvfi_tap": Bench(
-            partial(RvfiTap, PARAMS), lambda dut, seed: _unequal(rvfi_found_and_due(dut, seed))
+        "cache": _cache(CacheParams(8, 16, ways=2)),
+        "cache_through": _cache(CacheParams(4, 16, write_through=True)),
+        "memory_arbiter": BlockBench(MemoryArbiter, _arbiter, _SEEDS),
+        "rvfi_tap": BlockBench(partial(RvfiTap, PARAMS), _rvfi, _SEEDS),
+        "descriptor_tap": BlockBench(
+            partial(DescriptorTap, monitor, REGISTERS, 1), _descriptors, _SEEDS
         ),
-        "descriptor_tap": Bench(
-            partial(DescriptorTap, PARAMS.monitor, REGISTERS, 1),
-            lambda dut, seed: _unequal(descriptor_found_and_due(dut, REGISTERS, seed)),
-        ),
-        "tap_queue": Bench(
-            partial(TapQueue, PARAMS.monitor, _LANES, _DEPTH),
-            lambda dut, seed: queue_differs(dut, _LANES, _DEPTH, seed)[0],
-        ),
+        "tap_queue": BlockBench(partial(TapQueue, monitor, _LANES, _DEPTH), _queue, _SEEDS),
     }
 
 
-def _unequal(pair: tuple[object, object]) -> bool:
-    return pair[0] != pair[1]
-
-
-def _difference(bench: Bench, library: BlockLibrary, number: int, seed: int) -> str:
-    try:
-        wrong = bench.play(VerilatedBlock(bench.component(), library, number), seed)
-    except _DIFFERENCE as error:
-        return type(error).__name__
-    return "differs" if wrong else ""
-
-
-def _outcome(bench: Bench, library: BlockLibrary, folder: Path, mutant: Mutant) -> str:
-    for selected in filter(None, (mutant.number, mutant.alone)):
-        if any(alone(partial(_difference, bench, library, selected, seed)) for seed in _SEEDS):
-            return "killed"
+def _outcome(bench: BlockBench, library: BlockLibrary, folder: Path, mutant: Mutant) -> str:
+    if any(first_difference(bench, library, each, None) for each in mutant.selections):
+        return "killed"
     proofs = (*BY_STRUCTURE, *FAST_PROOFS, *SLOW_PROOFS)
     return "equivalent" if any(_proved(folder, mutant, proof) for proof in proofs) else "survived"
 
@@ -130,17 +120,15 @@ def rows(name: str, count: int) -> Iterator[str]:
         (folder / BACK_DOORS).write_text("`verilator_config\n", encoding="utf-8")
         make_mutants(name, folder, MutantDraw((), count, 1))
         library = build_block(folder, name)
-        # Never in this process: a model has threads, which a fork would not take along.
-        for seed in _SEEDS:
-            said = alone(partial(_difference, bench, library, 0, seed))
-            assert not said, f"{name} differs without a mutant at seed {seed}: {said}"
+        said = first_difference(bench, library, 0, None)
+        assert not said, f"{name} differs without a mutant, {said}"
         found: dict[str, Counter[str]] = {}
         survivors = []
         for mutant in read_mutants(folder):
             outcome = _outcome(bench, library, folder, mutant)
             found.setdefault(mutant.block, Counter())[outcome] += 1
             if outcome == "survived":
-                survivors.append(f"{name}, {mutant.block}: {mutant.change}")
+                survivors.append(f"{name}, {mutant.name}")
     for block, counts in found.items():
         judged = counts.total() - counts["equivalent"]
         low, high = wilson(counts["killed"], judged)

@@ -8,18 +8,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import racetrap
-from racetrap.evaluation.mutants.block_library import build_block
-from racetrap.evaluation.mutants.run import Finding, Outcome, alone
+from racetrap.evaluation.mutants.block_library import BlockLibrary, build_block
+from racetrap.evaluation.mutants.run import BlockRun, Finding, Outcome, alone
 from racetrap.evaluation.processes import cpu_seconds
 from racetrap.generators.presets import find_preset, module_name
 from racetrap.generators.systems import system_of
-from racetrap.sim.cosim.verilator.mutants import Mutant, is_inside
+from racetrap.sim.cosim.verilator.mutants import is_inside
 
 #: Sources that the result of benches depends on, besides the build.
 BENCH_SOURCES = (
@@ -31,30 +31,22 @@ _DIFFERENCE = (AssertionError, TimeoutError, LookupError, OverflowError, ValueEr
 
 
 @dataclass(frozen=True)
-class BenchRun:
+class BenchRun(BlockRun):
     """Benches that a mutant is run in.
 
     Parameters
     ----------
-    folder : Path
-        Folder of the build with all mutants.
-    design : str
-        Hash of the design in it.
     preset : str
         Name of the preset.
-    mutant : Mutant
-        Which one.
     benches : tuple of str
         Blocks whose benches are run, in order.
     """
 
-    folder: Path
-    design: str
     preset: str
-    mutant: Mutant
     benches: tuple[str, ...]
 
 
+@cache
 def benches_of(preset: str) -> Mapping[str, Any]:
     """Benches of a preset's blocks, by name of the block; none without the tests' sources."""
     root = Path(racetrap.__path__[0]).parent
@@ -76,18 +68,33 @@ def benches_around(preset: str, block: str) -> tuple[str, ...]:
 
 def run_benches(run: BenchRun) -> Finding:
     """Run benches of a mutant until one differs."""
-    started = cpu_seconds()
-    # Equal changes in several instances may undo one another.
-    for selected in (run.mutant.number, *filter(None, [run.mutant.alone])):
+    started, params = cpu_seconds(), find_preset(run.preset).params
+    for selected in run.mutant.selections:
         for block in run.benches:
-            if said := _first_difference(run, block, selected):
+            library = build_block(run.folder, f"{module_name(run.preset)}_{block}")
+            bench = benches_of(run.preset)[block]
+            if said := first_difference(bench, library, selected, params):
+                said = f"bench of {block}, {said}"
                 return Finding(Outcome.KILLED, None, said, cpu_seconds() - started)
     return Finding(Outcome.SURVIVED, seconds=cpu_seconds() - started)
 
 
-def _first_difference(run: BenchRun, block: str, selected: int) -> str:
-    bench, params = benches_of(run.preset)[block], find_preset(run.preset).params
-    library = build_block(run.folder, f"{module_name(run.preset)}_{block}")
+def first_difference(bench: Any, library: BlockLibrary, selected: int, params: Any) -> str:
+    """First seed with which a bench finds a difference, and that; empty if none does.
+
+    Each runs in a process of its own, which may not have run a model before: that has threads.
+
+    Parameters
+    ----------
+    bench : BlockBench
+        The bench, as ``tests.support.rtl.block_bench`` defines it.
+    library : BlockLibrary
+        What it plays.
+    selected : int
+        The mutant selected in it; 0: none.
+    params : Params
+        What the bench is given besides.
+    """
     stands_for = _of_tests("rtl.verilated_block").VerilatedBlock
 
     def make(*arguments: Any) -> Any:
@@ -95,7 +102,7 @@ def _first_difference(run: BenchRun, block: str, selected: int) -> str:
 
     for seed in range(bench.seeds):
         if said := alone(partial(_difference, bench.play, make, params, seed)):
-            return f"bench of {block}, seed {seed}: {said}"
+            return f"seed {seed}: {said}"
     return ""
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from ctypes import POINTER, c_int, c_uint32, c_void_p, memmove
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from racetrap.sim.compiled_library import Functions, load_library
 from racetrap.sim.content_cache import cache_folder
+from racetrap.sim.cosim.fast.ports import member_name, words_of_bits
 from racetrap.sim.cosim.verilator.build_cache import (
     MAKE_FAST,
     ONE_PIECE,
+    SHARED_LIBRARY,
     build_key,
     build_once,
     make_model,
@@ -23,14 +26,11 @@ from racetrap.sim.cosim.verilator.first_instance import module_bodies
 from racetrap.sim.cosim.verilator.mutants import MUTATED, SELECTOR
 
 #: Clock and reset among the ports.
-CLOCK, RESET = "clk", "rst"
+_CLOCK, _RESET = "clk", "rst"
 _LIBRARY = "libblock.so"
 _PORT = re.compile(r"^  (input|output) (?:\[(\d+):0\] )?(\S+);$", re.MULTILINE)
-#: Registers begin as the Verilog says; all others, which it says nothing about, at random.
-_VERILATE = (
-    "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "0", "-Wno-fatal", "--no-timing",
-    "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared",
-)  # fmt: skip
+#: Registers begin as the Verilog says; all others, which it says nothing about, at 0.
+_VERILATE = (*SHARED_LIBRARY, "--x-initial", "0")
 #: Bits of a word in which the library takes and gives ports; each begins a new one.
 WORD_BITS = 32
 _WORDS = POINTER(c_uint32)
@@ -51,7 +51,7 @@ class Port(NamedTuple):
     @property
     def words(self) -> int:
         """Words that it is taken or given in."""
-        return -(-self.width // WORD_BITS)
+        return words_of_bits(self.width)
 
 
 @dataclass(frozen=True)
@@ -137,15 +137,22 @@ def build_block(folder: Path, module: str) -> BlockLibrary:
     every = [
         Port(name, int(high or 0) + 1, kind == "input") for kind, high, name in _PORT.findall(body)
     ]
-    ports = tuple(port for port in every if port.name not in (CLOCK, RESET, SELECTOR))
     key = build_key(module, _VERILATE, MAKE_FAST, files=[source, Path(__file__)])
-    built = cache_folder() / "blocks" / f"{module}-{key}"
-    build_once(built, lambda unfinished: _compile(source, module, every, unfinished))
-    return BlockLibrary(built, ports, has_clock=any(port.name == CLOCK for port in every))
+    library = BlockLibrary(
+        cache_folder() / "blocks" / f"{module}-{key}",
+        tuple(port for port in every if port.name not in (_CLOCK, _RESET, SELECTOR)),
+        has_clock=any(port.name == _CLOCK for port in every),
+    )
+    build_once(
+        library.folder,
+        lambda unfinished: _compile(source, module, replace(library, folder=unfinished)),
+    )
+    return library
 
 
-def _compile(source: Path, module: str, ports: Sequence[Port], folder: Path) -> None:
-    (folder / "block.cpp").write_text(_driver(ports), encoding="utf-8")
+def _compile(source: Path, module: str, library: BlockLibrary) -> None:
+    folder = library.folder
+    (folder / "block.cpp").write_text(_driver(library), encoding="utf-8")
     run_tool(
         ["verilator", *_VERILATE, "--prefix", "Vblock", "--top", module, "-Mdir", "obj",
          str(source.resolve()), str(folder.resolve() / "block.cpp"), "-o", _LIBRARY],
@@ -155,21 +162,13 @@ def _compile(source: Path, module: str, ports: Sequence[Port], folder: Path) -> 
     (folder / "obj" / _LIBRARY).rename(folder / _LIBRARY)
 
 
-def _driver(ports: Sequence[Port]) -> str:
+def _driver(library: BlockLibrary) -> str:
     """C++ that moves ports from and to words."""
-    names = {port.name for port in ports}
-    lines: dict[bool, list[str]] = {True: [], False: []}
-    place = {True: 0, False: 0}
-    for port in ports:
-        if port.name in (CLOCK, RESET, SELECTOR):
-            continue
-        side, at = port.is_input, place[port.is_input]
-        member = "m." + port.name.replace("__", "___05F")  # as Verilator encodes it
-        ends = (f"&{member}", f"{'in' if side else 'out'} + {at}")
-        target, origin = ends if side else ends[::-1]
-        lines[side].append(f"    std::memcpy({target}, {origin}, sizeof {member});")
-        place[side] += port.words
-    edge = "m.clk = 1; m.eval(); m.clk = 0; m.eval();" if CLOCK in names else ""
+    inputs, outputs = (
+        _members([port for port in library.ports if port.is_input == side])
+        for side in (True, False)
+    )
+    edge = "if (edge) { m.clk = 1; m.eval(); m.clk = 0; m.eval(); }" if library.has_clock else ""
     return "\n".join([
         '#include "Vblock.h"', "#include <cstring>",
         "struct Block { VerilatedContext context; Vblock model{&context}; };",
@@ -181,9 +180,15 @@ def _driver(ports: Sequence[Port]) -> str:
         'extern "C" void block_evaluate(',
         "    Block *block, const uint32_t *in, uint32_t *out, int edge) {",
         "    Vblock &m = block->model;",
-        *lines[True],
-        "    m.eval();",
-        f"    if (edge) {{ {edge} }}",
-        f"    std::memset(out, 0, {4 * place[False]});",
-        *lines[False], "}", "",
+        *(f"    std::memcpy(&{each}, in + {at}, sizeof {each});" for each, at in inputs),
+        "    m.eval();", f"    {edge}",
+        # The array is 0 where a port has fewer bits than its words.
+        *(f"    std::memcpy(out + {at}, &{each}, sizeof {each});" for each, at in outputs),
+        "}", "",
     ])  # fmt: skip
+
+
+def _members(ports: Sequence[Port]) -> list[tuple[str, int]]:
+    """Members of the model that ports are, each with its first word."""
+    places = accumulate((port.words for port in ports), initial=0)
+    return [(f"m.{member_name(port.name)}", at) for port, at in zip(ports, places, strict=False)]

@@ -22,7 +22,7 @@ from racetrap.evaluation.mutants.equivalence import (
     two_sides,
     write_cut,
 )
-from racetrap.evaluation.mutants.run import PROOF_SOURCES, Finding, Outcome
+from racetrap.evaluation.mutants.run import PROOF_SOURCES, BlockRun, Finding, Outcome
 from racetrap.evaluation.mutants.two_sides import Relation, TwoSides
 from racetrap.evaluation.processes import cpu_seconds
 from racetrap.sim.cosim.verilator.mutants import Mutant, module_texts
@@ -31,7 +31,9 @@ from racetrap.sim.failure import Failure
 #: The relations, by preset, and by block and change.
 RELATIONS_FILE = Path(__file__).parent / "relations.toml"
 #: Sources that the result of such a proof depends on.
-RELATION_SOURCES = ("evaluation/mutants/relations.py", *PROOF_SOURCES)
+RELATION_SOURCES = (
+    *(f"evaluation/mutants/{name}.py" for name in ("relations", "two_sides")), *PROOF_SOURCES
+)  # fmt: skip
 
 
 @cache
@@ -49,30 +51,21 @@ def relations() -> Mapping[str, Mapping[str, Relation]]:
 
 def relation_of(preset: str, mutant: Mutant) -> Relation | None:
     """The relation that someone has found for a mutant of a preset."""
-    return relations().get(preset, {}).get(f"{mutant.block}: {mutant.change}")
+    return relations().get(preset, {}).get(mutant.name)
 
 
 @dataclass(frozen=True)
-class RelationRun:
+class RelationRun(BlockRun):
     """A relation that is tried of a mutant.
 
     Parameters
     ----------
-    folder : Path
-        Folder of the build with all mutants.
-    design : str
-        Hash of the design in it.
-    mutant : Mutant
-        Which one.
     relation : Relation or None
         Its relation, if there is one.
     seconds : int
         CPU time that the proof may take.
     """
 
-    folder: Path
-    design: str
-    mutant: Mutant
     relation: Relation | None
     seconds: int
 
@@ -117,7 +110,7 @@ def is_related(folder: Path, mutant: Mutant, relation: Relation, seconds: int) -
             json.loads(Path(made, f"{name}.json").read_text(encoding="utf-8"))["modules"]
             for name in ("with_registers", "sides")
         )
-        sides = TwoSides(f"{mutant.block}: {mutant.change}", after, before["gold"]["netnames"])
+        sides = TwoSides(mutant.name, after, before["gold"]["netnames"])
         Path(made, "relation.v").write_text(sides.verilog(relation), encoding="utf-8")
         proofs = (
             "read_rtlil sides.il\nread_verilog -sv relation.v\nhierarchy -check -top relation\n"

@@ -74,8 +74,8 @@ class MutantRun:
 
 
 @dataclass(frozen=True)
-class ProofRun:
-    """Proofs that are tried of a mutant.
+class BlockRun:
+    """A mutant of a build, apart from the system around its block.
 
     Parameters
     ----------
@@ -85,15 +85,25 @@ class ProofRun:
         Hash of the design in it.
     mutant : Mutant
         Which one.
+    """
+
+    folder: Path
+    design: str
+    mutant: Mutant
+
+
+@dataclass(frozen=True)
+class ProofRun(BlockRun):
+    """Proofs that are tried of a mutant.
+
+    Parameters
+    ----------
     proofs : tuple of Proof
         The proofs, in order.
     seconds : int
         CPU time that each may take.
     """
 
-    folder: Path
-    design: str
-    mutant: Mutant
     proofs: tuple[Proof, ...]
     seconds: int
 
@@ -179,8 +189,7 @@ def run_unchanged(run: MutantRun) -> UnchangedResult:
 def run_cases(run: MutantRun) -> Finding:
     """Run cases of a mutant until one differs."""
     started, reason = cpu_seconds(), ""
-    # Equal changes in several instances may undo one another.
-    for selected in filter(None, (run.mutant.number, run.mutant.alone)):
+    for selected in run.mutant.selections:
         for number, digest in zip(run.cases, run.digests, strict=True):
             case = Case(replace(run.model, mutant=selected), run.seed, number, False)
             said = alone(partial(_difference, case, digest))

@@ -41,11 +41,6 @@ def explanations() -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(EXPLAINED_FILE.read_text(encoding="utf-8"))
 
 
-def name_of(result: MutantResult) -> str:
-    """Block and change of a mutant."""
-    return f"{result.mutant.block}: {result.mutant.change}"
-
-
 def survivors(results: Sequence[MutantResult]) -> list[MutantResult]:
     """Mutants that neither a case nor a proof has settled."""
     return [result for result in results if result.outcome is Outcome.SURVIVED]
@@ -54,7 +49,7 @@ def survivors(results: Sequence[MutantResult]) -> list[MutantResult]:
 def unexplained(preset: str, results: Sequence[MutantResult]) -> list[MutantResult]:
     """Survivors without a reason."""
     known = explanations().get(preset, {})
-    return [result for result in survivors(results) if name_of(result) not in known]
+    return [result for result in survivors(results) if result.mutant.name not in known]
 
 
 def tables(
@@ -91,7 +86,7 @@ def tables(
             ("number", "block", "change", "reason"),
             tuple(
                 (each.mutant.number, each.mutant.block, each.mutant.change,
-                 known.get(name_of(each)))
+                 known.get(each.mutant.name))
                 for each in survivors(every)
             ),
         ),

@@ -11,8 +11,9 @@ from racetrap.sim.failure import Failure
 
 #: The block without the mutant, and with it.
 SIDES = "gold", "gate"
-#: A signal in a relation: a register of either, an input or an output.
+#: A signal in a relation: a register of either, an input or an output; and the last two alone.
 _SIGNAL = re.compile(r"\b(gold|gate|in|out)\.([\w$]+(?:\.[\w$]+)*)(\[\d+\])?")
+_PORT = re.compile(r"\b(in|out)\.([\w$]+(?:\.[\w$]+)*)(\[\d+\])?")
 #: In what is said of all words of a memory: a word's number, or that with bits inverted.
 _NUMBER = re.compile(r"\{i(?:\^(\d+))?\}")
 #: Initial values that are known in all bits.
@@ -87,18 +88,21 @@ class TwoSides:
         """A module whose outputs say that the relation does not hold at first, or does not after a
         cycle before which it did, or that outputs differ in that cycle."""
         relation = replace(relation, state=self._of_each_word(relation.state))
-        for name in (*relation.state, *relation.outputs):
-            if name not in {**self._registers, **self._outputs}:
-                raise Failure(f"Relation of {self._of}: there is no register or output {name}")
-        now = self._holds(relation, lambda side, name: f"{side}_{self._register[name]}")
-        after = self._holds(relation, lambda side, name: f"{side}_{self._register[name]}_d")
-        first = self._holds(relation, self._at_first)
+        for named, known, kind in (
+            (relation.state, self._registers, "register"),
+            (relation.outputs, self._outputs, "output"),
+        ):
+            if unknown := [name for name in named if name not in known]:
+                raise Failure(f"Relation of {self._of}: there is no {kind} {unknown[0]}")
+        now, after, first = (
+            self._holds(relation, name_of) for name_of in (self._now, self._after, self._at_first)
+        )
         outputs = " && ".join(
-            f"(!({self._words(relation.outputs.get(name, '1'))}) || "
+            f"(!({self._expression(relation.outputs.get(name, '1'))}) || "
             f"gold_{self._port[name]} == gate_{self._port[name]})"
             for name in self._outputs
         )  # fmt: skip
-        given = self._words(relation.given)
+        given = self._expression(relation.given)
         lines = [*self._declared(), *map(self._instance, SIDES)]
         return "\n".join([
             f"module relation({', '.join(self._arguments())}, wrong_at_first, wrong_next);",
@@ -118,37 +122,49 @@ class TwoSides:
         for name, text in state.items():
             memory = name.removesuffix("[{i}]")
             words = sum(register.startswith(f"{memory}[") for register in self._registers)
-            numbers = range(words) if name != memory else range(1)
+            # Of a memory that is not there one word is kept, which is then unknown.
+            numbers = range(words or 1) if name != memory else range(1)
             each |= {of_word(name, number): of_word(text, number) for number in numbers}
         return each
 
     def _holds(self, relation: Relation, name_of: Callable[[str, str], str]) -> str:
         parts = [
-            self._words(relation.state[name], name_of) if name in relation.state
+            self._of_registers(relation.state[name], name_of) if name in relation.state
             else f"{name_of('gold', name)} == {name_of('gate', name)}"
             for name in self._registers
         ]  # fmt: skip
-        parts += [self._words(fact, name_of) for fact in relation.facts]
+        parts += [self._of_registers(fact, name_of) for fact in relation.facts]
         return " && ".join(f"({part})" for part in parts) or "1"
 
-    def _words(self, text: str, name_of: Callable[[str, str], str] | None = None) -> str:
-        """An expression with plain names; ``name_of`` gives those of registers, if these are not
-        meant as they are now, with inputs and outputs beside them."""
+    def _of_registers(self, text: str, name_of: Callable[[str, str], str]) -> str:
+        """An expression of registers alone, with the names that ``name_of`` gives them."""
 
         def plain(found: re.Match[str]) -> str:
             side, name, index = found[1], found[2], found[3] or ""
-            if f"{name}{index}" in self._registers and side in SIDES:
+            if f"{name}{index}" in self._registers:
                 name, index = f"{name}{index}", ""
-            known = {"in": self._inputs, "out": self._outputs}.get(side, self._registers)
-            if name not in known or (side not in SIDES and name_of is not None):
+            if side not in SIDES or name not in self._registers:
                 raise Failure(f"Relation of {self._of}: {found[0]} is not known in `{text}`")
-            if name_of is not None:
-                return f"{name_of(side, name)}{index}"
-            if side in SIDES:
-                return f"{side}_{self._register[name]}{index}"
-            return f"{'gold_' if side == 'out' else ''}{self._port[name]}{index}"
+            return f"{name_of(side, name)}{index}"
 
         return _SIGNAL.sub(plain, text)
+
+    def _expression(self, text: str) -> str:
+        """An expression of what is there now: registers, inputs, and outputs of ``gold``."""
+
+        def plain(found: re.Match[str]) -> str:
+            prefix, known = {"in": ("", self._inputs), "out": ("gold_", self._outputs)}[found[1]]
+            if found[2] not in known:
+                raise Failure(f"Relation of {self._of}: {found[0]} is not known in `{text}`")
+            return f"{prefix}{self._port[found[2]]}{found[3] or ''}"
+
+        return self._of_registers(_PORT.sub(plain, text), self._now)
+
+    def _now(self, side: str, name: str) -> str:
+        return f"{side}_{self._register[name]}"
+
+    def _after(self, side: str, name: str) -> str:
+        return f"{side}_{self._register[name]}_d"
 
     def _at_first(self, side: str, name: str) -> str:
         """A register's initial value; if it has none it has the same on both sides."""
@@ -157,15 +173,15 @@ class TwoSides:
     def _arguments(self) -> list[str]:
         return [
             *(self._port[name] for name in self._inputs),
-            *(f"{side}_{name}" for side in SIDES for name in self._register.values()),
+            *(self._now(side, name) for side in SIDES for name in self._registers),
         ]
 
     def _declared(self) -> list[str]:
         lines = [_wires("input", width, self._port[name]) for name, width in self._inputs.items()]
         for side in SIDES:
             for name, width in self._registers.items():
-                plain = f"{side}_{self._register[name]}"
-                lines += [_wires("input", width, plain), _wires("wire", width, f"{plain}_d")]
+                lines.append(_wires("input", width, self._now(side, name)))
+                lines.append(_wires("wire", width, self._after(side, name)))
             lines += [
                 _wires("wire", width, f"{side}_{self._port[name]}")
                 for name, width in self._outputs.items()
@@ -182,8 +198,8 @@ class TwoSides:
             *((name, f"{side}_{self._port[name]}") for name in self._outputs),
         ]
         for name in self._registers:
-            plain = f"{side}_{self._register[name]}"
-            ends += [(f"{name}.q", plain), (f"{name}.d", f"{plain}_d")]
+            ends.append((f"{name}.q", self._now(side, name)))
+            ends.append((f"{name}.d", self._after(side, name)))
         connected = ", ".join(rf".\{name} ({plain})" for name, plain in ends)
         return f"{side} the_{side} ({connected});"
 

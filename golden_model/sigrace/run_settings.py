@@ -1,4 +1,4 @@
-"""How SigRace runs over a recorded program, in plain words and numbers as a user gives them."""
+"""Settings of a run of SigRace over a recorded program, in plain words and numbers."""
 
 from __future__ import annotations
 

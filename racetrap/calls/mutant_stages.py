@@ -1,4 +1,4 @@
-"""What is tried of each mutant, in turn, until something decides: cases, benches, proofs."""
+"""Stages of the search for a mutant's outcome: cases, benches and proofs, until one decides."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from racetrap.evaluation.mutants.relations import (
 from racetrap.evaluation.mutants.run import (
     CASE_SOURCES,
     PROOF_SOURCES,
+    BlockRun,
     Finding,
     MutantRun,
     Outcome,
@@ -28,7 +29,9 @@ from racetrap.evaluation.mutants.run import (
     run_cases,
     try_proofs,
 )
+from racetrap.generators.system import Params
 from racetrap.sim.content_cache import content_key
+from racetrap.sim.cosim.fast.build import FastModel
 from racetrap.sim.cosim.verilator.mutants import DESIGN, Mutant
 
 #: Cases of which the shortest are run first, and how many before the first proof.
@@ -39,7 +42,7 @@ _PROOF_SECONDS, _RELATION_SECONDS = 60, 300
 
 @dataclass(frozen=True)
 class Stage:
-    """Cases or proofs that are tried of all mutants that those before have not decided.
+    """Cases, benches or proofs that are tried of all mutants that those before have not decided.
 
     Parameters
     ----------
@@ -57,6 +60,7 @@ class Stage:
 
 
 def words(*results: Finding) -> str:
+    """How many mutants have each outcome."""
     names = {Outcome.SURVIVED: "not decided"}
     counts = {each: sum(result.outcome is each for result in results) for each in Outcome}
     return ", ".join(
@@ -65,29 +69,28 @@ def words(*results: Finding) -> str:
     )  # fmt: skip
 
 
-def _key_of_proof(function: Callable[..., object], item: ProofRun) -> str:
-    return result_key(function, replace(item, folder=Path()), PROOF_SOURCES)
+def _keyed_by(*sources: str) -> Callable[[Callable[..., object], BlockRun], str]:
+    """Key of results that follow from the design, wherever its build is, and from sources."""
+    return lambda function, item: result_key(function, replace(item, folder=Path()), sources)
 
 
-def _key_of_relation(function: Callable[..., object], item: RelationRun) -> str:
-    return result_key(function, replace(item, folder=Path()), RELATION_SOURCES)
+_RELATIONS = Measure(try_relation, words, _keyed_by(*RELATION_SOURCES))
+#: How a mutant is run in benches.
+BENCHES = Measure(run_benches, words, _keyed_by(*BENCH_SOURCES))
 
 
-def _key_of_benches(function: Callable[..., object], item: BenchRun) -> str:
-    return result_key(function, replace(item, folder=Path()), BENCH_SOURCES)
-
-
-BENCHES = Measure(run_benches, words, _key_of_benches)
+def design_of(model: FastModel[Params]) -> str:
+    """Hash of the design in a build with mutants."""
+    return content_key(files=[model.folder / DESIGN])
 
 
 def stages(run: MutantRun) -> list[Stage]:
     """What decides about most mutants soonest comes first."""
-    folder = run.model.folder
-    design = content_key(files=[folder / DESIGN])
+    folder, design = run.model.folder, design_of(run.model)
 
     def proofs(title: str, each: tuple[Proof, ...]) -> Stage:
         return Stage(
-            title, Measure(try_proofs, words, _key_of_proof),
+            title, Measure(try_proofs, words, _keyed_by(*PROOF_SOURCES)),
             lambda mutant: ProofRun(folder, design, mutant, each, _PROOF_SECONDS),
         )  # fmt: skip
 
@@ -106,15 +109,14 @@ def stages(run: MutantRun) -> list[Stage]:
         return [stage] if part.cases else []
 
     def benches(mutant: Mutant) -> BenchRun:
-        return BenchRun(
-            folder, design, run.model.preset, mutant, benches_around(run.model.preset, mutant.block)
-        )
+        preset = run.model.preset
+        return BenchRun(folder, design, mutant, preset, benches_around(preset, mutant.block))
 
     return [
         proofs("Structure", BY_STRUCTURE),
         *cases("Short cases", 0, _SHORT_CASES),
         proofs("Fast proofs", FAST_PROOFS),
-        Stage("Relations", Measure(try_relation, words, _key_of_relation), related),
+        Stage("Relations", _RELATIONS, related),
         *cases("Other cases", _SHORT_CASES, FIRST_CASES),
         Stage("Benches", BENCHES, benches),
         *cases("Further cases", FIRST_CASES, None),

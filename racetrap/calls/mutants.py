@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 
-from racetrap.calls.mutant_stages import BENCHES, FIRST_CASES, Stage, stages
+from racetrap.calls.mutant_stages import BENCHES, FIRST_CASES, Stage, design_of, stages
 from racetrap.calls.results import EvaluationResult
 from racetrap.commands.shared.long_work import LongWork, Measure
 from racetrap.commands.shared.terminal import InputError, input_errors
@@ -23,16 +23,14 @@ from racetrap.evaluation.mutants.run import (
     result_of,
     run_unchanged,
 )
-from racetrap.evaluation.mutants.table import name_of, tables, unexplained
+from racetrap.evaluation.mutants.table import tables, unexplained
 from racetrap.evaluation.table import tables_to_json
 from racetrap.generators.presets import find_preset
 from racetrap.generators.system import Params
 from racetrap.golden_model.checks import unknown_name
 from racetrap.presenters.mutants import mutants_to_json, page_of
-from racetrap.sim.content_cache import content_key
 from racetrap.sim.cosim.fast.build import FastModel, build_fast
 from racetrap.sim.cosim.verilator.mutants import (
-    DESIGN,
     UNCHANGED,
     Mutant,
     MutantDraw,
@@ -76,7 +74,7 @@ def mutants(
         problems, found = _run(work, run, blocks)
     every = [result for results in found.values() for result in results]
     if left := unexplained(preset.name, every):
-        problems.append(f"{len(left)} survivors have no reason, the first is {name_of(left[0])}")
+        problems.append(f"{len(left)} survivors have no reason, the first is {left[0].mutant.name}")
     made = tables(preset.name, found, with_sums=not blocks)
     facts = {
         "preset": preset.name, "count": count, "cases": cases, "seed": seed,
@@ -133,9 +131,9 @@ def _run(
 
 def _check_benches(work: LongWork, model: FastModel[Params], blocks: Sequence[str]) -> str:
     """What is wrong about a bench of the design without a mutant; empty if nothing is."""
-    design = content_key(files=[model.folder / DESIGN])
+    design = design_of(model)
     runs = {
-        bench: BenchRun(model.folder, design, model.preset, UNCHANGED, (bench,))
+        bench: BenchRun(model.folder, design, UNCHANGED, model.preset, (bench,))
         for bench in benches_of(model.preset)
         if not blocks or any(is_inside(bench, each) or is_inside(each, bench) for each in blocks)
     }

@@ -12,6 +12,7 @@ from typing import Any
 from racetrap.generators.verilog import to_verilog
 from racetrap.golden_model.layout import Layout
 from racetrap.sim.content_cache import cache_folder
+from racetrap.sim.cosim.fast.ports import member_name
 from racetrap.sim.cosim.verilator.build_cache import (
     COMPRESSION,
     MAKE_FAST,
@@ -102,11 +103,7 @@ def _compile(design: Design, folder: Path) -> None:
     text = to_verilog(design.top(), design.name)
     (folder / f"{design.name}.v").write_text(text, encoding="utf-8")
     header = text.partition(f"module {design.name}(")[2].partition(");")[0]
-    # Verilator's names of ports have no double underscores.
-    ports = (
-        f"#define {name} {name.replace('__', '___05F')}"
-        for name in sorted(set(_PORT.findall(header)))
-    )
+    ports = (f"#define {name} {member_name(name)}" for name in sorted(set(_PORT.findall(header))))
     (folder / "constants.h").write_text("\n".join((*design.constants, *ports, "")), "utf-8")
     shutil.copy(design.harness, folder / "harness.cpp")
     for file, verilog in design.others:

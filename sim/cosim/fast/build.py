@@ -20,6 +20,7 @@ from racetrap.sim.cosim.verilator.build_cache import (
     COMPRESSION,
     MAKE_FAST,
     ONE_PIECE,
+    SHARED_LIBRARY,
     WITHOUT_LIBRARIES,
     are_quick,
     build_key,
@@ -44,10 +45,7 @@ _SOURCES = (
 )  # fmt: skip
 #: The library is built for speed; unreset state gets random values at run time (`--x-initial
 #: unique`).
-_VERILATE = (
-    "--cc", "--exe", "-O3", "--x-assign", "fast", "--x-initial", "unique",
-    "-Wno-fatal", "--no-timing", "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared",
-)  # fmt: skip
+_VERILATE = (*SHARED_LIBRARY, "--x-initial", "unique")
 _WAVES = ("--trace-fst", *COMPRESSION, "-CFLAGS", "-DWAVES")
 #: Size of a model's C++ below which compiling it in parts on two cores is not faster.
 _SMALL_BYTES = 3 << 20

@@ -129,7 +129,7 @@ class Internals:
         if self.there is not None and index not in self.there:
             return "{" + ", ".join(f"absent_{self.member}_{name}" for name in self.widths) + "}"
         path = _instance_path(top, self.path, index)
-        names = (f"top.rootp->{path}__DOT__{_member(name)}" for name, _ in self.widths.values())
+        names = (f"top.rootp->{path}__DOT__{member_name(name)}" for name, _ in self.widths.values())
         return "{" + ", ".join(names) + "}"
 
 
@@ -191,7 +191,7 @@ def _type(width: int) -> str:
     return f"VlWide<{words_of_bits(width)}>"
 
 
-def _member(port: str) -> str:
+def member_name(port: str) -> str:
     """C++ name of a Verilog port: Verilator escapes double underscores."""
     return port.replace("__", "___05F")
 
@@ -218,7 +218,7 @@ def _struct(group: PortGroup, widths: Mapping[str, int]) -> str:
 def _references(group: PortGroup, index: int) -> str:
     prefix = group.prefix.format(index)
     ports = [prefix + signal for signal in group.signals] or [prefix]
-    return "{" + ", ".join(f"top.{_member(port)}" for port in ports) + "}"
+    return "{" + ", ".join(f"top.{member_name(port)}" for port in ports) + "}"
 
 
 def _instance(group: PortGroup) -> str:

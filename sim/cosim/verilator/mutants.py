@@ -89,6 +89,17 @@ class Mutant:
     command: str
     alone: int = 0
 
+    @property
+    def name(self) -> str:
+        """Block and change, which the list of survivors and that of relations know it by."""
+        return f"{self.block}: {self.change}"
+
+    @property
+    def selections(self) -> tuple[int, ...]:
+        """Values of the selector that are run in turn: equal changes in several instances may undo
+        one another, so the first instance alone comes behind all."""
+        return (self.number, self.alone) if self.alone else (self.number,)
+
 
 #: The design as it was generated.
 UNCHANGED = Mutant(0, "", False, "", "")

@@ -1,5 +1,6 @@
 """Mutants of a block alone in its benches."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +19,7 @@ from racetrap.sim.cosim.verilator.mutants import UNCHANGED, MutantDraw, block_na
 from racetrap.sim.failure import Failure
 from tests.support.campaign import later_but
 from tests.support.mutants import make_small
+from tests.support.rtl.block_bench import BlockBench
 from tests.support.rtl.streams import simulate
 from tests.support.rtl.verilated_block import VerilatedBlock
 
@@ -61,16 +63,16 @@ def small(tmp_path_factory):
 @pytest.fixture
 def known(monkeypatch):
     """The small design as a preset with one bench."""
-    bench = SimpleNamespace(component=Counter, play=count_up, seeds=2)
+    bench = BlockBench(Counter, count_up, 2)
     monkeypatch.setattr(benches, "benches_of", lambda preset: {"counter": bench})
     monkeypatch.setattr(benches, "find_preset", lambda preset: SimpleNamespace(params=None))
     return bench
 
 
 def test_bench_finds_what_a_mutant_does_and_nothing_else(small, known):
-    assert run_benches(BenchRun(small, "", "small", UNCHANGED, ("counter",))).reason == ""
+    assert run_benches(BenchRun(small, "", UNCHANGED, "small", ("counter",))).reason == ""
     found = {
-        mutant.change: run_benches(BenchRun(small, "", "small", mutant, ("counter",)))
+        mutant.change: run_benches(BenchRun(small, "", mutant, "small", ("counter",)))
         for mutant in read_mutants(small)
     }
     killed = {change for change, each in found.items() if each.outcome is Outcome.KILLED}
@@ -82,13 +84,14 @@ def test_bench_finds_what_a_mutant_does_and_nothing_else(small, known):
     assert [change for change in killed if "spare" in change] == []
 
 
-def test_a_bench_that_is_wrong_is_no_difference(small, known, capfd):
+def test_a_bench_that_is_wrong_is_no_difference(small, known, monkeypatch, capfd):
     def fails(make, params, seed):
         raise TypeError(make)
 
-    known.play = fails
+    wrong = replace(known, play=fails)
+    monkeypatch.setattr(benches, "benches_of", lambda preset: {"counter": wrong})
     with pytest.raises(Failure):
-        run_benches(BenchRun(small, "", "small", UNCHANGED, ("counter",)))
+        run_benches(BenchRun(small, "", UNCHANGED, "small", ("counter",)))
     assert "TypeError" in capfd.readouterr().err
 
 

@@ -118,6 +118,8 @@ def test_what_is_given_is_used_alone_where_it_matters(small):
     ("relation", "named"),
     [
         (Relation("", {"word": "1"}), "word"),
+        (Relation("", {"valid": "1"}, outputs={"words[0]": "1"}), r"words\[0\]"),
+        (Relation("", {"none[{i}]": "1"}), "none"),
         (Relation("", {"o": "gold.word == 0"}), "gold.word"),
         (Relation("", facts=("in.write",)), "in.write"),
         (Relation("", outputs={"o": "out.none"}), "out.none"),

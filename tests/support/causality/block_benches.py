@@ -5,11 +5,10 @@ A bench is given the block's component, or what stands for it, with the paramete
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import Any
 
 from racetrap.golden_model.causality.params import CausalityParams
 from racetrap.rtl.causality.collector import Collector
@@ -40,31 +39,10 @@ from tests.support.causality.rows_bench import RowsBench
 from tests.support.causality.tracker_bench import TrackerBench, random_transactions
 from tests.support.gpu import filter_bench
 from tests.support.gpu.region_bench import check_places
+from tests.support.rtl.block_bench import BlockBench, Make
 from tests.support.rtl.fifo_bench import check_fifo
 from tests.support.rtl.metadata_memory import MemoryKnobs
 from tests.support.scord.bank_packets import a_region
-
-#: Makes what stands for a component, of the component's own arguments.
-Make = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class BlockBench:
-    """A bench of a block.
-
-    Parameters
-    ----------
-    component : callable
-        The block's component.
-    play : callable
-        Plays what stands for it, with parameters and seed; raises an error at the first difference.
-    seeds : int
-        Seeds that find what any does.
-    """
-
-    component: Make
-    play: Callable[[Make, CausalityParams, int], None]
-    seeds: int
 
 
 def _bank(make: Make, params: CausalityParams, seed: int) -> None:
@@ -91,9 +69,10 @@ def _bank(make: Make, params: CausalityParams, seed: int) -> None:
 def _collector(make: Make, params: CausalityParams, seed: int) -> None:
     items = CollectorItems(params, seed)
     launches = [items.launch(200), items.launch(100)]
-    CollectorBench(
+    bench = CollectorBench(
         params, launches, seed=seed or None, in_order=seed % 2, component=make
-    ).run()  # fmt: skip
+    )  # fmt: skip
+    bench.run()
 
 
 def _tracker(make: Make, params: CausalityParams, seed: int) -> None:
@@ -101,6 +80,10 @@ def _tracker(make: Make, params: CausalityParams, seed: int) -> None:
     bench = TrackerBench(params, str(seed), sm=seed % 2, tracker=make, others=0.3 * (seed % 3 > 0))
     bench.run(transactions)
     bench.check(transactions)
+
+
+def _interleaver(make: Make, params: CausalityParams, seed: int) -> None:
+    check_random(params, seed, make)
 
 
 def _keeper(make: Make, params: CausalityParams, seed: int) -> None:
@@ -174,8 +157,7 @@ def benches(params: CausalityParams) -> Mapping[str, BlockBench]:
         "bank_fifo": fifo(params.segment_layout.width, params.packet_fifo_depth),
         "bank_lane_notices": fifo(params.notice_layout.width, params.report_fifo_depth),
         "collector": BlockBench(Collector, _collector, 24),
-        "interleaver": BlockBench(Interleaver, lambda make, params, seed: check_random(
-            params, seed, make), 6),
+        "interleaver": BlockBench(Interleaver, _interleaver, 6),
         "mark_keeper": BlockBench(MarkKeeper, _keeper, 6),
         "notice_order": BlockBench(NoticeOrder, _notices, 6),
         "notice_order_numbers_checked": fifo(number_bits(params), in_flight + 1),

@@ -1,4 +1,4 @@
-"""A block of a Verilated design in the place of its component, for the benches of the component."""
+"""Stand-in for a component in its benches: the same block, as Verilator compiled it."""
 
 from __future__ import annotations
 
